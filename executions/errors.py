@@ -20,13 +20,13 @@ class ValkyrError(Exception):
 
 
 class NotFound(ValkyrError):
-    """There is no such thing, or not in your workspaces."""
+    """The object does not exist, or is not in your workspaces. Check its id."""
 
     code = "not_found"
 
 
 class WrongState(ValkyrError):
-    """That cannot be done in the present state."""
+    """The operation is not possible in the present state."""
 
     code = "wrong_state"
 
@@ -36,13 +36,13 @@ class WrongState(ValkyrError):
 
 
 class Compensated(WrongState):
-    """The execution is being undone, or was: no step of the workflow itself runs in it again."""
+    """The execution is being undone or was undone. Its own steps do not run again."""
 
     code = "compensated"
 
 
 class WithProblems(ValkyrError):
-    """Several mistakes at once, each with a path, a code and a sentence."""
+    """There are several mistakes, each with a path, a code and a sentence."""
 
     code = "invalid"
 
@@ -52,51 +52,51 @@ class WithProblems(ValkyrError):
 
 
 class InvalidPayload(WithProblems):
-    """The payload breaks the workflow's input schema."""
+    """The payload does not match the workflow's input schema."""
 
     code = "invalid_payload"
 
 
 class InvalidDefinition(WithProblems):
-    """The definition has problems, so no version can be made of it."""
+    """The definition has problems. Fix them, then publish it."""
 
     code = "invalid_definition"
 
 
 class Deadlocked(ValkyrError):
-    """Two transactions waited for each other; run this one again."""
+    """Two transactions waited for each other, and PostgreSQL ended this one. Run it again."""
 
     code = "deadlocked"
 
 
 class NotPublished(ValkyrError):
-    """The workflow has no published version; publish it first."""
+    """The workflow has no published version. Publish it first."""
 
     code = "not_published"
 
 
 class WorkflowDisabled(ValkyrError):
-    """The workflow is switched off; enable it first."""
+    """The workflow is disabled. Enable it first."""
 
     code = "workflow_disabled"
 
 
 class WorkspaceArchived(WorkflowDisabled):
-    """The workspace is archived, so nothing starts in it; restore it first."""
+    """The workspace is archived, so no execution starts in it. Restore it first."""
 
     code = "workspace_archived"
 
 
 class Unchanged(ValkyrError):
-    """Nothing but `ui` changed since the latest version."""
+    """Only `ui` changed since the latest version, so no new version is necessary."""
 
     code = "unchanged"
 
 
 class StaleRevision(ValkyrError):
-    """Somebody else changed it meanwhile; fetch it again and repeat your change.
+    """Another user changed the object. Fetch it again and repeat your change.
 
-    `facts` say, for programs, at which revision it is, and who changed it last and when.
+    `facts` contain its revision, and the user and time of the last change.
     """
 
     code = "stale_revision"
@@ -107,13 +107,13 @@ class StaleRevision(ValkyrError):
 
 
 class KeyReused(ValkyrError):
-    """This idempotency key was used with another body."""
+    """The idempotency key was used with another body. Use a new key for a new request."""
 
     code = "key_reused"
 
 
 class RequestInProgress(ValkyrError):
-    """A request with the same idempotency key is under way; ask again for its answer."""
+    """A request with the same idempotency key is running. Repeat the request to get its answer."""
 
     code = "in_progress"
 
@@ -125,7 +125,7 @@ class RequestInProgress(ValkyrError):
 class QuotaExceeded(ValkyrError):
     """A limit of the workspace's tier, or a quota, is reached.
 
-    `retry_after` is in seconds; `facts` say which limit it is, for programs.
+    `retry_after` is in seconds; `facts` name the limit.
     """
 
     code = "quota_exceeded"
@@ -139,7 +139,7 @@ class QuotaExceeded(ValkyrError):
 
 
 class ConcurrencyConflict(ValkyrError):
-    """As many executions with this concurrency key are under way as may be."""
+    """The maximum number of executions with this concurrency key is running."""
 
     code = "concurrency_conflict"
 
@@ -149,7 +149,7 @@ class ConcurrencyConflict(ValkyrError):
 
 
 class JobFailed(ValkyrError):
-    """A worker could not compute what was asked for."""
+    """A worker could not compute the result of the job."""
 
     code = "job_failed"
 
@@ -159,6 +159,6 @@ class JobFailed(ValkyrError):
 
 
 class PayloadError(ValkyrError):
-    """A value that cannot be stored as JSON."""
+    """The value cannot be stored as JSON."""
 
     code = "bad_value"

@@ -127,8 +127,8 @@ def undo(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecu
         before, execution.state = execution.state, target
         if not compensation.begin(execution, State.FAILED):
             raise WrongState(
-                f"Execution {execution_id} has nothing to undo: no step that has an undo "
-                "succeeded in it.",
+                f"Execution {execution_id} has nothing to undo: none of its successful steps has "
+                "an undo step.",
                 before,
             )
         execution.state = before
@@ -228,8 +228,8 @@ def _refuse_orphan(execution_id: UUID) -> None:
     )
     if row is not None:
         raise WrongState(
-            f"Execution {execution_id} cannot go on: its parent execution {row[0]} is {row[1]}, "
-            "which ends what it started. Start its workflow again instead.",
+            f"Execution {execution_id} cannot continue: its parent execution {row[0]} is "
+            f"{row[1]}. Start its workflow again instead.",
             State.FAILED,
         )
 
@@ -331,24 +331,24 @@ def _refuse_unless(*states: str) -> Callable[[WorkflowExecution], str]:
     def refuse(row: WorkflowExecution) -> str:
         if row.state in states:
             return ""
-        return f"Nothing to do: this execution is {ExecutionState(row.state).label}."
+        return f"Not possible: this execution is {ExecutionState(row.state).label}."
 
     return refuse
 
 
 def _refuse_cancel(row: WorkflowExecution) -> str:
     if row.compensation and row.state in UNFINISHED:
-        return "Nothing to do: this execution is being undone, and ends then."
+        return "This execution is being undone and then ends. You cannot cancel it."
     return _refuse_unless(*UNFINISHED)(row)
 
 
 def _refuse_undo(row: WorkflowExecution) -> str:
     if row.state != ExecutionState.FAILED:
-        return f"Nothing to do: this execution is {ExecutionState(row.state).label}."
+        return f"Not possible: this execution is {ExecutionState(row.state).label}."
     if row.compensation:
-        return "Nothing to do: this execution was undone already."
+        return "This execution was already undone."
     if not compiled(row.version_id).graph.undone:
-        return "Nothing to do: no task of this workflow has an undo."
+        return "No task of this workflow has an undo step."
     return ""
 
 

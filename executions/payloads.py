@@ -32,7 +32,7 @@ def dump(value: Any, what: str = "value", limit: int = MAX_BYTES) -> str:
         text = _encoder.encode(value)
         size = len(text) if text.isascii() else len(text.encode())
     except RecursionError:
-        raise PayloadError(f"The {what} nests too deep to be stored as JSON.") from None
+        raise PayloadError(f"The {what} is nested too deeply to be stored as JSON.") from None
     except UnicodeEncodeError as error:
         raise PayloadError(
             f"The {what} holds a lone surrogate (U+{ord(error.object[error.start]):04X}), which is "

@@ -41,8 +41,8 @@ def chosen() -> list[str]:
         names = []
     if unknown := sorted(set(names) - set(PLUGINS)):
         raise ImproperlyConfigured(
-            f"VALKYR_PLUGINS names {unknown[0]!r}, which is no plugin; expected {NONE!r} or some "
-            f"of {', '.join(PLUGINS)}."
+            f"VALKYR_PLUGINS names {unknown[0]!r}, which is not a plugin; expected {NONE!r} or "
+            f"some of {', '.join(PLUGINS)}."
         )
     for name in names:
         if (needed := NEEDS.get(name, name)) not in names:

@@ -38,7 +38,7 @@ KEYS = {"acknowledge": "a", "note": "m", "snooze": "s"}
 
 @admin.register(FailureGroup)
 class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
-    """The counters and their writer own these rows; users triage them."""
+    """Failure groups: only the counting duty creates them; users triage them."""
 
     operations = OPERATIONS
     list_display = ("failure", "where", "many", "trend", "seen", "mark")

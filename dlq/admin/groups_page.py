@@ -151,7 +151,10 @@ def facts_of(group: FailureGroup, figures: GroupFigures) -> list[tuple[str, Any]
         ),
         (gettext("Owner"), str(group.owner or "")),
         (gettext("Workspace"), str(group.workspace)),
-        (gettext("Alerts"), gettext("muted") if group.muted else gettext("as the rules say")),
+        (
+            gettext("Alerts"),
+            gettext("muted") if group.muted else gettext("as set by the alert rules"),
+        ),
         (gettext("Oldest open"), marks.ago(figures.oldest_open)),
         (gettext("Next expiry"), marks.ago(figures.expires)),
         (gettext("Split by"), group.split_on),

@@ -124,7 +124,7 @@ def _definition(entry: DeadLetterEntry) -> PageSection:
     then = module_in(entry.execution.version.definition, entry.step_path)
     now = module_in(latest.definition, entry.step_path)
     if now is None:
-        text = gettext("Version {number} has no step {step_path} any more.").format(
+        text = gettext("Version {number} no longer has the step {step_path}.").format(
             number=latest.number, step_path=entry.step_path
         )
         return PageSection(NOW, body=text, folded=True)

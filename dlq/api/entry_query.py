@@ -36,7 +36,7 @@ class Conditions(serializers.Field[Any, Any, Any, Any]):
                 raise BadCondition('Expected [{"path": …, "op": "eq" | "contains", "value": …}].')
             several(found)
         except (ValueError, RecursionError) as error:
-            text = str(error) if isinstance(error, BadCondition) else "This is no JSON."
+            text = str(error) if isinstance(error, BadCondition) else "This is not valid JSON."
             raise serializers.ValidationError(text, code="conditions") from None
         return found
 
@@ -46,7 +46,7 @@ class Conditions(serializers.Field[Any, Any, Any, Any]):
 
 
 class EntryFilters(Body):
-    """The filters of dead letters; every field narrows."""
+    """Filters of dead letters; a dead letter must match every given field."""
 
     workspaceId = serializers.UUIDField(
         required=False, help_text="Only what belongs to this workspace."

@@ -88,7 +88,7 @@ def from_text(text: str) -> Condition:
         return condition(path, op, json.loads(value, parse_constant=_refuse))
     except json.JSONDecodeError as error:
         raise BadCondition(
-            f"The value {value[:60]!r} is no JSON ({error.msg} at column {error.colno}); "
+            f"The value {value[:60]!r} is not valid JSON ({error.msg} at column {error.colno}); "
             'text stands in quotes: "DE".'
         ) from None
     except RecursionError:
@@ -121,7 +121,7 @@ def _parts(text: str) -> tuple[str, str, str]:
     """
     found = [(text.find(f":{op}:"), op) for op in OPERATORS if f":{op}:" in text]
     if not found:
-        raise BadCondition(f"{text[:60]!r} is no condition on inputs; expected {EXAMPLE}.")
+        raise BadCondition(f"{text[:60]!r} is not a condition on inputs; expected {EXAMPLE}.")
     at, op = min(found)
     return text[:at], op, text[at + len(op) + 2 :]
 
@@ -138,7 +138,7 @@ def _check_value(value: Any) -> None:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
         text.encode()
     except (ValueError, TypeError, RecursionError, UnicodeEncodeError):
-        raise BadCondition("The value is no JSON that PostgreSQL can hold.") from None
+        raise BadCondition("The value is not JSON that PostgreSQL can store.") from None
     if len(text) > MAX_VALUE:
         raise BadCondition(f"The value has {len(text):,} characters; at most {MAX_VALUE:,}.")
     if "\\u0000" in text:
@@ -146,4 +146,4 @@ def _check_value(value: Any) -> None:
 
 
 def _refuse(name: str) -> Any:
-    raise BadCondition(f"{name} is no JSON value.")
+    raise BadCondition(f"{name} is not a JSON value.")

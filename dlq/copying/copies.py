@@ -43,8 +43,8 @@ def as_curl(entry: DeadLetterEntry) -> str:
     request = request_of(entry.module, entry.original_inputs)
     if request is None:
         raise CannotCopy(
-            f"Step {entry.step_path} is of {entry.module}, with recorded inputs that are no HTTP "
-            "request; copy it as a test instead."
+            f"Step {entry.step_path} is of {entry.module}, with recorded inputs that are not an "
+            "HTTP request; copy it as a test instead."
         )
     name, kind = _credential(entry)
     return curl(request, key=entry.run.idempotency_key, credential=name, kind=kind)

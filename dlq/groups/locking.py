@@ -22,7 +22,7 @@ def locked(group_id: UUID) -> FailureGroup:
         raise NotFound(f"There is no failure group {group_id}.")
     if group.merged_into_id is not None:
         raise WrongState(
-            f"Failure group {group_id} was merged into {group.merged_into_id}; see to that one.",
+            f"Failure group {group_id} was merged into {group.merged_into_id}. Use that group.",
             "MERGED",
         )
     return group

@@ -204,7 +204,9 @@ def merge(
     if not 0 < len(ids) <= MOST_AT_ONCE:
         raise CannotJoin(f"Expected 1 to {MOST_AT_ONCE} other groups to merge, got {len(ids)}.")
     if target_id in ids:
-        raise CannotJoin("A group cannot be merged into itself; leave it out of the others.")
+        raise CannotJoin(
+            "A group cannot be merged into itself. Remove it from the list of other groups."
+        )
     with transaction.atomic():
         keep_counters()
         locked_all([target_id, *ids])
@@ -232,7 +234,7 @@ def unmerge(group_id: UUID, fingerprint: str, *, actor: Actor, reason: str = "")
         if not own.filter(fingerprint=fingerprint).exists():
             raise CannotSplit(f"The group has no fingerprint {fingerprint[:64]}.")
         if own.count() < 2:
-            raise CannotSplit("The group has this one fingerprint only; split it by a facet.")
+            raise CannotSplit("The group has only this fingerprint. Split it by a facet instead.")
         made = _like(group, _sample(group, fingerprint))
         own.filter(fingerprint=fingerprint).update(group=made)
         _begin([GroupMove(source=group, target=made, fingerprint=fingerprint)])
@@ -258,8 +260,8 @@ def split(group_id: UUID, by: str, *, actor: Actor, reason: str = "") -> list[Gr
             raise CannotSplit(f"All newest failures of the group have the same {FACETS[by]}.")
         if len(values) > MOST_AT_ONCE:
             raise CannotSplit(
-                f"The group has {len(values):,} values of {FACETS[by]}; at most {MOST_AT_ONCE} "
-                "can be told apart."
+                f"The group has {len(values):,} values of {FACETS[by]}; a split can have at most "
+                f"{MOST_AT_ONCE}."
             )
         parts = [GroupPart(values[0], group.pk), *(_part(group, by, value) for value in values[1:])]
         _tell_apart(group, by, parts)
@@ -272,7 +274,8 @@ def _still(group: FailureGroup) -> FailureGroup:
     """Return the group if no redrive is under way; raises WrongState."""
     if group.redriving:
         raise WrongState(
-            f"Failure group {group.pk} is being redriven; wait for that to end, or abort it.",
+            f"Failure group {group.pk} is being redriven. Wait until the redrive ends, or abort "
+            "it.",
             group.status,
         )
     return group

@@ -51,8 +51,8 @@ def _refuse_unless(to: GroupStatus) -> Callable[[FailureGroup], str]:
             return merged
         known = GroupStatus(group.status)
         if known is GroupStatus.REDRIVING:
-            return "It is being redriven; wait for that to end, or abort it."
-        return "" if to in rules.MOVES[known] else f"Nothing to do: this group is {known.label}."
+            return "It is being redriven. Wait until the redrive ends, or abort it."
+        return "" if to in rules.MOVES[known] else f"Not possible: this group is {known.label}."
 
     return refuse
 

@@ -46,14 +46,16 @@ def snooze(
     holds already; NotFound, WrongState.
     """
     if until is None and total is None and version is None:
-        raise BadTerms("Say until when it is snoozed: a time, a count or a version.")
+        raise BadTerms("Name the end of the snooze: a time, a count or a version.")
     with transaction.atomic():
         group = locked(group_id)
         now = database_now()
         if until is not None and until <= now:
-            raise BadTerms(f"{until:%Y-%m-%d %H:%M} is over; snooze until a time to come.")
+            raise BadTerms(f"{until:%Y-%m-%d %H:%M} is in the past. Snooze until a future time.")
         if total is not None and total <= group.total:
-            raise BadTerms(f"{group.total:,} were seen already; snooze until more than that.")
+            raise BadTerms(
+                f"The group already has {group.total:,} failures. Snooze until a higher count."
+            )
         before = group.status_before if group.status == GroupStatus.SNOOZED else group.status
         terms = {"snoozed_until": until, "snoozed_total": total, "snoozed_version": version}
         if before not in rules.UNSETTLED:
@@ -70,7 +72,7 @@ def resolve(
     Its dead letters stay open: redrive, fix or discard them. Raises NotFound, WrongState.
     """
     if in_version is not None and in_version < 1:
-        raise BadTerms(f"There is no version {in_version}; versions are counted from 1.")
+        raise BadTerms(f"There is no version {in_version}. Version numbers start at 1.")
     return _decide(group_id, "resolve", GroupStatus.RESOLVED, actor, reason, resolved_in=in_version)
 
 
@@ -176,7 +178,7 @@ def move(group: FailureGroup, to: GroupStatus, *, before: str = "", **terms: Any
     """Write the move of a locked group. Raises WrongState for a move that is not allowed."""
     if to not in rules.MOVES[GroupStatus(group.status)]:
         raise WrongState(
-            f"Failure group {group.pk} is {group.get_status_display()}; nothing was done.",
+            f"Failure group {group.pk} is {group.get_status_display()}. Nothing was changed.",
             group.status,
         )
     group.status, group.status_before, group.status_at = to, before, database_now()
@@ -199,7 +201,8 @@ def _by_person(
 ) -> None:
     if group.status == GroupStatus.REDRIVING:
         raise WrongState(
-            f"Failure group {group.pk} is being redriven; wait for that to end, or abort it.",
+            f"Failure group {group.pk} is being redriven. Wait until the redrive ends, or abort "
+            "it.",
             group.status,
         )
     before = _facts(group)
@@ -251,7 +254,7 @@ def _owner(group: FailureGroup, owner_id: Any) -> Any:
         or not powers_on(user, group.workspace_id, group.workflow_id).allows(Action.VIEW)
     ):
         raise CannotOwn(
-            f"User {owner_id} is no active person who may see this group; choose somebody who is."
+            f"User {owner_id} cannot be the owner: choose an active user with access to this group."
         )
     return user
 

@@ -155,7 +155,7 @@ def _tell(group: FailureGroup, sums: Sums, now: datetime) -> None:
 def _announce(signal: Signal, group: FailureGroup, **facts: Any) -> None:
     """Call the receivers; an error in one is rolled back and does not stop counting.
 
-    Otherwise the same news would fail each second, and no group would be counted any more.
+    Otherwise the failing call would repeat each second and block the counting of all groups.
     """
     try:
         with transaction.atomic():

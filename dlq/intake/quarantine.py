@@ -24,8 +24,8 @@ def quarantine(run_id: UUID, *, actor: Actor, reason: str) -> DeadLetterEntry:
             if state is None:
                 raise NotFound(f"There is no run {run_id}.")
             raise WrongState(
-                f"Run {run_id} is {state}; only a live run (PENDING, LEASED, RUNNING, WAITING) of "
-                "an execution under way can be quarantined.",
+                f"Run {run_id} is {state}; it cannot be quarantined: it must be live (PENDING, "
+                "LEASED, RUNNING or WAITING), in a running execution.",
                 state,
             )
         assert isinstance(entry, DeadLetterEntry)

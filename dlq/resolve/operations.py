@@ -59,7 +59,7 @@ def _note(pk: UUID, actor: Actor, data: Data) -> DeadLetterEntry:
 def _refuse_resolved(row: DeadLetterEntry) -> str:
     if row.resolution == Resolution.PENDING:
         return ""
-    return f"Nothing to do: this dead letter is {Resolution(row.resolution).label}."
+    return f"Not possible: this dead letter is already {Resolution(row.resolution).label}."
 
 
 def _refuse_gone(row: DeadLetterEntry) -> str:
@@ -69,8 +69,8 @@ def _refuse_gone(row: DeadLetterEntry) -> str:
     if not row.execution.compensation or undoes(row.step_path):
         return ""
     return (
-        "Nothing to go on with: its execution was undone, or is. Start the workflow again, or "
-        "replay the execution."
+        "The execution of this dead letter was undone, or is being undone. Start the workflow "
+        "again, or replay the execution."
     )
 
 
@@ -78,15 +78,15 @@ def _refuse_kept(row: DeadLetterEntry) -> str:
     if row.resolution == Resolution.DISCARDED:
         return ""
     word = Resolution(row.resolution).label
-    return f"Nothing to take back: this dead letter is {word}, not discarded."
+    return f"Only discarded dead letters can be restored; this one is {word}."
 
 
 def _refuse_pinned(row: DeadLetterEntry) -> str:
-    return "Nothing to do: it is pinned already." if row.pinned else ""
+    return "This dead letter is already pinned." if row.pinned else ""
 
 
 def _refuse_unpinned(row: DeadLetterEntry) -> str:
-    return "" if row.pinned else "Nothing to do: it is not pinned."
+    return "" if row.pinned else "This dead letter is not pinned."
 
 
 REQUEUE = Operation(name="requeue", apply=_requeue, needs=Permission.REDRIVE, refuse=_refuse_gone)

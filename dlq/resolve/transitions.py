@@ -33,14 +33,14 @@ def find(entry_id: UUID) -> DeadLetterEntry:
 
 
 def must_be_open(entry: DeadLetterEntry, done: str) -> None:
-    """Raise WrongState for a resolved entry before any lesser error.
+    """Raise WrongState if the entry is resolved, or its execution cannot continue.
 
-    Also if its execution ended in a state other than FAILED; `done` is the requested move, such as
-    "requeued".
+    Call this first, so that this error comes before others. `done` names the requested move, such
+    as "requeued".
     """
     if entry.resolution != Resolution.PENDING:
         raise WrongState(
-            f"Dead letter {entry.pk} is {entry.resolution} already; nothing was done.",
+            f"Dead letter {entry.pk} is {entry.resolution} already. Nothing was changed.",
             entry.resolution,
         )
     state = (
@@ -50,8 +50,8 @@ def must_be_open(entry: DeadLetterEntry, done: str) -> None:
     )
     if state in OVER:
         raise WrongState(
-            f"Execution {entry.execution_id} is {state}; only a step of one that is RUNNING, "
-            f"PAUSED or FAILED can be {done}. Start the workflow again instead.",
+            f"Execution {entry.execution_id} is {state}; its steps cannot be {done}: the "
+            "execution must be RUNNING, PAUSED or FAILED. Start the workflow again instead.",
             state,
         )
 
@@ -83,7 +83,7 @@ def resolve(
         present = find(entry.pk)
         raise WrongState(
             f"Dead letter {entry.pk} is {present.resolution} already (since "
-            f"{present.resolved_at:%Y-%m-%d %H:%M:%S} UTC); nothing was done.",
+            f"{present.resolved_at:%Y-%m-%d %H:%M:%S} UTC). Nothing was changed.",
             present.resolution,
         )
     note_of_entries([entry.pk], opened=-1)

@@ -56,7 +56,7 @@ def overrides() -> dict[str, dict[str, float]]:
         try:
             found = json.loads(found)
         except ValueError as error:
-            raise _wrong(f"it is no JSON ({error})") from None
+            raise _wrong(f"it is not valid JSON ({error})") from None
     if not isinstance(found, Mapping):
         raise _wrong(f"it is {str(found)[:60]}")
     return {str(place): _checked(str(place), days) for place, days in found.items()}

@@ -39,7 +39,7 @@ def read_key(value: Any) -> Any:
     try:
         return key.clean(value, None)
     except ValidationError as error:
-        raise ValueError(f"{value!r} is no key of an account: {error}") from None
+        raise ValueError(f"{value!r} is not the key of an account: {error}") from None
 
 
 def key_as_json(value: Any) -> int | str | None:

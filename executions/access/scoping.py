@@ -103,7 +103,10 @@ def require(user: User, workspace_id: UUID, power: Power) -> Powers:
     """
     powers = powers_on(user, workspace_id)
     if powers.role is None:
-        raise NotFound(f"You are in no workspace {workspace_id}.")
+        raise NotFound(
+            f"You are not a member of a workspace {workspace_id}. Check the id, or ask an "
+            "administrator of the workspace to add you."
+        )
     if not powers.allows(power):
         raise refused(powers.role, power, limited=_limits(user, power))
     return powers
@@ -118,7 +121,10 @@ def workspace_for(user: User, workspace_id: UUID | None, power: Power) -> Worksp
         powers = powers_on(user, workspace_id)
         workspace = Workspace.objects.filter(pk=workspace_id, archived_at=None).first()
         if powers.role is None or workspace is None:
-            raise NotFound(f"You are in no workspace {workspace_id}.")
+            raise NotFound(
+                f"You are not a member of a workspace {workspace_id}. Check the id, or ask an "
+                "administrator of the workspace to add you."
+            )
         if not powers.allows(power):
             raise refused(powers.role, power, limited=_limits(user, power))
         return workspace
@@ -144,7 +150,7 @@ def workspace_path(model: type[Model]) -> str:
     ):
         if _has_field(model, name):
             return path
-    raise TypeError(f"{model.__name__} belongs to no workspace; expected a foreign key to one.")
+    raise TypeError(f"{model.__name__} does not belong to a workspace; add a foreign key to one.")
 
 
 def workflow_path(model: type[Model]) -> str:

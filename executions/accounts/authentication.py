@@ -72,7 +72,7 @@ class AccountInSession:
 
 
 Likely = Callable[[Any], Sequence[BoundStatement]]
-"""Returns what is likely to be asked for next if the caller is the account with that key."""
+"""Returns what a caller with that account's key probably needs next."""
 
 
 def nothing(user_id: Any) -> Sequence[BoundStatement]:
@@ -140,12 +140,15 @@ def signed_in(text: str, address: str | None, likely: Likely = nothing) -> tuple
     """
     if not tokens.is_well_formed(text):
         raise TokenRefused(
-            "This is no API token: it begins like one, but its checksum is wrong. Copy it again.",
+            "This is not an API token: it begins like one, but its checksum is wrong. Copy it "
+            "again.",
             "token_malformed",
         )
     found = token_of(tokens.digest(text), likely)
     if found is None:
-        raise TokenRefused("This API token is not known here.", "token_unknown")
+        raise TokenRefused(
+            "This installation has no such API token. Check the URL and the token.", "token_unknown"
+        )
     token, now = found
     _refuse_over(token, now)
     note(ApiToken, token.pk, token.last_used_at, now, address)
@@ -158,12 +161,13 @@ def _refuse_over(token: ApiToken, now: datetime) -> None:
     name = f"The API token {token.name!r} ({token.prefix}…)"
     if not token.user.is_active:
         raise TokenRefused(
-            f"The account of {name} is switched off. Ask an administrator.", "account_disabled"
+            f"The account of {name} is disabled. Ask an administrator to enable it.",
+            "account_disabled",
         )
     if token.revoked_at is not None:
-        raise TokenRefused(f"{name} was revoked. Make a new one.", "token_revoked")
+        raise TokenRefused(f"{name} was revoked. Create a new one.", "token_revoked")
     if token.expires_at is not None and token.expires_at <= now:
         raise TokenRefused(
-            f"{name} expired at {token.expires_at:%Y-%m-%d %H:%M} UTC. Make a new one.",
+            f"{name} expired at {token.expires_at:%Y-%m-%d %H:%M} UTC. Create a new one.",
             "token_expired",
         )

@@ -35,7 +35,9 @@ def is_root(user: User) -> bool:
 def require_root(user: User, what: str) -> None:
     """Raise Forbidden for callers who may not change the installation."""
     if not is_root(user):
-        raise Forbidden(f"Only a superuser may {what}, signed in by password and no API token.")
+        raise Forbidden(
+            f"Only a superuser may {what}, and not with an API token. Sign in as a superuser."
+        )
 
 
 def refuse_narrow_token(user: User) -> None:
@@ -43,7 +45,8 @@ def refuse_narrow_token(user: User) -> None:
     limits = getattr(user, "token_limits", None)
     if limits is not None and Action.ADMINISTER not in limits.scopes:
         raise Forbidden(
-            "This API token may not make or change tokens: it lacks the scope administer."
+            "This API token cannot create or change tokens: it lacks the scope administer. Use a "
+            "token with that scope."
         )
 
 

@@ -58,8 +58,8 @@ def add_member(
             audit(actor, "membership.create", membership, after=facts(membership), reason=reason)
     except IntegrityError:
         raise Taken(
-            f"{user.get_username()!r} is a member of workspace {workspace.slug!r} already. Change "
-            "the membership there is."
+            f"{user.get_username()!r} is already a member of workspace {workspace.slug!r}. Change "
+            "that membership instead."
         ) from None
     return membership
 
@@ -143,7 +143,7 @@ def keep_administered(membership: Membership) -> None:
     if people.filter(pk=membership.pk).exists() and people.count() == 1:
         raise LastAdministrator(
             f"{membership.user.get_username()!r} is the last ADMIN of workspace "
-            f"{membership.workspace.slug!r}. Give somebody else that role first."
+            f"{membership.workspace.slug!r}. Give another member that role first."
         )
 
 

@@ -76,8 +76,8 @@ def own_sessions(user: User) -> QuerySet[AccountSession]:
     """
     if getattr(user, "token_limits", None) is not None:
         raise Forbidden(
-            "An API token can neither see nor end sessions. Sign in with your user name and "
-            "password, or use a browser."
+            "An API token cannot list or end sessions. Sign in with your user name and password, "
+            "or use a browser."
         )
     return live(AccountSession.objects.filter(user=user.pk))
 
@@ -93,7 +93,7 @@ def end(session_id: UUID, *, actor: Actor, user: User | None = None, reason: str
             rows = rows.filter(user=user.pk)
         session = live(rows).select_for_update(no_key=True).first()
         if session is None:
-            raise NotFound(f"There is no live session {session_id}, or it is not yours.")
+            raise NotFound(f"You have no active session {session_id}.")
         close(session, SessionEnd.REVOKED)
         audit(actor, "session.end", session, reason=reason, before=facts(session))
 

@@ -73,7 +73,7 @@ class Pair:
 
 
 def sign_in(user: Any, client: SessionClient) -> Pair:
-    """Begin a session of `user`, who has given the password."""
+    """Begin a session of `user`, whose password was checked."""
     refresh = SessionRefresh.of(user)
     lifetime = refresh.lifetime
     session = sessions.begin(user, SessionKind.TOKEN, lifetime, client, _digest(refresh))
@@ -90,7 +90,7 @@ def refresh(text: str, client: SessionClient, request: Any = None) -> Pair:
     """
     token = _read(SessionRefresh, text)
     if token is None:
-        raise TokenRefused("This is no valid refresh token. Sign in again.", "token_not_valid")
+        raise TokenRefused("This refresh token is not valid. Sign in again.", "token_not_valid")
     session_id = session_of(token)
     try:
         user_id = read_key(token.get(api_settings.USER_ID_CLAIM))
@@ -161,7 +161,7 @@ def is_ours(text: str | bytes) -> bool:
 
 
 def is_of_password(token: Token, user: Any) -> bool:
-    """Return whether the account still has the password for which the token was given."""
+    """Return whether the account's password is still the one used for the token."""
     claim = str(token.get(OF_PASSWORD))
     return constant_time_compare(claim, get_md5_hash_password(user.password))
 
@@ -193,7 +193,10 @@ def _require_standing(user_id: Any) -> None:
     """Raise TokenRefused for an account that may not use passwords; undoes the rotation."""
     user = get_user_model()._default_manager.get(pk=user_id)
     if not api_settings.USER_AUTHENTICATION_RULE(user):
-        raise TokenRefused("This account may not sign in with a password.", "no_active_account")
+        raise TokenRefused(
+            "This account cannot sign in with a password. Use single sign-on or an API token.",
+            "no_active_account",
+        )
 
 
 def _end_reused(own: Any, request: Any) -> bool:

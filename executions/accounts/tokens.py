@@ -134,7 +134,9 @@ def change_token(
     with transaction.atomic():
         token = _locked(token_id)
         if token.revoked_at is not None:
-            raise WrongState(f"The API token {token.name!r} is revoked; make a new one.", "REVOKED")
+            raise WrongState(
+                f"The API token {token.name!r} is revoked. Create a new one.", "REVOKED"
+            )
         before = facts(token)
         if name is not None:
             token.name = name
@@ -206,18 +208,18 @@ def _granted(
         scopes = may if user.pk == maker.pk else may & scopes_of(user, workspace.pk)
         if not scopes:
             raise Forbidden(
-                f"There is nothing in workspace {workspace.slug!r} that a token could allow: its "
-                "user may do nothing there yet. Give a role, a permission or a workflow first."
+                f"The token's user has no permissions in workspace {workspace.slug!r}. Give the "
+                "user a role, a permission or access to a workflow first."
             )
     unknown = sorted(set(scopes) - set(SCOPES))
     if unknown:
         raise _invalid(
-            "scopes", "unknown_scope", f"There is no scope {unknown[0]!r}; there are: {_all()}."
+            "scopes", "unknown_scope", f"There is no scope {unknown[0]!r}. Scopes are: {_all()}."
         )
     beyond = sorted(set(scopes) - may)
     if beyond:
         raise Forbidden(
-            f"A token cannot have more scopes than you may use in workspace {workspace.slug!r}: "
+            f"A token cannot have scopes that you do not have in workspace {workspace.slug!r}: "
             f"{', '.join(beyond)}."
         )
     return sorted(set(scopes))
@@ -228,13 +230,15 @@ def _expiry(wanted: datetime | None) -> datetime:
     if wanted is None:
         return now + usual()
     if wanted <= now:
-        raise _invalid("expiresAt", "past", f"{wanted.isoformat()} is not in the future.")
+        raise _invalid(
+            "expiresAt", "past", f"{wanted.isoformat()} is not in the future. Choose a later time."
+        )
     if wanted > now + longest():
         raise _invalid(
             "expiresAt",
             "too_far",
-            f"A token may hold {valkyr_settings().token_max_days} days at most "
-            f"(VALKYR_TOKEN_MAX_DAYS), found {wanted.isoformat()}.",
+            f"A token is valid for at most {valkyr_settings().token_max_days} days "
+            f"(VALKYR_TOKEN_MAX_DAYS); {wanted.isoformat()} is too late.",
         )
     return wanted
 
@@ -244,8 +248,8 @@ def _earlier(token: ApiToken, wanted: datetime) -> datetime:
         raise _invalid(
             "expiresAt",
             "later",
-            f"A token's time can be shortened only: it expires at {token.expires_at.isoformat()}. "
-            "Make a new one.",
+            "A token's lifetime can only be shortened: it expires at "
+            f"{token.expires_at.isoformat()}. Create a new token.",
         )
     return _expiry(wanted)
 

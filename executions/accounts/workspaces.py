@@ -35,7 +35,10 @@ def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> 
     """
     slug = slug or slugify(name)[:80].strip("-")
     if not slug:
-        message = f"No slug can be made from {name[:40]!r}; give one of letters, digits, hyphens."
+        message = (
+            f"No slug can be derived from {name[:40]!r}. Enter a slug of letters, "
+            "digits and hyphens."
+        )
         raise WithProblems("Not valid: slug.", [DefinitionProblem("slug", "required", message)])
     workspace = Workspace(name=name, slug=slug, tier=tier, created_at=database_now())
     try:
@@ -43,7 +46,7 @@ def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> 
             workspace.save(force_insert=True)
             audit(actor, "workspace.create", workspace, after=workspace_facts(workspace))
     except IntegrityError:
-        raise Taken(f"There is a workspace {slug!r} already. Choose another slug.") from None
+        raise Taken(f"A workspace {slug!r} already exists. Choose another slug.") from None
     return workspace
 
 
@@ -154,8 +157,8 @@ def delete_tier(tier_id: UUID, *, actor: Actor, reason: str = "") -> None:
         slugs = list(tier.workspaces.values_list("slug", flat=True)[:3])
         if slugs:
             raise InUse(
-                f"Workspaces are on tier {tier.name!r} ({', '.join(slugs)}). Put them on another "
-                "one first."
+                f"Workspaces use tier {tier.name!r} ({', '.join(slugs)}). Move them to another "
+                "tier first."
             )
         audit(actor, "tier.delete", tier, before=tier_facts(tier), reason=reason)
         tier.delete()
@@ -178,4 +181,4 @@ def _save(tier: Tier, **how: Any) -> None:
         with transaction.atomic():
             tier.save(**how)
     except IntegrityError:
-        raise Taken(f"There is a tier {tier.name!r} already. Choose another name.") from None
+        raise Taken(f"A tier {tier.name!r} already exists. Choose another name.") from None

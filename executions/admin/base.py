@@ -111,7 +111,7 @@ def _overrides(admin: Any, method: str) -> bool:
 
 
 def _values(form: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the changed fields for the audit trail; other rows by their names."""
+    """Return the changed fields for the audit trail; referenced rows appear by name."""
     return {name: _called(values.get(name)) for name in form.changed_data}
 
 

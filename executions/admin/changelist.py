@@ -34,7 +34,7 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]
 
 
 class BoundedChangeList(ChangeList):
-    """A list whose count stops at a bound and says so."""
+    """A list that counts rows up to a bound, and marks a count that reached it."""
 
     def get_results(self, request: HttpRequest) -> None:
         """Read the page, from a replica if there is one."""

@@ -287,7 +287,7 @@ def _entry(trigger: Trigger) -> Any:
     """Return a link to the entry in beat's own admin, and the entry's values."""
     entry = beat_entries.entry_of(trigger)
     if entry is None:
-        return gettext("none: beat has no entry for it")
+        return gettext("none: beat has no entry for the schedule")
     said = "" if entry.enabled else " (disabled)"
     own = (
         gettext(" (instead of {schedule})").format(schedule=trigger.settings["schedule"])

@@ -108,9 +108,9 @@ class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         required=False,
         label=lazy("Egress rules"),
         help_text=lazy(
-            "The hosts that its steps may connect to, one a line: api.example.com, *.example.com, "
-            "10.0.0.0/8, with a port or without; * is any host. Empty: those of the installation. "
-            "A change applies to steps that start after 5 s."
+            "Hosts that steps can connect to, one per line: api.example.com, *.example.com, "
+            "10.0.0.0/8, with or without a port; * for any host. Leave empty to use the "
+            "installation's list. A change applies to steps that start more than 5 s later."
         ),
         widget=Textarea(attrs={"rows": 5, "autocomplete": "off", "spellcheck": "false"}),
     )

@@ -95,8 +95,8 @@ def check_waiting(tier: Ceilings, workspace_id: UUID, more: int) -> None:
     count = waiting(workspace_id, tier.max_pending + 1)
     if count + more > tier.max_pending:
         raise QuotaExceeded(
-            f"{count} executions wait in this workspace already and its tier "
-            f"({tier.tier}) lets {tier.max_pending} wait. Try again when some have ended.",
+            f"{count} executions already wait in this workspace; its tier ({tier.tier}) allows "
+            f"{tier.max_pending}. Try again when some have ended.",
             retry_after=30,
         )
 
@@ -241,7 +241,7 @@ def _candidates(
 
 
 def _chosen(candidates: list[_Candidate]) -> list[_Chosen]:
-    """Lock the candidates; of those with a key, only as many as the locked key has free."""
+    """Lock the candidates; those with a key only up to the free places of the locked key."""
     rows = statements.fetch("chosen", {"ids": [item.id for item in candidates]})
     locked = {
         pk: _Chosen(Admitted(pk, version_id, priority, epoch, fresh), state, limit)

@@ -86,7 +86,7 @@ def _render_all(
         keys.append(None if text is None else ConcurrencyKey(workflow_id, text))
     if problems:
         raise InvalidPayload(
-            "The workflow's concurrency key cannot be made from the payload.", problems
+            "The workflow's concurrency key cannot be rendered from the payload.", problems
         )
     return keys
 

@@ -56,7 +56,9 @@ class ApiTokenShape(CamelCase, serializers.ModelSerializer[ApiToken]):
 class NewApiTokenShape(ApiTokenShape):
     """A new API token: the only response that has its text."""
 
-    token = serializers.SerializerMethodField(help_text="Keep it: nobody can show it again.")
+    token = serializers.SerializerMethodField(
+        help_text="Store it safely: it cannot be shown again."
+    )
 
     class Meta(ApiTokenShape.Meta):
         fields = [*ApiTokenShape.Meta.fields, "token"]
@@ -123,7 +125,7 @@ def found(user: User, pk: UUID) -> ApiToken:
     """Return one of `api_tokens`; raises NotFound."""
     token = api_tokens(user).filter(pk=pk).first()
     if token is None:
-        raise NotFound(f"You have no API token {pk}, and no workspace you administer has it.")
+        raise NotFound(f"Neither you nor a workspace that you administer has an API token {pk}.")
     return token
 
 
@@ -177,7 +179,7 @@ class ApiTokens(Endpoint):
             account, _ = obtain(self.user, rows, given["serviceAccountId"], Action.ADMINISTER)
             if account.disabled_at is not None:
                 raise WrongState(
-                    f"The service account {account.name!r} is switched off; enable it first.",
+                    f"The service account {account.name!r} is disabled. Enable it first.",
                     "DISABLED",
                 )
             return account.workspace, account.user
@@ -193,11 +195,16 @@ def own_workspace(user: User, workspace_id: UUID | None) -> Workspace:
     if workspace_id is not None:
         workspace = rows.filter(pk=workspace_id).first()
         if workspace is None:
-            raise NotFound(f"You are in no workspace {workspace_id}.")
+            raise NotFound(
+                f"You are not a member of a workspace {workspace_id}. Check the id, or ask an "
+                "administrator of the workspace to add you."
+            )
         return workspace
     several = list(rows[:2])
     if not several:
-        raise Forbidden("You are in no workspace. Ask an administrator of one to add you.")
+        raise Forbidden(
+            "You are not a member of any workspace. Ask an administrator of a workspace to add you."
+        )
     if len(several) > 1:
         raise AmbiguousWorkspace
     return several[0]

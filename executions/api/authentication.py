@@ -98,7 +98,7 @@ class TokenAuthentication(JWTAuthentication):
         try:
             return SessionAccess(raw_token)  # type: ignore[arg-type]
         except TokenError:
-            raise InvalidToken("This is no valid access token. Sign in again.") from None
+            raise InvalidToken("This access token is not valid. Sign in again.") from None
 
     def get_user(self, validated_token: Any) -> Any:
         """Return the account, read together with its session by one prepared statement."""
@@ -113,7 +113,10 @@ class TokenAuthentication(JWTAuthentication):
         if not is_of_password(validated_token, user):
             raise TokenRefused("The password has been changed. Sign in again.", "password_changed")
         if not api_settings.USER_AUTHENTICATION_RULE(user):
-            raise TokenRefused("This account may not sign in with a password.", "no_active_account")
+            raise TokenRefused(
+                "This account cannot sign in with a password. Use single sign-on or an API token.",
+                "no_active_account",
+            )
         return user
 
     def _raw_token(self, request: Request) -> bytes:

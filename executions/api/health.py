@@ -52,7 +52,7 @@ class ReadyQuery(Body):
         unknown = [word for word in wanted if word not in known]
         if unknown:
             raise serializers.ValidationError(
-                f"There is no part {unknown[0]!r}; there are: {', '.join(known)}, or all.",
+                f"There is no part {unknown[0]!r}. Expected all, or some of {', '.join(known)}.",
                 code="unknown_part",
             )
         return wanted

@@ -110,8 +110,8 @@ def _lock(asked: _Asked) -> None:
     row = statements.fetch_one("try_lock", {"number": int(name[:16], 16) - 2**63})
     if row is None or not row[0]:
         raise RequestInProgress(
-            f"A request with the idempotency key {asked.key!r} is under way. Ask again in a second "
-            "for its answer.",
+            f"A request with the idempotency key {asked.key!r} is running. Repeat the request in "
+            "a second to get its answer.",
             retry_after=1,
         )
 

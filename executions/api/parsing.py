@@ -48,7 +48,9 @@ class JsonParser(BaseParser):
             value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
         except (ValueError, RecursionError) as error:
             reason = "it nests too deep" if isinstance(error, RecursionError) else error
-            raise ParseError(f"The body is no JSON: {reason}.", code="malformed_json") from None
+            raise ParseError(
+                f"The body is not valid JSON: {reason}.", code="malformed_json"
+            ) from None
         if text.count("{") + text.count("[") > MAX_DEPTH or _ESCAPE.search(text):
             check_storable(value)
         return value
@@ -99,7 +101,7 @@ def read_text(stream: IO[Any], parser_context: Mapping[str, Any] | None) -> str:
         return str(body.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise ParseError(
-            f"The body is no UTF-8 text: byte {error.start} cannot be read.", code="not_utf8"
+            f"The body is not UTF-8 text: byte {error.start} cannot be read.", code="not_utf8"
         ) from None
 
 
@@ -135,11 +137,11 @@ def _walk(value: Any) -> Iterator[tuple[str, int, Any]]:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        raise ValueError(f"{text[:40]} is too large a number")
+        raise ValueError(f"the number {text[:40]} is too large")
     return number

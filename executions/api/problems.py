@@ -150,7 +150,7 @@ def _of_ours(error: errors.ValkyrError) -> JsonResponse:
 def _of_definition(error: DefinitionError) -> JsonResponse:
     return problem(
         INVALID,
-        "The text is no definition.",
+        "The text is not a definition.",
         code="invalid_definition",
         problems=error.problems,
     )

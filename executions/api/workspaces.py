@@ -180,7 +180,10 @@ def found(user: User, pk: UUID) -> tuple[Workspace, dict[UUID, Powers]]:
     rows, reach = seen_workspaces(user)
     workspace = rows.select_related("tier").filter(pk=pk).first()
     if workspace is None:
-        raise NotFound(f"You are in no workspace {pk}.")
+        raise NotFound(
+            f"You are not a member of a workspace {pk}. Check the id, or ask an administrator of "
+            "the workspace to add you."
+        )
     return workspace, reach.members
 
 

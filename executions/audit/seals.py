@@ -47,7 +47,7 @@ def seal() -> SealingResult:
 
 
 def seal_after_restore() -> SealingResult:
-    """Restart the transactions' count, with a link over all rows that have none."""
+    """Restart the count of transactions; add a link that seals all unsealed rows."""
     with transaction.atomic():
         last = newest() if _is_alone() else None
         return _told([_rejoin(last)] if last is not None else [])

@@ -41,7 +41,7 @@ class VerificationReport:
 
 
 class Enough(Exception):
-    """There are so many mismatches that the rest need not be read."""
+    """The limit of mismatches is reached; stop reading."""
 
 
 def verify(heads: Collection[ChainHead] = (), *, archived: int = 0) -> VerificationReport:

@@ -203,7 +203,7 @@ def problems(kinds: Iterable[type[SettingsModel]]) -> Iterator[SettingProblem]:
     for entry in source:
         if entry not in known:
             yield SettingProblem(
-                f"{NAME}[{entry!r}]", "is no setting of Valkyr." + _nearest(entry, known)
+                f"{NAME}[{entry!r}]", "is not a setting of Valkyr." + _nearest(entry, known)
             )
 
 

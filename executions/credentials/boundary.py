@@ -112,12 +112,12 @@ def plain_host(host: str) -> str:
     try:
         name = bare if bare.isascii() else idna.encode(bare, uts46=True).decode()
     except idna.IDNAError as error:
-        raise ValueError(f"{host[:100]!r} is no host name: {error}") from None
+        raise ValueError(f"{host[:100]!r} is not a host name: {error}") from None
     labels = name.split(".")
     if not all(0 < len(label) <= 63 and _is_label(label) for label in labels) or len(name) > 253:
         raise ValueError(
-            f"{host[:100]!r} is no host; write a name such as api.example.com, *.example.com, an "
-            "IP address, or * for any host"
+            f"{host[:100]!r} is not a host; write a name such as api.example.com, *.example.com, "
+            "an IP address, or * for any host"
         )
     return name
 
@@ -127,8 +127,8 @@ def module_pattern(text: str) -> str:
     if text == ANY or all(_is_word(word) for word in text.removesuffix(".*").split(".")):
         return text
     raise ValueError(
-        f"{text[:100]!r} is no module; write a type such as http.request, a family such as http.*, "
-        "or * for any module"
+        f"{text[:100]!r} is not a module; write a type such as http.request, a family such as "
+        "http.*, or * for any module"
     )
 
 
@@ -243,7 +243,7 @@ def _of_list(name: str, given: Any) -> Iterator[DefinitionProblem]:
         yield DefinitionProblem(name, "required", NO_HOSTS)
         return
     if not 1 <= len(given) <= MOST:
-        message = f'Give 1 to {MOST} entries; found {len(given)}. ["*"] is any.'
+        message = f'Expected 1 to {MOST} entries; found {len(given)}. ["*"] allows any.'
         yield DefinitionProblem(name, "count", message)
         return
     for index, text in enumerate(given):
@@ -276,7 +276,7 @@ def _workflow(text: str) -> None:
         UUID(text)
     except ValueError:
         raise ValueError(
-            f"{text[:100]!r} is no workflow's id; write its id, or * for any workflow"
+            f"{text[:100]!r} is not the id of a workflow; write its id, or * for any workflow"
         ) from None
 
 
@@ -312,13 +312,13 @@ class CredentialUse:
 
 
 def refusal(use: CredentialUse, boundaries: Mapping[str, Boundary]) -> str | None:
-    """Return why the step may not have one of the credentials; None if it may have all."""
+    """Return why the step cannot use one of the credentials; None if it can use all."""
     found = (refused(use, name, boundaries[name]) for name in sorted(boundaries))
     return next((why for why in found if why is not None), None)
 
 
 def refused(use: CredentialUse, name: str, boundary: Boundary) -> str | None:
-    """Return why the step may not have the credential of that name; None if it may."""
+    """Return why the step cannot use the credential of that name; None if it can."""
     if not boundary.allows_workflow(use.workflow_id):
         return f'the credential "{name}" is not for this workflow'
     if not boundary.allows_module(use.module):

@@ -43,7 +43,7 @@ def misfits(
     workflow_id: UUID | None,
     remote_queues: Collection[str],
 ) -> list[DefinitionProblem]:
-    """Return problems of credentials that do not exist, or may not be used so.
+    """Return problems of credentials that do not exist, or that the step cannot use.
 
     One query, a second if one does not exist, and none without credentials. Without a workflow's
     ID, limits to workflows are not checked.

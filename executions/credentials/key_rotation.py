@@ -80,9 +80,12 @@ def retire(actor: Actor, ids: Collection[int] = ()) -> tuple[int, ...]:
     keys, source = store.opened(row)
     removed = tuple(ids) or tuple(key for key in keys.ids if key != keys.primary)
     if keys.primary in removed:
-        raise CannotRetire(f"Key {keys.primary} is the primary; `rotate` makes another first.")
+        raise CannotRetire(
+            f"Key {keys.primary} is the primary, so it cannot be removed. Run `manage.py keys "
+            "rotate` first."
+        )
     if unknown := sorted(set(removed) - set(keys.ids)):
-        raise CannotRetire(f"There is no key {unknown[0]}; `show` lists them.")
+        raise CannotRetire(f"There is no key {unknown[0]}. `manage.py keys show` lists the keys.")
     if not removed:
         return ()
     fewer = without(keys, removed)

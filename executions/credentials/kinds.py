@@ -188,7 +188,9 @@ def _of_kind(kind: str) -> Iterator[DefinitionProblem]:
     if kind not in KINDS:
         known = ", ".join(sorted(KINDS))
         yield DefinitionProblem(
-            "type", "unknown_type", f"{kind[:40]!r} is no type; there are: {known}."
+            "type",
+            "unknown_type",
+            f"{kind[:40]!r} is not a type of credential; known types: {known}.",
         )
 
 
@@ -216,7 +218,7 @@ def _of_names(kind: str, names: set[str]) -> Iterator[DefinitionProblem]:
     elif not 1 <= len(names) <= MOST_FIELDS:
         found = len(names)
         yield DefinitionProblem(
-            "fields", "count", f"Give 1 to {MOST_FIELDS} fields; found {found}."
+            "fields", "count", f"Expected 1 to {MOST_FIELDS} fields; found {found}."
         )
 
 
@@ -289,7 +291,7 @@ def suggested_hosts(kind: str, fields: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def suggested_modules(kind: str) -> tuple[str, ...]:
-    """Return the modules that take a type of credential; any for general types."""
+    """Return the modules that accept a type of credential; all modules for general types."""
     return KINDS[kind].modules if kind in KINDS else (ANY,)
 
 

@@ -279,8 +279,8 @@ def _insert(credential: Credential) -> None:
             credential.save(force_insert=True)
     except IntegrityError:
         raise NameTaken(
-            f"This workspace has a credential {credential.name!r} already. Change that one, or "
-            "choose another name."
+            f"This workspace already has a credential {credential.name!r}. Change it, or choose "
+            "another name."
         ) from None
 
 
@@ -293,7 +293,7 @@ def _refuse_named(credential: Credential) -> None:
     more = ", and others" if len(found) > MOST_LISTED else ""
     raise CredentialInUse(
         f"Credential {credential.name!r} is named by the published workflows {names}{more}. "
-        "Publish them without it or put them away, then delete it.",
+        "Publish them without it or archive them, then delete it.",
         [
             DefinitionProblem(
                 addresses.api("workflow", one.workflow_id), "names_it", f"{one.workflow} names it."

@@ -86,7 +86,7 @@ def pattern(text: str) -> Pattern:
         with timed():  # some ms where character classes multiply
             compiled = re2.compile(_for_re2(text).encode(), options)
     except UnicodeEncodeError:
-        raise BadPattern("the pattern holds a lone surrogate, which is no character") from None
+        raise BadPattern("the pattern holds a lone surrogate") from None
     except re2.error as error:
         raise BadPattern(_explained(error)) from None
     return Pattern(text, compiled.programsize, compiled)

@@ -102,7 +102,7 @@ def check_payload(version: Compiled, payload: Any, prefix: str = "params") -> No
         for mistake in found
     ]
     if problems:
-        raise InvalidPayload("The payload breaks the workflow's input schema.", problems)
+        raise InvalidPayload("The payload does not match the workflow's input schema.", problems)
 
 
 def _path(prefix: str, path: tuple[str | int, ...]) -> str:

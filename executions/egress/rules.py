@@ -53,7 +53,7 @@ class EgressRules:
         return Verdict.BY_ADDRESS
 
     def allows_address(self, address: str, port: int | None) -> bool:
-        """Return whether an entry for addresses covers this one."""
+        """Return whether an entry for addresses includes this address and port."""
         return any(_pattern(text).matches(address, port) for text in self.ranges(port))
 
     def ranges(self, port: int | None) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ def _take_over(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:
 
 
 def _refuse_archived(row: Workflow) -> str:
-    return "Nothing to do: it is archived." if row.archived_at else ""
+    return "This workflow is already archived." if row.archived_at else ""
 
 
 def _refuse_from_code(row: Workflow) -> str:
@@ -46,7 +46,7 @@ def _refuse_from_code(row: Workflow) -> str:
 
 
 def _refuse_own(row: Workflow) -> str:
-    return "" if row.origin else "It does not come from code: edit it as it is."
+    return "" if row.origin else "It does not come from code. Edit it directly."
 
 
 PUBLISH = Operation(name="publish", apply=_publish, needs=Action.AUTHOR, refuse=_refuse_from_code)

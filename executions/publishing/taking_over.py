@@ -33,7 +33,7 @@ def take_over(
         source = _locked(workflow_id)
         if not source.origin:
             raise NotFromCode(
-                f"Workflow {source.name!r} does not come from code: edit it as it is."
+                f"Workflow {source.name!r} does not come from code. Edit it directly."
             )
         called = name or f"{source.name[: LONGEST_NAME - 7]} (copy)"
         copy = create_workflow(

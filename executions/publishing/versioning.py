@@ -207,7 +207,7 @@ def _refuse_from_code(workflow: Workflow, changes: Mapping[str, Any]) -> None:
     if workflow.origin and set(changes) - {"enabled"}:
         raise FromCode(
             f"Workflow {workflow.name!r} comes from {workflow.origin_place}: change it there. To "
-            "edit it here, take it over: that makes a copy, which is independent of the code."
+            "edit it here, take it over: Valkyr creates a copy that is independent of the code."
         )
 
 
@@ -259,8 +259,8 @@ def _refuse_unchanged(workflow: Workflow, version: WorkflowVersion) -> None:
     latest = WorkflowVersion.objects.filter(pk=workflow.latest_version_id)
     if latest.filter(checksum=version.checksum).exists():
         raise Unchanged(
-            f"Nothing but `ui` changed since the latest version of "
-            f"{workflow.name!r}; there is nothing to publish."
+            f"Only `ui` changed since the latest version of {workflow.name!r}, so there is "
+            "nothing to publish."
         )
 
 

@@ -89,7 +89,7 @@ def _private_text(name: str, path: Path) -> str:
         with path.open() as file:
             facts = os.fstat(file.fileno())
             if not stat.S_ISREG(facts.st_mode):
-                raise ImproperlyConfigured(f"{name}: {path} is no plain file.")
+                raise ImproperlyConfigured(f"{name}: {path} is not a regular file.")
             if facts.st_uid not in {os.geteuid(), 0} or facts.st_mode & 0o077:
                 raise ImproperlyConfigured(
                     f"{name}: {path} has mode {stat.S_IMODE(facts.st_mode):04o} and owner "
@@ -98,7 +98,7 @@ def _private_text(name: str, path: Path) -> str:
                 )
             return file.read(1000)
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise ImproperlyConfigured(f"{name}: {path} cannot be read: {reason}.") from None
 
 
@@ -131,7 +131,7 @@ def required() -> KeySource:
     source = present()
     if source is None:
         raise NoInstallationKey(
-            "Nothing secret can be kept: no installation key is set. Set one of "
+            "Secrets cannot be stored: no installation key is set. Set one of "
             f"{', '.join(PRESENT)} for every process. {MAKE_ONE}"
         )
     for package, extra in (

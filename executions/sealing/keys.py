@@ -65,7 +65,10 @@ def without(keys: Keys, ids: Collection[int]) -> Keys:
     """Return the keys without some; never removes the primary."""
     keyset = _proto(keys)
     if keyset.primary_key_id in ids:
-        raise ValueError(f"Key {keyset.primary_key_id} is the primary and stays.")
+        raise ValueError(
+            f"Key {keyset.primary_key_id} is the primary, so it cannot be removed. Run `manage.py "
+            "keys rotate` first."
+        )
     kept = [key for key in keyset.key if key.key_id not in ids]
     del keyset.key[:]
     keyset.key.extend(kept)

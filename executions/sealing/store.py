@@ -144,7 +144,7 @@ def opened(row: Keyset) -> tuple[Keys, KeySource]:
             reasons.append(error.message)
     raise WrongInstallationKey(
         f"The data keys are sealed with another installation key ({row.key_uri}). "
-        f"{' '.join(reasons)} Set the key they were sealed with."
+        f"{' '.join(reasons)} Set the installation key that sealed them."
     )
 
 

@@ -51,7 +51,9 @@ class Sealer:
 
     def __init__(self) -> None:
         if not connection.in_atomic_block:
-            raise RuntimeError("Sealing belongs into the transaction that stores the value.")
+            raise RuntimeError(
+                "Seal the value in the transaction that stores it: no transaction is open."
+            )
         store.hold_shared()
         self._keys = store.present() or store.make()
 
@@ -83,7 +85,7 @@ def unseal(value: bytes | memoryview, bound_to: str) -> bytes:
 
 def _key_id(sealed: bytes, bound_to: str) -> int:
     if len(sealed) <= _PREFIX_BYTES or sealed[0] != _START:
-        raise SealBroken(f"What is stored for {bound_to} is no sealed value. Store it again.")
+        raise SealBroken(f"The value stored for {bound_to} is not sealed. Store it again.")
     return int.from_bytes(sealed[1:_PREFIX_BYTES], "big")
 
 

@@ -22,8 +22,8 @@ TASK = "executions.fire_cron"
 FIELDS = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
 ANY = "*"
 DESCRIPTION = (
-    "Starts workflow {!r}. Disabled here, the trigger is switched off; with another crontab, it "
-    "goes by that; deleted, it is switched off until somebody switches it on."
+    "Starts workflow {!r}. A changed crontab applies to the trigger. Disabling or deleting this "
+    "entry disables the trigger; enable it again in Valkyr's admin."
 )
 
 

@@ -79,7 +79,7 @@ def _refuse(
             )
         raise ConcurrencyConflict(
             f"The concurrency key {key.text!r} is taken by execution {oldest[0]}; at most "
-            f"{rule.limit} may be under way at once. Try again when it has ended, or cancel it.",
+            f"{rule.limit} may run at once. Try again after it has ended, or cancel it.",
             oldest[0],
         )
 

@@ -95,8 +95,8 @@ def _owe(failed: WorkflowExecution, slug: str) -> WorkflowExecution:
     ).first()
     if workflow is None:
         raise NotFound(
-            f"There is no workflow {slug!r} in this workspace. Create and publish it, or take "
-            "settings.onFailure out."
+            f"There is no workflow {slug!r} in this workspace. Create and publish it, or remove "
+            "settings.onFailure."
         )
     assert failed.finished_at is not None
     return owe_execution(

@@ -33,14 +33,14 @@ def _rotate(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> str:
 def _refuse_on(row: Trigger) -> str:
     if row.retired_at is not None:
         return (
-            "The published version has it no more. Add it to the definition's `triggers:` and "
-            "publish."
+            "The published version no longer has this trigger. Add it to the definition's "
+            "`triggers:` and publish."
         )
-    return "Nothing to do: it is on." if row.enabled else ""
+    return "This trigger is already enabled." if row.enabled else ""
 
 
 def _refuse_off(row: Trigger) -> str:
-    return "" if row.enabled else "Nothing to do: it is off."
+    return "" if row.enabled else "This trigger is already disabled."
 
 
 def _refuse_secret(row: Trigger) -> str:

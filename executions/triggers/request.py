@@ -97,7 +97,7 @@ def chosen_version(
         return compiled(trial.pk)
     if not workflow.enabled or workflow.archived_at is not None:
         raise WorkflowDisabled(
-            f"Workflow {workflow.name!r} is switched off. Enable it, then start it again."
+            f"Workflow {workflow.name!r} is disabled. Enable it, then start it again."
         )
     if branch is not None:
         return compiled(branch.version_id)

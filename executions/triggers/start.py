@@ -184,7 +184,7 @@ def start_batch(
                 if any(problem.code == SCHEMA_BUDGET for problem in error.problems):
                     break
     if problems:
-        raise InvalidPayload("Some payloads break the workflow's input schema.", problems)
+        raise InvalidPayload("Some payloads do not match the workflow's input schema.", problems)
     with transaction.atomic():
         return _insert(request, payload_list, texts, actor)
 

@@ -64,9 +64,8 @@ def switch(trigger_id: UUID, *, enabled: bool, actor: Actor, reason: str = "") -
             return trigger
         if trigger.retired_at is not None:
             raise WrongState(
-                f"Trigger {trigger.pk} is not in the published version of "
-                f"{trigger.workflow.name!r} any more. Add it to the definition's `triggers:` and "
-                "publish.",
+                f"Trigger {trigger.pk} is no longer in the published version of "
+                f"{trigger.workflow.name!r}. Add it to the definition's `triggers:` and publish.",
                 "RETIRED",
             )
         if enabled:

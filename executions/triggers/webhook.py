@@ -115,7 +115,7 @@ def accept(
     trigger = caller.trigger
     if not trigger.enabled:
         raise WrongState(
-            "This webhook is switched off, or gone from the workflow's published version.",
+            "This webhook is disabled, or is no longer in the workflow's published version.",
             "RETIRED" if trigger.retired_at else "DISABLED",
         )
     with transaction.atomic():
@@ -151,7 +151,7 @@ def rotate(
     stays valid; earlier ones are rejected from now on. Raises NotFound, NoWebhook, ValueError.
     """
     if not 0 <= overlap <= MAX_OVERLAP_SECONDS:
-        raise ValueError(f"The overlap is {overlap} s; give 0 to {MAX_OVERLAP_SECONDS}.")
+        raise ValueError(f"The overlap is {overlap} s; expected 0 to {MAX_OVERLAP_SECONDS}.")
     with transaction.atomic():
         trigger = _webhook(trigger_id)
         was = {"secretVersion": trigger.secret_version}

@@ -79,12 +79,12 @@ def blocked(request: HttpRequest, context: Mapping[str, Any]) -> HttpResponse:
     found = soon(lambda: [*_executions(request), *_queued(request, now), *_waiting(request)])
     section = PageSection(
         gettext("Waiting and blocked"),
-        headers=(gettext("Cause"), gettext("Number"), gettext("Oldest"), gettext("What moves it")),
+        headers=(gettext("Cause"), gettext("Number"), gettext("Oldest"), gettext("Continues when")),
         rows=[one.row() for one in found or []],
         empty=(
             gettext("Not available: the database did not answer in time.")
             if found is None
-            else gettext("Nothing waits: every step is running or has ended.")
+            else gettext("Nothing is waiting: every step is running or has ended.")
         ),
     )
     shown = {**context, "title": gettext("Waiting and blocked"), "section": section}

@@ -138,7 +138,7 @@ ASLEEP: dict[str, str] = {
     WaitKind.APPROVAL: lazy("awaits approval"),
     WaitKind.EVENT: lazy("awaits event"),
     WaitKind.CALLBACK: lazy("awaits callback"),
-    WaitKind.CHILD: lazy("awaits child"),
+    WaitKind.CHILD: lazy("awaits child execution"),
     WaitKind.CIRCUIT: lazy("circuit open"),
     WaitKind.QUOTA: lazy("over quota"),
 }
@@ -331,7 +331,7 @@ def _run(pk: UUID) -> Any:
 
 
 def _crashes(obj: Run) -> str:
-    """Return how often it ended its process, how, and the consequences."""
+    """Return how often the run ended its process, how, and the consequences."""
     said = f"{obj.crashes}: {obj.crash_cause}" if obj.crashes else "0"
     return (
         gettext("{said} (suspect: runs in a separate process)").format(said=said)

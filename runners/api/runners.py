@@ -80,5 +80,5 @@ class OneRunner(Endpoint):
         """Return one worker and its last heartbeat."""
         runner = runners(self.user).filter(pk=id).first()
         if runner is None:
-            raise NotFound(f"There is no runner {id} that serves you.")
+            raise NotFound(f"There is no runner {id} in your workspaces.")
         return Response(RunnerShape(runner).data)

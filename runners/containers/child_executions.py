@@ -215,7 +215,8 @@ def start(call: ChildCall, work: Work) -> UUID:
         raise ChildRefused(work.path, str(error)) from error
     except ValkyrError as error:
         raise ChildRefused(
-            work.path, f"workflow {call.workflow.slug!r} refused the child. {_told(error)}"
+            work.path,
+            f"workflow {call.workflow.slug!r} rejected the child execution. {_told(error)}",
         ) from error
     return child.pk
 

@@ -103,7 +103,7 @@ def _collected(state: SegmentState, work: Work) -> Result:
     if "limit" in wake:
         raise StepError(
             f"The loop ran {wake['limit']:,} times, its maxIterations, and its condition still "
-            "says to go on. Fix the condition, or raise maxIterations (at most "
+            "asks for another iteration. Fix the condition, or raise maxIterations (at most "
             "LOOP_LIMIT_CONDITION)."
         )
     if "failed" in wake:

@@ -34,7 +34,7 @@ class ApprovalInputs(ModuleInputs):
         max_length=MAX_APPROVERS,
         description=(
             "Who may decide: names of users, or roles (ADMIN, WORKFLOW, SYSTEM, USER), of "
-            "members of the workspace; looked up when somebody decides. Empty: everyone "
+            "members of the workspace; looked up at the decision. Empty: everyone "
             "who may operate executions."
         ),
         examples=[["maria", "ADMIN"]],

@@ -300,24 +300,24 @@ class Module(Generic[InputsT]):
         super().__init_subclass__(**options)
         if cls.credential and not cls.may_take_secrets():
             raise TypeError(
-                f"{cls.__name__} declares a credential, but a module that is inline, holds a body, "
-                "sets variables or does not take secrets can have none"
+                f"{cls.__name__} declares a credential, but modules that are inline, contain a "
+                "body, set variables or take no secrets cannot have one"
             )
         if cls.costs and cls.inline:
             raise TypeError(
-                f"{cls.__name__} costs and is inline, but an inline module does nothing that could "
-                "cost and no budget is asked before it; declare it not inline"
+                f"{cls.__name__} reports costs and is inline, but Valkyr checks no budget before "
+                "an inline module; declare it not inline"
             )
         if cls.effect == "database" and (cls.inline or cls.container or cls.waits):
             raise TypeError(
                 f"{cls.__name__} has the effect 'database', but a module that is inline, holds a "
-                "body or waits is not recorded in a transaction of its own; leave one of them out"
+                "body or waits has no transaction of its own; remove one of the two"
             )
         if cls.computes and cls.queue in DEFAULTS.thread_queues:
             raise TypeError(
                 f"{cls.__name__} computes and has the queue {cls.queue!r}, whose steps share one "
-                "process and would all wait for it; leave `queue` out, or name a queue that "
-                "processes serve"
+                "process and would all wait for it; omit `queue`, or name a queue with a prefork "
+                "pool"
             )
         if "description" not in vars(cls) and cls.__doc__:
             cls.description = inspect.cleandoc(cls.__doc__)

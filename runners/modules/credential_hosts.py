@@ -26,7 +26,7 @@ NONE: "Mapping[str, Boundary]" = {}
 
 
 class HostRefused(StepError):
-    """A credential of the step may not go to the host; retries do not help."""
+    """The step's credential must not be sent to the host; retries do not help."""
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def restricted() -> bool:
 
 
 def judge(host: str, port: int | None) -> None:
-    """Raise EgressRefused or HostRefused if the step or its credential may not go to the host."""
+    """Raise EgressRefused if the rules forbid the host; HostRefused if the credential does."""
     judge_egress(host, port)
     for name, boundary in _in_use.get(NONE).items():
         if not boundary.allows_host(host, port):

@@ -34,8 +34,8 @@ def declare(
     for name, place in types.items():
         if _declared.setdefault(name, place) != place:
             raise ValueError(
-                f"the plugin {plugin} declares the module type {name!r}, which "
-                f"{_declared[name]} has already: rename it, or leave one of the two plugins out"
+                f"the plugin {plugin} declares the module type {name!r}, which {_declared[name]} "
+                "already has: rename it, or remove one of the two plugins"
             )
     _needs.update(needs or {})
 

@@ -295,7 +295,7 @@ class Pinned(FlowModule):
     outcomes_from = (OutcomeRule("outcomes", "each"),)
     example = {"output": {"total": 1200}, "outcome": "true", "outcomes": ["true", "false"]}
     bad_inputs = (
-        Bad("text that is no JSON", {"json": "{"}, "expected JSON text"),
+        Bad("text that is not valid JSON", {"json": "{"}, "expected JSON text"),
         Bad("a pinned failure", {"output": "no stock", "outcome": "error"}, "no stock"),
         Bad("an outcome without a name", {"outcome": ""}, "outcome"),
     )

@@ -272,7 +272,7 @@ def _circuit(type_name: str, circuit: Circuit, told: str) -> dict[str, Any]:
     words = told or inspect.getdoc(circuit) or ""
     if not words:
         raise TypeError(
-            f"step {type_name}: say in words what its circuit is counted by, such as "
+            f"step {type_name}: describe the target of its circuit in words, such as "
             'circuit_target="the shop\'s host"'
         )
     return {"circuit": lambda self, inputs: circuit(inputs), "circuit_target": words}
@@ -296,13 +296,13 @@ def _check(
         raise TypeError(f"step {type_name}: timeout_seconds is over 0; found {timeout_seconds}")
     if effect == "database" and (inline or inspect.iscoroutinefunction(function)):
         raise TypeError(
-            f"step {type_name}: a step with the effect 'database' runs inside a transaction of its "
-            "own, on one connection; leave `inline` and `async` out"
+            f"step {type_name}: a step with the effect 'database' runs inside a transaction of "
+            "its own, on one connection; omit `inline` and `async`"
         )
     if inline and inspect.iscoroutinefunction(function):
         raise TypeError(
-            f"step {type_name}: an inline step does no I/O, so it has nothing to await; "
-            "leave `inline` out, or `async`"
+            f"step {type_name}: an inline step does no I/O, so it has nothing to await; omit "
+            "`inline` or `async`"
         )
 
 

@@ -66,7 +66,7 @@ def _hints(function: Callable[..., Any], type_name: str) -> dict[str, Any]:
     except Exception as error:
         raise TypeError(
             f"step {type_name}: the annotations of {function.__qualname__} cannot be read "
-            f"({error}); import what they name where the step is declared"
+            f"({error}); import the named types in the module that declares the step"
         ) from error
 
 
@@ -77,8 +77,8 @@ def _field(type_name: str, parameter: inspect.Parameter, hints: dict[str, Any]) 
         raise TypeError(f"step {type_name}: parameter {parameter.name!r} needs a type annotation")
     if parameter.name.startswith("_"):
         raise TypeError(
-            f"step {type_name}: parameter {parameter.name!r} begins with an underscore, which no "
-            "input may; choose another name"
+            f"step {type_name}: parameter {parameter.name!r} begins with an underscore, which "
+            "inputs cannot; choose another name"
         )
     _check_typed_dict(type_name, hints[parameter.name])
     required = parameter.default is parameter.empty
@@ -121,7 +121,7 @@ def _check_outcomes(type_name: str, hint: Any, outcomes: tuple[str, ...]) -> Non
     if set(get_args(hint)) != set(outcomes):
         raise TypeError(
             f"step {type_name}: outcomes={outcomes!r}, but the function returns {_text(hint)}; "
-            "name the same in both"
+            "use the same outcomes in both"
         )
 
 

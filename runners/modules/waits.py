@@ -64,8 +64,8 @@ class DelayInputs(ModuleInputs):
         None,
         max_length=64,
         description=(
-            "An instant in ISO 8601 with its zone, at most "
-            f"{MAX_DAYS} days ahead; one in the past is no wait."
+            f"An instant in ISO 8601 with its zone, at most {MAX_DAYS} days ahead; an instant in "
+            "the past does not wait."
         ),
         examples=["2027-01-31T08:00:00+01:00", "{{ input.shipAt }}"],
     )
@@ -142,7 +142,7 @@ class Delay(WaitingModule):
             wait = Wait(WaitKind.TIMER, until=until)
         if left > MAX_SECONDS + CLOCKS_APART:
             raise StepError(
-                f"{inputs.until} is {left / 86_400:.0f} days ahead; at most {MAX_DAYS} days may be"
+                f"{inputs.until} is {left / 86_400:.0f} days ahead; the maximum is {MAX_DAYS} days"
             )
         return wait if left > 0 else DelayOutputs(waited_seconds=0.0)
 
@@ -284,18 +284,18 @@ class CallbackInputs(ModuleInputs):
 class CallbackOutputs(ModuleOutputs):
     """The caller's payload."""
 
-    payload: Any = Field(None, description="The body; null where nobody called in time.")
+    payload: Any = Field(None, description="The body; null if no call arrived in time.")
     received_at: str | None = Field(
-        None, description="When it came; null where nobody called in time."
+        None, description="When the call arrived; null if none arrived in time."
     )
 
 
 class CallbackModule(WaitingModule):
-    """Waits until somebody outside calls the step's own address, once.
+    """Waits until another system calls the step's address, once.
 
     Any step of the same workflow, or of a body inside, tells the address by
     `tasks.<id>.callbackUrl`, `<id>` being the callback's task: known before it begins to wait, and
-    in bodies another in each turn. A call that comes before the step waits is kept for it. Goes on
+    in bodies another in each turn. Valkyr stores a call that arrives before the step waits. Goes on
     along `success`, or `timeout`.
     """
 

@@ -132,14 +132,15 @@ def _check_transaction() -> None:
     """Raise StepError if the module left no transaction to record in."""
     if _status() in (TransactionStatus.IDLE, None):
         raise StepError(
-            "The function ended the transaction that its step is recorded in. Leave commits and "
-            "connections to the engine: leave COMMIT, ROLLBACK and connection.close() out."
+            "The function ended the transaction that its step is recorded in. The engine commits "
+            "and closes connections: remove COMMIT, ROLLBACK and connection.close()."
         )
     if connection.needs_rollback or _status() == TransactionStatus.INERROR:
         raise StepError(
-            "The function returned, but its transaction can only be rolled back: a database error "
-            "was caught outside of a savepoint, or set_rollback() was called. Put what may fail "
-            "into `with transaction.atomic():`, or let the error be raised."
+            "The function returned, but its transaction can only be rolled back: a database "
+            "error was caught outside of a savepoint, or set_rollback() was called. Put "
+            "statements that may fail into `with transaction.atomic():`, or do not catch the "
+            "error."
         )
 
 

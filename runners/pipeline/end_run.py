@@ -116,8 +116,8 @@ def _seize(run_id: UUID, token: int | None, crash_cause: str = "") -> Looked | N
         return None
     if looked.holds_body:
         raise WrongState(
-            f"Run {run_id} of step {looked.work.path} holds a body that is under way. Quarantine "
-            "the steps inside it, or cancel the execution.",
+            f"Run {run_id} of step {looked.work.path} is a container whose body is running. "
+            "Quarantine the steps inside it, or cancel the execution.",
             looked.run_state,
         )
     row = statements.fetch_one(

@@ -66,7 +66,7 @@ def failure_of(
     if isinstance(error, StepTimeout):
         return Failure(
             ErrorType.TIMEOUT,
-            f"Step {path} was not done after {seconds:g} s, its time-out.",
+            f"Step {path} did not finish within {seconds:g} s, its time-out.",
             "StepTimeout",
             None,
             None,

@@ -144,7 +144,7 @@ class Heart:
         work = beat.work
         failure = Failure(
             ErrorType.TIMEOUT,
-            f"Step {work.path} was not done after {work.seconds:g} s, its "
+            f"Step {work.path} did not finish within {work.seconds:g} s, its "
             "time-out, and did not yield.",
             "StepTimeout",
             None,

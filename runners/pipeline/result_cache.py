@@ -50,7 +50,7 @@ def lookup(state: SegmentState, step: Step, prepared: Prepared) -> Done | None:
 
 
 def store(state: SegmentState, work: Work, unit: Unit) -> None:
-    """Store a recorded step's own result, if its policy says so.
+    """Store a recorded step's own result, if its cache policy requires it.
 
     A database error never raises here: the step is recorded, even if the cache fails.
     """

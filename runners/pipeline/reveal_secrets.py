@@ -72,7 +72,8 @@ class Revealed:
         if isinstance(ended, Wait):
             if scrub.text(ended.key) != ended.key:
                 raise StepError(
-                    f"Step {path} waits under a name that holds a secret, which would be stored."
+                    f"Step {path} waits for a name that contains a secret, which would be stored. "
+                    "Use a name without secrets."
                 )
             return replace(ended, facts=scrub.value(ended.facts, f"facts of step {path}"))
         return replace(
@@ -167,8 +168,9 @@ def _read(data: TemplateData, step: Step, *, remote: bool) -> Mapping[str, Opene
     why = refusal(use, boundaries)
     if why is not None:
         raise SecretRefused(
-            f"{_who(data, step)}: {why}. Use another credential, or ask somebody who may "
-            "configure credentials to widen its boundary, then requeue the step."
+            f"{_who(data, step)}: {why}. Use another credential, or ask a user with the "
+            "permission *configure* to allow it in the credential's boundary. Then requeue the "
+            "step."
         )
     return found
 
@@ -229,9 +231,9 @@ def _refuse_written(
         found = [name for name in names if isinstance(text, str) and name in text]
         if found and pointer not in filled:
             raise SecretUnavailable(
-                f"{_who(data, step)}: {key_path(pointer)} is not what the workflow puts there "
-                f"any more, so {found[0]} in it cannot be filled in. Requeue it without a change "
-                "of that value, or write one without secrets."
+                f"{_who(data, step)}: {key_path(pointer)} was changed, so {found[0]} in it cannot "
+                "be replaced by its secret. Requeue the step without a change of this value, or "
+                "use a value without secrets."
             )
 
 

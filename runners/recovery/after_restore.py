@@ -49,8 +49,8 @@ def settle(actor: Actor, *, force: bool = False) -> Restored:
     if others and not force:
         raise StillConnected(
             f"{len(others)} processes of Valkyr are connected to this database "
-            f"({', '.join(sorted(set(others))[:5])}). Stop them first: a worker of the time before "
-            "the restore must not go on."
+            f"({', '.join(sorted(set(others))[:5])}). Stop them first: workers from before the "
+            "restore must not continue."
         )
     runs = sum(_leap())
     with transaction.atomic():

@@ -61,7 +61,7 @@ def check(version_id: UUID, step_path: str, outputs: Any, outcome: str | None, n
         *(_variable_problems(graph, outputs) if step.writes_variables else ()),
     ]
     if problems:
-        raise ResultRefused(f"Step {step_path} cannot have come to this result.", problems)
+        raise ResultRefused(f"Step {step_path} cannot have this result.", problems)
     changes = payloads.dump(outputs, "variables") if step.writes_variables else ""
     return Given(outputs, outcome or "success", changes, note)
 

@@ -32,8 +32,8 @@ def refuse_given_result(module: str, step_path: str) -> None:
     """Raise ApprovalNeeded if the step is an approval: its result cannot be recorded by hand."""
     if module == APPROVAL:
         raise ApprovalNeeded(
-            f"Step {step_path} is an approval, whose decision cannot be given by hand. Requeue it: "
-            "it is asked again."
+            f"Step {step_path} is an approval, whose decision cannot be set manually. Requeue it "
+            "to request the approval again."
         )
 
 

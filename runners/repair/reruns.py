@@ -72,7 +72,7 @@ def again(
     state, part = _row(rerun, _Dead(dead.step_path, dead.attempt, dead.overrides))
     if not run_rows.insert(state, [part]):
         raise WrongState(
-            f"Step {dead.step_path} has a live or successful run already; nothing was done.",
+            f"Step {dead.step_path} has a live or successful run already. Nothing was changed.",
             dead.state,
         )
 
@@ -123,8 +123,8 @@ def newest_dead(execution: WorkflowExecution, dead_run_id: UUID) -> Run:
     )
     if dead.state != "DLQ" or newest != dead.pk:
         raise WrongState(
-            f"Run {dead.pk} of step {dead.step_path} is not the step's newest attempt any more; "
-            "nothing was done.",
+            f"Run {dead.pk} of step {dead.step_path} is not the step's newest attempt. Nothing "
+            "was changed.",
             dead.state,
         )
     return dead

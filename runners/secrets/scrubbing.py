@@ -72,7 +72,8 @@ class Scrubber:
 
         def too_deep(_: Any) -> Any:
             raise PayloadError(
-                f"The {what} nests deeper than {MAX_DEPTH}, too deep to look for secrets in it."
+                f"The {what} is nested more than {MAX_DEPTH} levels deep, so it cannot be "
+                "searched for secrets."
             )
 
         return _walk(value, self.text, MAX_DEPTH, too_deep)

@@ -25,7 +25,7 @@ def asked(state: SegmentState) -> tuple[str, dict[str, Any]]:
 def check(state: SegmentState, row: tuple[Any, ...] | None) -> None:
     """Raise LeaseLost unless the locked execution is running in this epoch."""
     if row is None or row[0] not in ("RUNNING", "PAUSED") or row[1] != state.context.epoch:
-        raise LeaseLost(f"execution {state.context.execution_id} is over, or was rolled back")
+        raise LeaseLost(f"execution {state.context.execution_id} has ended or was rolled back")
     note_state(state, row[0])
 
 

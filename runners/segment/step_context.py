@@ -170,7 +170,9 @@ class Context:
     def publish_event(self, name: str, payload: Any) -> PublishedEvent:
         """Publish an event to the workspace, once for all attempts of the step."""
         if self._publisher is None:
-            raise StepError("this step belongs to no execution, so it can tell no workspace events")
+            raise StepError(
+                "this step does not belong to an execution, so it cannot publish events"
+            )
         self._events += 1
         return self._publisher(name, payload, self._events)
 

@@ -21,7 +21,7 @@ class Turns:
 
     def __init__(self, answers: tuple[Any, ...]) -> None:
         if not answers:
-            raise ValueError("in_turn() needs an answer at least")
+            raise ValueError("in_turn() needs at least one answer")
         self._left = list(answers)
 
     def next(self) -> Any:
@@ -85,7 +85,8 @@ def check_names(answers: Answers, graphs: Iterable[Graph], types: Iterable[str])
             near = get_close_matches(name, known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise AssertionError(
-                f"answers name {name!r}, which is no task of the workflow and no module type{hint}"
+                f"answers name {name!r}, which is neither a task of the workflow nor a module "
+                f"type{hint}"
             )
 
 

@@ -49,7 +49,9 @@ def drive(root: UUID, answers: Answers) -> None:
         for _ in range(MOST_ROUNDS):
             if not _round(root, answers):
                 return
-    raise AssertionError(f"execution {root} still moves after {MOST_ROUNDS:,} rounds: a loop?")
+    raise AssertionError(
+        f"execution {root} has not ended after {MOST_ROUNDS:,} rounds; check it for an endless loop"
+    )
 
 
 @contextmanager

@@ -83,7 +83,7 @@ def failing_module(module: What, given: Mapping[str, Any] | None = None, **more:
         return Failure(ErrorType.TIMEOUT, "The time-out ended it.", "StepTimeout")
     except Exception as error:
         return classify(error)
-    raise AssertionError(f"{found(module).type} did well: {ended.outcome} {ended.outputs!r:.300}")
+    raise AssertionError(f"{found(module).type} succeeded: {ended.outcome} {ended.outputs!r:.300}")
 
 
 def check_bad_inputs(module: What) -> None:

@@ -291,7 +291,7 @@ class WorkflowRun:
         for run in runs.order_by("-id"):
             if run.step_path == task or run.step_path.rpartition(".")[0] == task:
                 return run  # type: ignore[no-any-return]
-        raise AssertionError(self._told(f"{task} has not run, and is no task by that name"))
+        raise AssertionError(self._told(f"{task} has not run, and no task has that name"))
 
     def _told(self, what: str) -> str:
         more = (

@@ -46,7 +46,7 @@ def decide(run_id: UUID, decision: str, comment: str, *, user: User, actor: Acto
         }
         if not wake_runs.wake(run.pk, WaitKind.APPROVAL, waking):
             state = run.execution.state
-            raise WrongState(f"Its execution is {state}, so there is nothing to decide.", state)
+            raise WrongState(f"The execution is {state}, so there is nothing to decide.", state)
         record(
             actor,
             "run.decide",
@@ -95,8 +95,8 @@ def _check_right(run: Run, user: User, may: Powers) -> None:
         return
     if not may.any:
         raise _unknown(run.pk)
-    who = ", ".join(approvers) or "who may operate executions"
-    raise Forbidden(f"You may not decide this; {who} may. Ask one of them.")
+    who = ", ".join(approvers) or "users with the permission to operate executions"
+    raise Forbidden(f"You cannot decide this approval. Ask one of these: {who}.")
 
 
 def _unknown(run_id: UUID) -> NotFound:
@@ -106,7 +106,7 @@ def _unknown(run_id: UUID) -> NotFound:
 def _not_waiting(run: Run, *, named: bool) -> str:
     if run.waits_for != WaitKind.APPROVAL:
         if not named:
-            return f"Run {run.pk} waits for no decision: its step is no approval."
+            return f"Run {run.pk} does not wait for a decision: its step is not an approval."
         return f"Step {run.step_path} waits for no decision: it is a {run.module}."
     answer: Any = run.wake or {}
     if answer.get("decision"):

@@ -32,7 +32,7 @@ TO_COME = LIVE | {RunState.FAILED, RunState.DLQ}
 
 
 class UnknownCallback(NotFound):
-    """There is no such callback; use the address as it was given to you."""
+    """This callback does not exist. Use the address exactly as you received it."""
 
     code = "unknown_callback"
 

@@ -239,8 +239,9 @@ def _publish(state: SegmentState, work: Work, name: str, payload: Any, number: i
     chain = chain_of(state.context.execution_id) + 1
     if chain > MAX_CHAIN:
         raise StepError(
-            f"{name!r} would be event {chain} of a chain, in which each event started the workflow "
-            f"that told the next; the most is {MAX_CHAIN}. Give a trigger a filter that ends it."
+            f"{name!r} would be event {chain} of a chain in which each event starts the workflow "
+            f"that publishes the next; the maximum is {MAX_CHAIN}. Add a filter to a trigger to "
+            "end the chain."
         )
     return publish_event(
         Workspace.objects.get(pk=state.context.version.workspace_id),
@@ -273,8 +274,8 @@ def _first(execution_id: UUID) -> dict[str, Any]:
             return dict(found)
         execution_id = above
     raise StepError(
-        f"this execution has more than {MAX_CLIMB} parents or failures before it, which looks "
-        "like workflows that start each other forever; so it may tell no event"
+        f"this execution has more than {MAX_CLIMB} parents or failures before it, probably "
+        "workflows that start each other endlessly, so it cannot publish an event"
     )
 
 

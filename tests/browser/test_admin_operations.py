@@ -128,7 +128,7 @@ def test_what_cannot_be_done_is_said_instead_of_offered(staff_page: Any) -> None
 
     dialog = _row_action(staff_page, "Cancel…")
 
-    expect(dialog.get_by_text("Nothing to do: this execution is succeeded.")).to_be_visible()
+    expect(dialog.get_by_text("Not possible: this execution is succeeded.")).to_be_visible()
     assert dialog.get_by_role("button", name="Cancel").count() == 0
     dialog.get_by_role("button", name="Close").last.click()
     expect(dialog).to_be_hidden()

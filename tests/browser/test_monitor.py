@@ -76,7 +76,7 @@ def test_an_execution_is_watched_while_it_runs(staff_page: Any, django_user_mode
     expect(staff_page.locator("[data-top=state]")).to_contain_text("succeeded")
     expect(staff_page.locator("#studio-live")).to_contain_text("The execution is succeeded.")
     cancel = staff_page.get_by_role("button", name="Cancel…")
-    expect(cancel).to_have_attribute("title", "Nothing to do: this execution is succeeded.")
+    expect(cancel).to_have_attribute("title", "Not possible: this execution is succeeded.")
     assert staff_page.evaluate("window.same")
 
 

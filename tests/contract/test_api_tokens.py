@@ -294,7 +294,7 @@ def test_a_member_who_may_nothing_makes_no_token(member: Members, client_of: Cli
     answer = client_of(member("USER")).post("/v1/ApiToken", {"name": "x"}, format="json")
 
     assert answer.status_code == 403
-    assert "nothing in workspace" in answer.json()["detail"]
+    assert "no permissions in workspace" in answer.json()["detail"]
 
 
 def test_a_superusers_token_rules_its_workspace_and_not_the_installation(

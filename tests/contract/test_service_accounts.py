@@ -188,7 +188,7 @@ def test_a_script_gets_its_first_token_from_a_command(workspace: Workspace) -> N
     [
         (["no spaces"], "is not usable"),
         (["deploy", "--workspace", "nowhere"], "no workspace 'nowhere'"),
-        (["deploy", "--role", "USER"], "may do nothing"),
+        (["deploy", "--role", "USER"], "has no permissions in workspace"),
     ],
 )
 def test_the_command_says_what_is_wrong_and_makes_nothing(

@@ -150,7 +150,7 @@ def test_an_empty_input_leaves_the_value(op: Client, workspace: Workspace) -> No
         (ADD, {"name": "shop", "value_value": "short"}, "at least 6 characters"),
         (ADD, {"name": "Shop!", "value_value": SECRET}, "begins with a small letter"),
         (ADD, {"name": "taken", "value_value": SECRET}, "has this name"),
-        (f"{ADD}?type=custom", {"name": "shop"}, "Give 1 to 50 fields"),
+        (f"{ADD}?type=custom", {"name": "shop"}, "Expected 1 to 50 fields"),
         (f"{ADD}?type=custom", {"name": "shop", "new_name_1": "key"}, "Give the field a value"),
         (f"{ADD}?type=custom", {"name": "shop", "new_value_1": SECRET}, "Give the field a name"),
         (
@@ -291,8 +291,8 @@ def test_the_boundary_is_typed_in_and_any_host_is_a_warning(
     [
         ({"hosts": ""}, "Name the hosts that this credential may go to"),
         ({"hosts": "https://api.example.com/"}, "such as api.example.com"),
-        ({"hosts": "*", "modules": "no module!"}, "is no module"),
-        ({"hosts": "*", "workflows": "mine"}, "is no workflow"),
+        ({"hosts": "*", "modules": "no module!"}, "is not a module"),
+        ({"hosts": "*", "workflows": "mine"}, "is not the id of a workflow"),
         ({"hosts": "*", "workflows": "0190163d-8694-739b-aea5-966c26f8ad90"}, "no workflow"),
     ],
 )

@@ -135,7 +135,7 @@ def test_after_a_day_a_message_is_given_up_and_can_be_sent_again(receiver: Recei
 def test_what_is_queued_cannot_be_queued_again() -> None:
     delivery = queued(rule())
 
-    with pytest.raises(WrongState, match="queued already"):
+    with pytest.raises(WrongState, match="already queued"):
         resend(delivery.pk, actor=ACTOR)
 
 

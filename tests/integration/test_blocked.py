@@ -91,7 +91,7 @@ def test_nothing_waits_is_said(op: Client, workflow: Workflow) -> None:
     rows.execution(workflow, "SUCCESS")
 
     assert _causes(op) == {}
-    assert "Nothing waits" in op.get(ADDRESS).content.decode()
+    assert "Nothing is waiting" in op.get(ADDRESS).content.decode()
 
 
 def test_other_workspaces_are_not_counted(django_user_model: Any, workflow: Workflow) -> None:

@@ -225,7 +225,7 @@ def _elsewhere(child: Workflow) -> dict[str, Any]:
     ("prepare", "reason"),
     [
         (_unknown, "there is no workflow 'no-such-workflow' in this workspace"),
-        (_disabled, "is switched off"),
+        (_disabled, "is disabled"),
         (_archived, "there is no workflow"),
         (_no_version, "has no published version 7"),
         (_bad_payload, "input.n: it is not of type 'integer'"),

@@ -70,7 +70,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_imported(folder: Path) -> 
     (folder / "broken.json").write_text("{")
     (folder / "bytes.json").write_bytes(b"\xff\xfe\x00")
 
-    with pytest.raises(CommandError, match=r"broken\.json: this is no JSON") as refused:
+    with pytest.raises(CommandError, match=r"broken\.json: this is not valid JSON") as refused:
         run(str(folder))
 
     assert "bytes.json" in str(refused.value)

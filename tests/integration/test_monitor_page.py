@@ -46,7 +46,7 @@ def test_a_member_watches_and_operates(
         "cancel": "",
         "replay": "",
         "fork": "",
-        "resume": "Nothing to do: this execution is running.",
+        "resume": "Not possible: this execution is running.",
     }
     assert f'data-execution="{execution.pk}"' in page
     assert "hunter2" not in page

@@ -77,10 +77,10 @@ def test_time_that_is_over_is_an_exit_code_of_its_own(orders: Workflow) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--older-than", "soon"], "is no age"),
-        (["--older-than", "0d"], "is no age"),
+        (["--older-than", "soon"], "is not an age"),
+        (["--older-than", "0d"], "is not an age"),
         (["--state", "RUNNING"], "expected some of"),
-        (["--what", "everything"], "nothing to prune"),
+        (["--what", "everything"], "cannot be pruned"),
         (["--workspace", "nobody"], "no workspace"),
         (["--workflow", "orders"], "needs --workspace"),
         (["--workspace", "default", "--workflow", "none"], "has no workflow"),

@@ -325,12 +325,12 @@ def test_a_name_that_fits_several_triggers_lists_them() -> None:
 def test_the_engines_own_queues_are_refused(name: str) -> None:
     trigger = only_trigger(triggered({"type": "QUEUE", "queue": name}))
 
-    with pytest.raises(opening.Unclear, match="of the engine itself"):
+    with pytest.raises(opening.Unclear, match="one of Valkyr's own queues"):
         opening.open_source(trigger, settings.REDIS_URL, raw=False)
 
 
 def test_brokers_that_cannot_be_used_are_refused(trigger: Trigger) -> None:
-    with pytest.raises(opening.Unclear, match="--raw is for lists in Redis"):
+    with pytest.raises(opening.Unclear, match="--raw works only with lists in Redis"):
         opening.open_source(trigger, "amqp://127.0.0.1", raw=True)
     with pytest.raises(opening.Unclear, match="environment variable NO_SUCH"):
         opening.broker_url(trigger, "env:NO_SUCH")

@@ -237,7 +237,7 @@ def test_a_module_runs_by_itself():
     assert run_module("flow.approval", {"title": "Well?"}).waits.kind == "approval"
     assert "on purpose" in failing_module("flow.fail", {"message": "on purpose"}).message
     assert failing_module("flow.if", {}).error_type is ErrorType.PERMANENT
-    with pytest.raises(AssertionError, match=r"flow\.noop did well"):
+    with pytest.raises(AssertionError, match=r"flow\.noop succeeded"):
         failing_module("flow.noop", {"value": 1})
 
 

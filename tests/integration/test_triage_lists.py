@@ -222,8 +222,8 @@ def test_inputs_that_are_too_large_are_not_looked_for(
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ({"inputs": "order.country"}, "is no condition on inputs"),
-        ({"inputs": "a:eq:DE"}, "is no JSON"),
+        ({"inputs": "order.country"}, "is not a condition on inputs"),
+        ({"inputs": "a:eq:DE"}, "is not valid JSON"),
         ({"inputs": ["a:eq:1"] * 6}, "At most 5 conditions"),
         ({"inputs": 'a:eq:"\\u0000"'}, "NUL character"),
         ({"status": "teapot"}, "Enter a whole number"),

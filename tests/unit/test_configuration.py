@@ -82,9 +82,17 @@ def test_an_empty_variable_is_unset(settings: Any, monkeypatch: pytest.MonkeyPat
             "VALKYR['HTTP_ALLOWED_NETWORKS'] is 'intranet'",
             marks=pytest.mark.plugins,
         ),
-        ("LEASE_SECOND", 20, "VALKYR['LEASE_SECOND'] is no setting of Valkyr. Do you mean 'LEASE_"),
-        ("lease_seconds", 20, "VALKYR['lease_seconds'] is no setting of Valkyr. Do you mean 'LE"),
-        ("VALKYR_LEASE_SECONDS", 20, "is no setting of Valkyr. Do you mean 'LEASE_SECONDS'?"),
+        (
+            "LEASE_SECOND",
+            20,
+            "VALKYR['LEASE_SECOND'] is not a setting of Valkyr. Do you mean 'LEASE_",
+        ),
+        (
+            "lease_seconds",
+            20,
+            "VALKYR['lease_seconds'] is not a setting of Valkyr. Do you mean 'LE",
+        ),
+        ("VALKYR_LEASE_SECONDS", 20, "is not a setting of Valkyr. Do you mean 'LEASE_SECONDS'?"),
     ],
 )
 def test_the_check_names_what_makes_no_sense(

@@ -105,7 +105,7 @@ def test_modules_and_workflows_are_judged_by_name_and_id() -> None:
 
 @pytest.mark.parametrize("text", ["", ".", "http.", ".*", "a.*.b", "http request", "*.*", "http*"])
 def test_what_is_no_module_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is no module"):
+    with pytest.raises(ValueError, match="is not a module"):
         module_pattern(text)
 
 

@@ -37,7 +37,7 @@ class JsonParameter(click.ParamType):  # type: ignore[type-arg] # older clicks h
         except OSError as error:
             self.fail(f"{value[1:]} cannot be read: {error.strerror}.", param, ctx)
         except ValueError as error:
-            self.fail(f"{value!r} is no JSON: {error}. Use @FILE for a file.", param, ctx)
+            self.fail(f"{value!r} is not valid JSON: {error}. Use @FILE for a file.", param, ctx)
 
 
 class SinceParameter(click.ParamType):  # type: ignore[type-arg] # older clicks have no argument

@@ -20,7 +20,7 @@ folder.
 
 
 class LazyGroup(click.Group):
-    """The commands of `COMMANDS`; a module is loaded when its command is asked for."""
+    """The commands of `COMMANDS`; each module is loaded when its command is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands' names in the order of the help."""

@@ -78,7 +78,9 @@ def target(choices: Choices) -> Target:
 def clean(url: str) -> str:
     """Return the address without a trailing slash or `/v1`; raises CliError if it is invalid."""
     if not url.startswith(("http://", "https://")):
-        raise usage(f"{url!r} is no address.", "Expected one such as https://valkyr.example.com")
+        raise usage(
+            f"{url!r} is not a valid address.", "Expected one such as https://valkyr.example.com"
+        )
     return url.rstrip("/").removesuffix("/v1")
 
 

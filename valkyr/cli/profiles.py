@@ -51,7 +51,7 @@ def load(path: Path) -> ProfileFile:
     rows = found.get("profiles", {})
     if not isinstance(rows, dict) or not all(_fits(row) for row in rows.values()):
         raise usage(
-            f"{path} is no profile file.",
+            f"{path} is not a profile file.",
             'Expected tables such as [profiles.work] with url = "https://…" and token = "vlk_…".',
         )
     known = {name: ConnectionProfile(**_known(row)) for name, row in rows.items()}

@@ -48,8 +48,8 @@ def send_webhook(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> i
     with opened(call, ctx) as response:
         if not 200 <= response.status_code < 300:
             raise StepError(
-                f"{request_name(response.request)} answered {response.status_code}: redirects are "
-                "not followed, so give the receiver's present address",
+                f"{request_name(response.request)} answered {response.status_code}: Valkyr does "
+                "not follow redirects. Enter the receiver's current address",
                 details={"status": response.status_code},
             )
         read_start(response, SHOWN_BODY_BYTES)

@@ -145,7 +145,7 @@ def _of_mail(rule: AlertRule, secret: str) -> Iterator[DefinitionProblem]:
         try:
             validate_email(address)
         except ValidationError:
-            message = f"{clipped(address, 100)!r} is no mail address such as ann@example.com."
+            message = f"{clipped(address, 100)!r} is not an e-mail address such as ann@example.com."
             yield DefinitionProblem("recipients", "no_address", message)
     if secret:
         try:
@@ -300,8 +300,7 @@ def _write(
             _audit(actor, action, rule, before=before, after=facts_of(rule))
     except IntegrityError:
         raise AlertRuleExists(
-            f"There is an alert rule {rule.name!r} here already. Change that one, or choose "
-            "another name."
+            f"An alert rule {rule.name!r} already exists here. Change it, or choose another name."
         ) from None
     return rule
 
@@ -323,7 +322,7 @@ def _locked(rule_id: UUID) -> AlertRule:
 
 def _refuse(problems: list[DefinitionProblem]) -> None:
     if problems:
-        raise AlertRuleRefused("The alert rule cannot be as asked.", problems)
+        raise AlertRuleRefused("The alert rule is not valid.", problems)
 
 
 def _audit(actor: Actor, action: str, rule: AlertRule, **what: Any) -> None:

@@ -118,7 +118,7 @@ def resend(delivery_id: UUID, *, actor: Actor, reason: str = "") -> AlertDeliver
             raise NotFound(f"There is no alert delivery {delivery_id}.")
         if delivery.state == DeliveryState.QUEUED:
             raise WrongState(
-                f"Alert delivery {delivery.pk} is queued already; it is sent without you.",
+                f"Alert delivery {delivery.pk} is already queued. Valkyr sends it automatically.",
                 delivery.state,
             )
         before = {"state": delivery.state, "attempts": delivery.attempts}

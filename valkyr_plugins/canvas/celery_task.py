@@ -191,13 +191,13 @@ def _result(
 def _retry(task: str, ended: tracing.TaskEnding, ctx: StepContext) -> NoReturn:
     if ended.seconds > LONGEST_DELAY:
         raise StepError(
-            f"The task {task} asked for a retry in {ended.seconds:g} s; at most "
-            f"{LONGEST_DELAY:g} s can be waited for. Use a shorter countdown."
+            f"The task {task} requested a retry in {ended.seconds:g} s; the maximum is "
+            f"{LONGEST_DELAY:g} s. Use a shorter countdown."
         )
     told = {"args": ended.args, "kwargs": ended.kwargs}
     ctx.heartbeat(_packed(task, "retried with", told) | {"retries": ended.retries})
     raise StepError(
-        f"The task {task} asked to be tried again: {type(ended.value).__name__}: {ended.value}",
+        f"The task {task} requested a retry: {type(ended.value).__name__}: {ended.value}",
         ErrorType.TRANSIENT,
         retry_after=ended.seconds,
     )
@@ -213,6 +213,6 @@ def _packed(task: str, what: str, value: Any) -> Any:
         return packed(value)
     except NoJsonError as error:
         raise StepError(
-            f"The task {task} {what} what is no JSON: {error}. Use numbers, texts, dates, lists "
-            "and mappings of them."
+            f"The task {task} {what} a value that is not JSON: {error}. Use numbers, texts, "
+            "dates, lists and mappings of them."
         ) from None

@@ -1,7 +1,7 @@
 """Error callbacks (`link_error`), which run beside the failed task or as executions.
 
-Celery calls a callback with more than one argument with the request, the exception and the
-traceback, at the failed task; any other is a separate task, called with the failed task's ID.
+A callback with several arguments gets the request, the exception and the traceback, and runs
+in the failed task's worker. Any other callback runs as a separate task with the failed task's ID.
 """
 
 from collections.abc import Iterable

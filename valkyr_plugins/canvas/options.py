@@ -114,7 +114,7 @@ def _queue(name: str, options: Mapping[str, Any], task: Any) -> str:
     if queue.startswith(known.queue_prefix) and ours in OWN_QUEUES - {"control"}:
         return str(ours)
     raise UntranslatableError(
-        f"The task {name} goes to the queue {queue!r}, in which no step may be. Name it in "
+        f"The task {name} goes to the queue {queue!r}, which steps cannot use. Add it to "
         "VALKYR['CELERY_QUEUES'], for the processes that start executions and for the workers of "
         "that queue."
     )

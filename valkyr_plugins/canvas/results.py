@@ -156,7 +156,7 @@ class DurableResult:
         return [_task_state(found[path]) for path in _in_order(found)]
 
     def revoke(self, *_: Any, **__: Any) -> None:
-        """Cancel the execution; running tasks are told to stop.
+        """Cancel the execution; notify running tasks to stop.
 
         Raises WrongState once it has ended.
         """

@@ -87,8 +87,8 @@ def errbacks_of(errors: list[Any], call: dict[str, Any], path: str) -> list[dict
         errback = maybe_signature(one)
         if errback is None or errback.task in OF_MANY:
             raise UntranslatableError(
-                "An error callback of a durable canvas is one task. Give it the signature of a "
-                "task that starts what else is to run."
+                "An error callback of a durable canvas must be one task. Use a task that starts "
+                "the other tasks."
             )
         given = {"args": list(errback.args), "kwargs": dict(errback.kwargs)}
         call.setdefault("errbacks", []).append(packed_arguments(str(errback.task), given))
@@ -110,8 +110,8 @@ def packed_arguments(task: str, value: Any) -> Any:
         return packed(value)
     except NoJsonError as error:
         raise UntranslatableError(
-            f"An argument of {task} is no JSON: {error}. Pass numbers, texts, dates, lists and "
-            "mappings of them; of a model instance its primary key."
+            f"An argument of {task} is not valid JSON: {error}. Pass numbers, texts, dates, lists "
+            "and mappings of them; of a model instance its primary key."
         ) from None
 
 

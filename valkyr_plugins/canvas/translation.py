@@ -176,7 +176,9 @@ class _Drawing:
             "body": {"tasks": [{"id": "one", **body}]},
         }
         if found.countdown is not None or found.eta is not None:
-            raise UntranslatableError(f"{part.task} takes no countdown and no eta. Write a group.")
+            raise UntranslatableError(
+                f"{part.task} cannot have a countdown or an eta. Use a group."
+            )
         shown = SignatureOptions(ignore_result=found.ignore_result)
         return self._add(inner.task, step, given, path, shown, RESULTS)
 
@@ -220,9 +222,7 @@ def translate(signature: Any) -> Translated:
     drawing = _Drawing()
     value = drawing.place(signature, None)
     if not drawing.tasks:
-        raise UntranslatableError(
-            "The canvas has no task, so there is nothing to run. Give it at least one signature."
-        )
+        raise UntranslatableError("The canvas has no task. Add at least one signature.")
     if _kind(signature) not in OF_MANY and len(drawing.tasks) == 1:
         # As in Celery, the task's id is that of its result.
         _module(drawing.tasks[0])["with"]["id"] = "{{ execution.id }}"

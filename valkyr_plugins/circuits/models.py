@@ -93,16 +93,27 @@ class CircuitRule(models.Model):
         max_length=300, unique=True, help_text="`http.request:*.example.com`, for example."
     )
     failure_threshold = models.PositiveIntegerField(
-        null=True, blank=True, help_text="So many failures within the window open the circuit."
+        null=True,
+        blank=True,
+        help_text="Number of failures within the window that opens the circuit.",
     )
     window_seconds = models.FloatField(
-        null=True, blank=True, help_text="After so long failures are forgotten."
+        verbose_name="window, in seconds",
+        null=True,
+        blank=True,
+        help_text="A failure counts for this time.",
     )
     recovery_seconds = models.FloatField(
-        null=True, blank=True, help_text="How long the target rests before one step tries it."
+        verbose_name="recovery, in seconds",
+        null=True,
+        blank=True,
+        help_text="Time until one step probes the target of an open circuit.",
     )
     timeout_seconds = models.FloatField(
-        null=True, blank=True, help_text="How long a call of a model may take."
+        verbose_name="timeout, in seconds",
+        null=True,
+        blank=True,
+        help_text="Maximum duration of a call to a language model.",
     )
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 

@@ -58,16 +58,19 @@ def _check(budget: Budget) -> None:
         raise _refused("period", "unknown", f"{budget.period!r} is none of: {known}.")
     code = budget.currency
     if code and not (len(code) == 3 and code.isascii() and code.isalpha() and code.isupper()):
-        what = f"{code!r} is no currency; give three capitals, such as EUR, or nothing for tokens."
+        what = (
+            f"{code!r} is not a currency; use three capitals, such as EUR, or leave it empty for "
+            "tokens."
+        )
         raise _refused("currency", "unknown", what)
     amount = Decimal(budget.amount)
     if not (amount.is_finite() and 0 < amount <= MOST):
-        raise _refused("amount", "out_of_range", f"Give more than 0 and at most {MOST:,f}.")
+        raise _refused("amount", "out_of_range", f"Expected more than 0 and at most {MOST:,f}.")
     if not code and amount != amount.to_integral_value():
         raise _refused("amount", "not_whole", "A budget of tokens is a whole number of them.")
     soft = budget.soft_percent
     if soft is not None and not 1 <= soft <= 100:
-        raise _refused("softPercent", "out_of_range", "Give 1 to 100, or null to be told nothing.")
+        raise _refused("softPercent", "out_of_range", "Expected 1 to 100, or null for no warning.")
 
 
 def _refused(path: str, code: str, message: str) -> BudgetRefused:
@@ -99,7 +102,7 @@ class BudgetKind(LimitKind[Budget]):
         return f"There is a {limit.period} budget in {unit} for {whose} already. Change that one."
 
     def changed(self, limit: Budget) -> None:
-        """Keep the spending. A threshold that a higher amount raises is reported again later."""
+        """Keep the spending; report thresholds again that the new amount puts out of reach."""
         uses = BudgetUse.objects.filter(budget=limit)
         uses.filter(spent__lt=limit.amount).update(spent_told_at=None)
         soft = limit.amount * (limit.soft_percent or 100) / 100

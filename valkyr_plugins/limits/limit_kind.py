@@ -65,7 +65,7 @@ class LimitKind(ABC, Generic[L]):
         limit = self.model(workspace=workspace, user_id=user_id, created_at=database_now(), **facts)
         self.check(limit)
         if user_id is not None and not _is_member(workspace, user_id):
-            what = f"{user_id} is no member of {workspace.slug!r}."
+            what = f"{user_id} is not a member of {workspace.slug!r}."
             problem = DefinitionProblem("userId", "no_member", what)
             raise self.refused(self.members_only, [problem])
         try:

@@ -41,8 +41,8 @@ class MfaConfig(PluginConfig):
         places = [place for place, one in enumerate(middleware) if one in BEFORE]
         if not places:
             raise ImproperlyConfigured(
-                f"MIDDLEWARE names neither {BEFORE[0]!r} nor {BEFORE[1]!r}, so no session has a "
-                "user that could be asked for a code. Add one of them."
+                f"MIDDLEWARE names neither {BEFORE[0]!r} nor {BEFORE[1]!r}, so Valkyr cannot ask "
+                "users for a code. Add one of them."
             )
         middleware.insert(places[-1] + 1, MIDDLEWARE)
         settings["MIDDLEWARE"] = middleware

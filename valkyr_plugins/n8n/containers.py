@@ -156,8 +156,8 @@ class Builder(Nodes):
         body = self.graph.bodies.get(node.name)
         if body is None:
             raise Left(
-                "its loop is no plain one: a way leads into it or out of it beside its own; draw "
-                "it as a flow.map or a flow.loop"
+                "its loop is not simple: another connection leads into it or out of it; draw it "
+                "as a flow.map or a flow.loop"
             )
         if level.depth >= MAX_MAPS:
             raise Left("loops stand in each other too deep; make a workflow of this one")

@@ -108,7 +108,7 @@ class _Conversion:
         ]
 
     def _start(self) -> list[dict[str, Any]]:
-        """Convert the triggers, and return the ports to what follows them."""
+        """Convert the triggers, connect them to the next nodes, and return the triggers."""
         found: list[dict[str, Any]] = []
         starts: list[tuple[Node, NodePort]] = []
         for node in self.triggers:

@@ -96,7 +96,7 @@ def read_text(text: str) -> list[Export]:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deep" if isinstance(error, RecursionError) else error
-        message = f"this is no JSON: {reason}"
+        message = f"this is not valid JSON: {reason}"
         raise DefinitionError([DefinitionProblem("", "syntax", message)]) from None
     return read_exports(value)
 
@@ -106,8 +106,8 @@ def read_exports(value: Any) -> list[Export]:
     found = list(_documents(value, MAX_WRAPPERS))
     if not found:
         message = (
-            'this is no workflow of n8n: expected an object with "nodes" and "connections", as n8n '
-            "downloads and copies it"
+            'this is not a workflow of n8n: expected an object with "nodes" and '
+            '"connections", as n8n downloads and copies it'
         )
         raise DefinitionError([DefinitionProblem("", "not_n8n", message)])
     if len(found) > MAX_WORKFLOWS:

@@ -182,7 +182,7 @@ def _five(expression: str) -> tuple[str, str]:
     if len(fields) == 6:
         return " ".join(fields[1:]), "It named seconds; times are whole minutes here."
     if len(fields) != 5 or "{{" in expression:
-        raise Left("its times are no cron expression of five fields; write a CRON trigger")
+        raise Left("its times are not a cron expression of five fields; write a CRON trigger")
     return " ".join(fields), ""
 
 

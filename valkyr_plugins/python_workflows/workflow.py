@@ -133,14 +133,14 @@ class PythonWorkflow(Generic[P, R]):
         if inspect.iscoroutinefunction(self.function):
             raise TracingError(
                 f"workflow {self.__name__}: its function is traced, not run, so it cannot be "
-                "`async`; its steps may be",
+                "`async`; its steps can be",
                 at=self._place,
             )
         found = places.identity_test(self.function.__code__)
         if found is not None:
             raise TracingError(
-                f"workflow {self.__name__}: `is` cannot be asked of a handle, it would be false "
-                "without a word; write `is_missing(x)` for `x is None`, `==` for other values",
+                f"workflow {self.__name__}: `is` does not work with a handle: it is always false; "
+                "write `is_missing(x)` for `x is None`, `==` for other values",
                 at=f"{self.function.__code__.co_filename}:{found}",
             )
 
@@ -269,5 +269,5 @@ _FACTS = frozenset(
 def _refuse_unknown(facts: Mapping[str, Any]) -> None:
     if unknown := sorted(set(facts) - _FACTS):
         raise TracingError(
-            f"@workflow takes no {unknown[0]!r}; it takes {', '.join(sorted(_FACTS))}"
+            f"@workflow has no option {unknown[0]!r}; options are {', '.join(sorted(_FACTS))}"
         )

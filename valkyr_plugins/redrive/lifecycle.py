@@ -199,7 +199,9 @@ def make(rows: QuerySet[DeadLetterEntry], wish: RedriveOptions, *, actor: Actor)
     with transaction.atomic():
         first = rows.values_list("workspace_id", flat=True).first()
         if first is None:
-            raise InvalidRedrive("None of the chosen dead letters is open; nothing to redrive.", [])
+            raise InvalidRedrive(
+                "None of the chosen dead letters is open, so there is nothing to redrive.", []
+            )
         redrive = _insert(first, wish, actor)
         redrive.total = _freeze(redrive, rows)
         redrive.truncated = redrive.total == MOST and rows[MOST:].exists()
@@ -283,7 +285,7 @@ def _require_one_workspace(redrive: Redrive) -> None:
     )
     if others.exists():
         raise InvalidRedrive(
-            "The chosen dead letters are of several workspaces; a redrive is of one. Narrow the "
-            "choice to one workspace and make a redrive for each.",
+            "The chosen dead letters belong to several workspaces. Create one redrive for each "
+            "workspace.",
             [],
         )

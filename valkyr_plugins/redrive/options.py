@@ -87,7 +87,7 @@ def check(wish: RedriveOptions) -> None:
     """Raise InvalidRedrive with every problem of the options."""
     problems = [*_what(wish), *_how_fast(wish)]
     if problems:
-        raise InvalidRedrive("The redrive cannot be made like this.", problems)
+        raise InvalidRedrive("The redrive's options are not valid.", problems)
 
 
 def _what(wish: RedriveOptions) -> Iterator[DefinitionProblem]:
@@ -159,7 +159,7 @@ def needed(wish: RedriveOptions | Redrive, *, by_inputs: bool = False) -> list[P
 
 
 def check_start(user: User, redrive: Redrive) -> None:
-    """Raise Forbidden if the redrive does to an entry what the user may not."""
+    """Raise Forbidden if the redrive needs a permission that the user does not have."""
     mine = powers_on(user, redrive.workspace_id)
     for power in needed(redrive):
         if not mine.allows(power) and _lacking(user, redrive, power).exists():

@@ -67,7 +67,9 @@ def expression_patch(template: Template, scope: Mapping[str, Any]) -> dict[str, 
         raise Unusable(f"The expression cannot be evaluated: {error}") from error
     if not isinstance(found, dict):
         kind = "null" if found is None else type(found).__name__
-        raise Unusable(f"The expression gives {kind}; expected an object, a merge patch of inputs.")
+        raise Unusable(
+            f"The expression returns {kind}; expected an object, a merge patch of inputs."
+        )
     return found
 
 

@@ -121,7 +121,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """An entry whose changed inputs its module would reject, and why."""
+    """A dead letter whose module would reject the changed inputs, and the reasons."""
 
     entry_id: UUID
     problems: list[str]

@@ -310,7 +310,7 @@ class FailRun(Endpoint):
 def _all_remote(queues: Sequence[str]) -> None:
     problems = [
         DefinitionProblem(
-            f"queues[{place}]", "not_remote", f"{name!r} is no queue of VALKYR_REMOTE_QUEUES."
+            f"queues[{place}]", "not_remote", f"{name!r} is not a queue of VALKYR_REMOTE_QUEUES."
         )
         for place, name in enumerate(queues)
         if name not in limits().remote_queues

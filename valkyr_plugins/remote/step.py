@@ -65,6 +65,6 @@ class RemoteStep(Module[RemoteInputs]):
 
     def execute(self, inputs: RemoteInputs, ctx: StepContext) -> Result:
         raise StepError(
-            f"Step {ctx.step_path} came to a worker, and only a remote runner can do it. Give its "
-            "task a `queue` that is named in VALKYR_REMOTE_QUEUES."
+            f"Step {ctx.step_path} was sent to a worker, but only a remote runner can execute it. "
+            "Set the task's `queue` to a queue of VALKYR_REMOTE_QUEUES."
         )

@@ -56,7 +56,7 @@ def _admit(claims: Mapping[str, Any], sso: SingleSignOn, request: Any) -> Any:
     )
     user = get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
     if not user.is_active:
-        raise Refused("Your account here is switched off. An administrator can switch it on.")
+        raise Refused("Your account is disabled. Ask an administrator to enable it.")
     groups = groups_in(claims, sso.groups_claim)
     unknown = follow(
         user,

@@ -48,8 +48,8 @@ def _provider(chosen: SsoSettings) -> SingleSignOn | None:
     if not chosen.oidc_issuer:
         if chosen.oidc_only:
             raise ImproperlyConfigured(
-                "VALKYR_OIDC_ONLY is on but VALKYR_OIDC_ISSUER is not set, so nobody could sign "
-                "in. Set the provider's address, or switch it off."
+                "VALKYR_OIDC_ONLY is on but VALKYR_OIDC_ISSUER is not set, so no user could sign "
+                "in. Set the provider's address, or unset VALKYR_OIDC_ONLY."
             )
         return None
     return SingleSignOn(
@@ -83,8 +83,8 @@ def _client_secret(chosen: SsoSettings) -> str:
 def _required(name: str, value: str) -> str:
     if not value:
         raise ImproperlyConfigured(
-            f"{name} is not set, but VALKYR_OIDC_ISSUER is. Set what the provider gave you when "
-            "you registered this installation there, in the environment or as an entry of VALKYR."
+            f"{name} is not set, but VALKYR_OIDC_ISSUER is. Set the value from your provider's "
+            "registration of this installation, in the environment or in VALKYR."
         )
     return value
 

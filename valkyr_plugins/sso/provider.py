@@ -39,7 +39,7 @@ def read_id_token(
     `keys` is the provider's JWK set. Raises ProviderTrouble.
     """
     if not isinstance(token, str):
-        raise ProviderTrouble("the answer holds no id_token")
+        raise ProviderTrouble("the answer has no id_token")
     try:
         claims: dict[str, Any] = jwt.decode(
             token,
@@ -53,7 +53,7 @@ def read_id_token(
     except (jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise ProviderTrouble(f"the id_token is not valid: {type(error).__name__}") from None
     if len(_audience(claims)) > 1 and claims.get("azp") != client_id:
-        raise ProviderTrouble("the id_token was made for somebody else (azp)")
+        raise ProviderTrouble("the id_token was issued for another client (azp)")
     if not nonce or not _same(claims.get("nonce"), nonce):
         raise ProviderTrouble("the id_token was made for another sign-in (nonce)")
     if not _is_subject(claims["sub"]):
@@ -64,7 +64,7 @@ def read_id_token(
 def with_user_info(claims: Mapping[str, Any], info: Any) -> dict[str, Any]:
     """Return the claims with those of the user-info endpoint, which must be of the same user."""
     if not isinstance(info, dict) or info.get("sub") != claims["sub"]:
-        raise ProviderTrouble("the user-info endpoint spoke of somebody else")
+        raise ProviderTrouble("the user-info endpoint returned another subject")
     return {**info, **claims}
 
 
@@ -170,7 +170,7 @@ def _let_go() -> None:
 
 def _discovered(document: Any, issuer: str) -> dict[str, Any]:
     if not isinstance(document, dict):
-        raise ProviderTrouble("the discovery document is no JSON object")
+        raise ProviderTrouble("the discovery document is not a JSON object")
     if absent := [name for name in NEEDED if not isinstance(document.get(name), str)]:
         raise ProviderTrouble(f"the discovery document lacks {', '.join(absent)}")
     if document["issuer"] != issuer:

@@ -22,8 +22,8 @@ def registered_task(path: str) -> AnyTask:
         ) from error
     if not isinstance(found, Task):
         raise InvalidTask(
-            f"{path!r} is no task but {type(found).__name__}. Decorate the function with @task, "
-            "and keep the function's name for the result."
+            f"{path!r} is not a task but {type(found).__name__}. Decorate the function with "
+            "@task, and keep the function's name for the result."
         )
     return found
 
@@ -33,5 +33,5 @@ def check_registered(task: AnyTask) -> None:
     if registered_task(task.module_path).func is not task.func:
         raise InvalidTask(
             f"The path {task.module_path!r} leads to another task than the one enqueued. Give "
-            "each task function a name of its own in its module."
+            "each task function of a module its own name."
         )

@@ -83,8 +83,8 @@ def begun_result(pk: UUID, path: str) -> AnyResult:
     found = _execution(pk)
     if found is None or _call(found)["path"] != path:
         raise InvalidTask(
-            f"The task {path!r} was not enqueued as execution {pk}. This step runs what "
-            "task.enqueue() asked for, and nothing else; its path cannot be changed."
+            f"The task {path!r} was not enqueued as execution {pk}. This step runs only the "
+            "enqueued task; its path cannot be changed."
         )
     return result_of(found)
 

@@ -21,7 +21,7 @@ FIRST = 0  # the number of the checkpoint with which a fork begins; it is never 
 
 
 class TooManyCheckpoints(ValkyrError):
-    """An execution has as many checkpoints taken by hand as it may have."""
+    """The execution has the maximum number of manual checkpoints."""
 
     code = "too_many_checkpoints"
 
@@ -129,6 +129,6 @@ def _leave_room(execution_id: UUID) -> None:
     count = manual.count()
     if count >= MAX_MANUAL:
         raise TooManyCheckpoints(
-            f"Execution {execution_id} has {count} checkpoints taken by hand; at most "
-            f"{MAX_MANUAL} are kept. Any finished step is a point to go back to without one."
+            f"Execution {execution_id} has {count} manual checkpoints, the maximum of "
+            f"{MAX_MANUAL}. You can roll back to any finished step without a checkpoint."
         )

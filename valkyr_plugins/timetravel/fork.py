@@ -58,8 +58,8 @@ def fork(
         raise NotFound(f"There is no execution {execution_id}.")
     if (checkpoint_id is not None or step_path) and origin.compensation:
         raise Compensated(
-            f"Execution {origin.pk} was undone, or is: what a fork from its middle would build "
-            "on is not there any more. Fork it from its start.",
+            f"Execution {origin.pk} was undone or is being undone, so the effects of its steps no "
+            "longer exist. Fork it from its start.",
             origin.state,
         )
     point = _point(origin, checkpoint_id, step_path, named=named)
@@ -204,7 +204,8 @@ def _hold(origin: WorkflowExecution) -> None:
     )
     if epoch != origin.epoch:
         raise WrongState(
-            f"Execution {origin.pk} was rolled back just now; look at it and fork it again.",
+            f"Execution {origin.pk} was rolled back in the meantime. Check its state, then fork "
+            "it again.",
             origin.state,
         )
 
@@ -228,7 +229,7 @@ def _require_steps(
     if missing:
         raise InvalidFork(
             f"Version {version.number} lacks {len(missing)} of the steps that the fork would "
-            "bring along. Fork with the version that the execution ran, or from an earlier point.",
+            "copy. Fork with the version that the execution ran, or from an earlier point.",
             [
                 DefinitionProblem(
                     path, "missing_step", f"Version {version.number} has no step {path}."

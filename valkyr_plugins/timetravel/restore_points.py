@@ -35,8 +35,8 @@ def at_checkpoint(execution: WorkflowExecution, checkpoint_id: UUID) -> Point:
         raise NotFound(f"Execution {execution.pk} has no checkpoint {checkpoint_id}.")
     if checkpoint.epoch != execution.epoch:
         raise WrongState(
-            f"Checkpoint {checkpoint_id} belongs to a past that was rolled back (epoch "
-            f"{checkpoint.epoch}, now {execution.epoch}); choose a point of the present one.",
+            f"Checkpoint {checkpoint_id} is from before a rollback (epoch {checkpoint.epoch}, now "
+            f"{execution.epoch}). Choose a checkpoint of the current epoch.",
             execution.state,
         )
     return Point(checkpoint.created_at, f"checkpoint #{checkpoint.sequence}")
@@ -56,8 +56,8 @@ def after_step(execution: WorkflowExecution, step_path: str, *, named: bool = Tr
     )
     if run is None:
         raise NoSuchPoint(
-            f"Step {step_path} of execution {execution.pk} has not ended well or been skipped, so "
-            f"it is no point to go back to. {_some(execution, DONE) if named else UNNAMED}"
+            f"Step {step_path} of execution {execution.pk} did not succeed and was not skipped, "
+            f"so it is not a point to go back to. {_some(execution, DONE) if named else UNNAMED}"
         )
     assert run.finished_at is not None
     return Point(run.finished_at, step_path, run.pk)

@@ -45,7 +45,7 @@ def roll_back(
         elif step_path:
             point = restore_points.after_step(execution, step_path, named=named)
         else:
-            raise restore_points.NoSuchPoint("Name a checkpoint or a step to go back to.")
+            raise restore_points.NoSuchPoint("Name a checkpoint or a step to roll back to.")
         figures = _go_back(execution, point, actor)
         record(
             actor,
@@ -76,8 +76,9 @@ def _reopened(execution_id: UUID, workspace_id: UUID) -> WorkflowExecution:
         if error.state == "PENDING" or isinstance(error, Compensated):
             raise
         raise WrongState(
-            f"Execution {execution_id} is {error.state}; only one that is RUNNING, PAUSED or "
-            "FAILED can be rolled back. Fork it: that starts a new execution from the same point.",
+            f"Execution {execution_id} is {error.state}; only RUNNING, PAUSED and FAILED "
+            "executions can be rolled back. Fork it instead, to start a new execution from the "
+            "same point.",
             error.state,
         ) from None
 

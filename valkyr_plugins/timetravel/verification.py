@@ -47,7 +47,7 @@ def require_final(execution: WorkflowExecution) -> None:
     """Raise WrongState unless the execution has ended."""
     if execution.state not in FINAL:
         raise WrongState(
-            f"Execution {execution.pk} is {execution.state}; only one that is over can be "
+            f"Execution {execution.pk} is {execution.state}; only a completed execution can be "
             "verified. Wait for its end, or cancel it.",
             execution.state,
         )

@@ -186,7 +186,7 @@ class LlmHandler(BaseHTTPRequestHandler):
         except ValueError:
             body = None
         if not isinstance(body, dict):
-            return self.refuse(400, "the body is no JSON object", "invalid_request")
+            return self.refuse(400, "the body is not a JSON object", "invalid_request")
         if self.path.endswith("/chat/completions"):
             return self.chat(body)
         if self.path.endswith("/embeddings"):

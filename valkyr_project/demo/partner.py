@@ -170,7 +170,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             body = json.loads(self.rfile.read(length) or b"{}")
         except ValueError:
-            return self._send(PartnerResponse(400, {"error": "the body is no JSON"}))
+            return self._send(PartnerResponse(400, {"error": "the body is not valid JSON"}))
         if service not in NOUNS or not isinstance(body, dict):
             return self._send(PartnerResponse(404, {"error": f"no such service: {service}"}))
         key = self.headers.get("Idempotency-Key") or ""

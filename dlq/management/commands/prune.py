@@ -108,7 +108,9 @@ class Command(BaseCommand):
             pace.stopped = stop.is_set
             tallies = self._go(options, wanted, pace)
         if any(tally.more for tally in tallies):
-            raise CommandError("Stopped; there is more to do. Run it again.", returncode=MORE)
+            raise CommandError(
+                "Stopped before the end. Run the command again to continue.", returncode=MORE
+            )
 
     def _go(
         self, options: dict[str, Any], wanted: RetentionPeriods, pace: PruningPace
@@ -140,7 +142,9 @@ def _wanted(options: dict[str, Any]) -> RetentionPeriods:
 def _place(workspace: str | None, workflow: str | None) -> tuple[Any, Any]:
     if workspace is None:
         if workflow is not None:
-            raise CommandError("--workflow needs --workspace: slugs are of a workspace.")
+            raise CommandError(
+                "--workflow needs --workspace: a slug is unique only within a workspace."
+            )
         return None, None
     space = Workspace.objects.filter(slug=workspace).first()
     if space is None:
@@ -183,7 +187,7 @@ def _stop_asked() -> Iterator[Event]:
 def _days(text: str) -> float:
     unit, number = text[-1:], text[:-1]
     if unit not in UNITS or not number.replace(".", "", 1).isdigit() or float(number) <= 0:
-        raise ArgumentTypeError(f"{text!r} is no age; expected such as 12h, 30d or 8w")
+        raise ArgumentTypeError(f"{text!r} is not an age; expected a value such as 12h, 30d or 8w")
     return float(number) * UNITS[unit]
 
 
@@ -198,11 +202,11 @@ def _kinds(text: str) -> tuple[str, ...]:
     found = tuple(word.strip().replace("-", " ") for word in text.split(","))
     if unknown := sorted(set(found) - set(pruning.kinds())):
         known = ", ".join(kind.replace(" ", "-") for kind in pruning.kinds())
-        raise ArgumentTypeError(f"{unknown[0]!r} is nothing to prune; expected some of {known}")
+        raise ArgumentTypeError(f"{unknown[0]!r} cannot be pruned; expected some of {known}")
     return found
 
 
 def _number(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
-        raise ArgumentTypeError(f"{text!r}: expected a whole number from 1 on")
+        raise ArgumentTypeError(f"{text!r}: expected a whole number of at least 1")
     return int(text)

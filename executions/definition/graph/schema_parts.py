@@ -29,32 +29,32 @@ def or_null(schema: Schema) -> Schema:
 
 
 def text(description: str, maximum: int, **more: Any) -> Schema:
-    """Return a string of at most `maximum` characters."""
+    """Return the schema of a string of at most `maximum` characters."""
     return {"type": "string", "description": description, "maxLength": maximum, **more}
 
 
 def slug(description: str, maximum: int = 100) -> Schema:
-    """Return an ID made of letters, digits, _ and -."""
+    """Return the schema of an ID made of letters, digits, _ and -."""
     return text(description, maximum, pattern=SLUG)
 
 
 def number(description: str, least: float, most: float, kind: str = "number") -> Schema:
-    """Return a number from `least` to `most`; `kind` is `number` or `integer`."""
+    """Return the schema of a number from `least` to `most`; `kind` is `number` or `integer`."""
     return {"type": kind, "description": description, "minimum": least, "maximum": most}
 
 
 def whole(description: str, least: int, most: int) -> Schema:
-    """Return a whole number from `least` to `most`."""
+    """Return the schema of a whole number from `least` to `most`."""
     return number(description, least, most, "integer")
 
 
 def yes_or_no(description: str) -> Schema:
-    """Return a boolean."""
+    """Return the schema of a boolean."""
     return {"type": "boolean", "description": description}
 
 
 def choice(description: str, options: list[str]) -> Schema:
-    """Return a choice of words."""
+    """Return the schema of one of these words."""
     return {"type": "string", "description": description, "enum": options}
 
 

@@ -52,7 +52,8 @@ class Command(BaseCommand):
         except OperationalError as error:
             first = str(error).splitlines()[0]
             raise CommandError(
-                f"The database did not do it: {first}. What was done stays; run it again."
+                f"The database rejected a statement: {first}. Committed changes remain. Run the "
+                "command again."
             ) from error
 
     def _show(self, options: dict[str, Any]) -> None:
@@ -80,7 +81,7 @@ class Command(BaseCommand):
         if broken:
             more = "" if len(broken) <= MOST_NAMED else f" and {len(broken) - MOST_NAMED} more"
             raise CommandError(
-                f"{len(broken)} values do not open and stayed as they are: "
+                f"{len(broken)} values cannot be opened and were not changed: "
                 f"{', '.join(broken[:MOST_NAMED])}{more}. Store them again or delete them."
             )
         self._say("Everything is sealed with the newest key. Next: `manage.py keys retire`.")

@@ -48,7 +48,7 @@ class Command(BaseCommand):
         if report.problems:
             more = " There may be more." if report.stopped else ""
             raise CommandError(
-                f"The audit trail does not fit its seals: {len(report.problems)} problems, the "
+                f"The audit trail does not match its seals: {len(report.problems)} problems, the "
                 f"first of them: {report.problems[0]}{more}"
             )
         self.stdout.write(_said(report))

@@ -35,12 +35,12 @@ class Command(BaseCommand):
         """Write the files that differ."""
         into: Path = options["into"]
         if not into.is_dir():
-            raise CommandError(f"there is no folder {into}; name one that is there with --into")
+            raise CommandError(f"there is no folder {into}; name an existing folder with --into")
         behind = {name: text for name, text in files().items() if _there(into / name) != text}
         if options["check"] and behind:
             raise CommandError(
-                f"{', '.join(behind)} in {into} do not say what the code says; "
-                "run `make schemas` and commit the result"
+                f"{', '.join(behind)} in {into} do not match the code; run `make schemas` and "
+                "commit the result"
             )
         for name, text in behind.items():
             (into / name).write_text(text, encoding="utf-8")

@@ -57,7 +57,7 @@ def take(trigger_id: UUID, message: QueueMessage) -> IntakeCount:
     """
     trigger = queue_trigger(trigger_id)
     if not trigger.enabled:
-        why = "is gone from the published version" if trigger.retired_at else "is switched off"
+        why = "is no longer in the published version" if trigger.retired_at else "is disabled"
         return IntakeCount(IntakeVerdict.LATER, f"the trigger {why}", SWITCHED_OFF_SECONDS)
     try:
         return _start(trigger, message)

@@ -49,18 +49,18 @@ def payload_of(body: bytes) -> Any:
     if len(body) > MAX_BYTES:
         raise Unreadable(
             "too_large",
-            f"The body is {len(body):,} bytes; at most {MAX_BYTES:,} are taken. Keep large data in "
-            "a file or a bucket and send its address.",
+            f"The body is {len(body):,} bytes; at most {MAX_BYTES:,} are allowed. Store large "
+            "data in a file or a bucket and send its address.",
         )
     try:
         return json.loads(body.decode("utf-8"), parse_constant=_no_constant)
     except UnicodeDecodeError as error:
-        message = f"The body is no UTF-8 text: byte {error.start} cannot be read."
+        message = f"The body is not UTF-8 text: byte {error.start} cannot be read."
         raise Unreadable("not_utf8", message) from None
     except RecursionError:
-        raise Unreadable("not_json", "The body nests too deep.") from None
+        raise Unreadable("not_json", "The body is nested too deeply.") from None
     except ValueError as error:
-        raise Unreadable("not_json", f"The body is no JSON: {error}.") from None
+        raise Unreadable("not_json", f"The body is not valid JSON: {error}.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def open_envelope(raw: bytes) -> OpenedEnvelope:
             "--raw.",
         ) from None
     if headers.get("compression"):
-        raise Unreadable("compressed", "The body is compressed; send it as it is.")
+        raise Unreadable("compressed", "The body is compressed. Send it uncompressed.")
     return found
 
 
@@ -103,7 +103,7 @@ def id_of(properties: Mapping[str, Any], headers: Mapping[str, Any]) -> str | No
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 # The interface to a broker: one message at a time, acknowledged or returned.

@@ -89,7 +89,7 @@ def _open(message_id: UUID) -> RefusedMessage:
     if message is None:
         raise NotFound(f"There is no refused message {message_id}.")
     if message.resolved_at is not None:
-        raise WrongState(f"Message {message_id} is {message.resolution} already.", "RESOLVED")
+        raise WrongState(f"Message {message_id} is already {message.resolution}.", "RESOLVED")
     return message
 
 
@@ -104,5 +104,5 @@ def _body(message: RefusedMessage) -> Any:
     except Unreadable as error:
         problem = DefinitionProblem("body", error.code, str(error))
     raise InvalidPayload(
-        f"Message {message.pk} cannot be a payload as it came. Give a payload instead.", [problem]
+        f"Message {message.pk} cannot be used as a payload. Send another payload.", [problem]
     )

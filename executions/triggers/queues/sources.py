@@ -299,7 +299,10 @@ def broker_url(trigger: Trigger, given: str | None = None) -> str:
         return str(text)
     name = text.removeprefix("env:")
     if not os.environ.get(name):
-        raise Unclear(f"The trigger's broker is in the environment variable {name}; it is not set.")
+        raise Unclear(
+            f"The environment variable {name}, which names the trigger's broker, is not set. Set "
+            "it for the consumer."
+        )
     return os.environ[name]
 
 
@@ -308,9 +311,11 @@ def open_source(trigger: Trigger, url: str, *, raw: bool) -> MessageSource:
     queue = trigger.settings["queue"]
     is_redis = url.startswith(REDIS)
     if raw and not is_redis:
-        raise Unclear("--raw is for lists in Redis; other brokers carry JSON as it is.")
+        raise Unclear(
+            "--raw works only with lists in Redis. Omit it: other brokers transport JSON unchanged."
+        )
     if queue in _own_queues() or queue.startswith(valkyr_settings().key_prefix):
-        raise Unclear(f"{queue!r} is a queue of the engine itself. Use another name.")
+        raise Unclear(f"{queue!r} is one of Valkyr's own queues. Use another name.")
     if is_redis:
         return RedisSource(url, queue, trigger.pk, raw=raw)
     return BrokerSource(url, queue)

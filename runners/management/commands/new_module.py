@@ -128,11 +128,11 @@ def write(plan: ModuleFiles) -> None:
 def _check(type_name: str) -> None:
     if TYPE_NAME.fullmatch(type_name) is None:
         raise CommandError(
-            f"{type_name!r} is no type: expected two or more words with dots between, in small "
-            "letters, digits and _, such as shop.discount"
+            f"{type_name!r} is not a module type: expected two or more words with dots between, "
+            "in small letters, digits and _, such as shop.discount"
         )
     reserved = [word for word in type_name.split(".") if keyword.iskeyword(word)]
     if reserved:
-        raise CommandError(f"{reserved[0]!r} is a word of Python's own; choose another")
+        raise CommandError(f"{reserved[0]!r} is a keyword of Python; choose another word")
     if type_name in registry.names():
-        raise CommandError(f"a module of type {type_name!r} is there already; choose another")
+        raise CommandError(f"a module of type {type_name!r} already exists; choose another")

@@ -45,7 +45,8 @@ def kind(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
 
 def _one_kind(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
     if schema.get("type") == "array":
-        return f"list of ({kind(schema.get('items', {}), root)})"
+        items = kind(schema.get("items", {}), root)
+        return f"list of {items}" if items.isalpha() else f"list of ({items})"
     if schema.get("type") == "object" and schema.get("properties"):
         return f"object: {codes(schema['properties'])}"
     if schema.get("format") in FORMATS:
@@ -100,7 +101,7 @@ def as_json(value: Any) -> str:
 
 
 EFFECTS = {
-    "none": "`none`. The step can run again at any time.",
+    "none": "`none`. Running the step again is safe.",
     "idempotent": (
         "`idempotent`. After a crash the step can run again; the idempotency key prevents a second "
         "effect."

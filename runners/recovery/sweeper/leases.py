@@ -57,14 +57,16 @@ def _time_out(run_id: UUID, token: int) -> int:
 def _take_back(run_id: UUID, token: int, leased_by: str, crashes: int, companions: int) -> int:
     if companions:
         return mend(run_id, token, crashes, SILENT)
-    cause = f"the remote runner {leased_by} fell silent while it held this step alone"
+    cause = f"the remote runner {leased_by} stopped reporting while this was its only step"
     death = Death(lost=1, crashed=1, cause=cause[:MOST])
     silent = crashes + 1
     if silent < config().poison:
         return mend(run_id, token, crashes, death, at_once=True)  # the lease was long enough
     failure = permanent(
-        f"Remote runners fell silent over this step {silent} times, the last of them {leased_by}, "
-        "so it is not tried again. Look for what ends them, or keeps them from their heartbeats.",
+        f"Remote runners stopped reporting during this step {silent} times, the last of them "
+        f"{leased_by}, "
+        "so it is not tried again. Find out what ends the runners or blocks their heartbeats, "
+        "then requeue the step.",
         "RunnerLost",
     )
     metrics.DEATHS.labels("step").inc()

@@ -47,7 +47,7 @@ def test_a_credential_becomes_the_authorization_header(
     [
         ({"url": "smtp://x"}, {}, "expected bearer .* found the fields url"),
         ({"token": "two\nlines"}, {}, "token is not printable ASCII"),
-        ({"token": "t0ken-value"}, {"Authorization": "mine"}, "both give Authorization"),
+        ({"token": "t0ken-value"}, {"Authorization": "mine"}, "both set Authorization"),
     ],
 )
 def test_a_credential_that_makes_no_header_fails_before_anything_is_sent(

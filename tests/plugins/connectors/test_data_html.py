@@ -96,7 +96,7 @@ def test_a_selector_finds_what_the_engine_finds_by_itself(selector):
     [
         ("", "is empty"),
         ("a >", "something should follow"),
-        ("> a", "nothing stands before '>'"),
+        ("> a", "there is no selector before '>'"),
         ("a,,b", "is empty"),
         ("a)", "closes nothing"),
         ("a[b", "is not closed"),

@@ -257,7 +257,7 @@ def test_two_bodies_at_once_are_refused_when_publishing():
 
     (problem,) = registry.specs()["http.request"].check(config)
 
-    assert "give only one of json, body, bodyBase64, form" in problem.message
+    assert "set only one of json, body, bodyBase64, form" in problem.message
 
 
 @pytest.mark.parametrize("url", ["ftp://example.com/", "example.com", "http://", "http://a:b/"])

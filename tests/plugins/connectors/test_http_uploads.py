@@ -102,7 +102,7 @@ def test_only_a_file_may_take_more_than_64_mebibytes() -> None:
 
     (problem,) = registry.specs()["http.request"].check(config)
 
-    assert "give saveTo" in problem.message
+    assert "set saveTo" in problem.message
     assert registry.specs()["http.request"].check(config | {"saveTo": "a"}) == []
 
 

@@ -16,5 +16,5 @@ def test_a_bad_input_is_refused(module_type: str, bad: Any, step_context: Contex
 
 
 def test_a_step_without_an_execution_can_tell_no_event(step_context: Context) -> None:
-    with pytest.raises(StepError, match="belongs to no execution"):
+    with pytest.raises(StepError, match="does not belong to an execution"):
         registry.get("event.publish").run({"event": "order.paid"}, step_context)

@@ -153,7 +153,7 @@ def test_a_loop_that_ignores_every_signal_ends_on_time(fail_code: Callable[..., 
         failure = failing.result()
 
     assert failure.error_type is ErrorType.TIMEOUT
-    assert "not done after 2 s" in failure.message
+    assert "did not finish within 2 s" in failure.message
     wait_until_gone(started, 10)
 
 

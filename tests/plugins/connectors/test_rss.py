@@ -192,7 +192,7 @@ def test_a_bare_title_of_a_file_is_no_path_to_it(read: Callable[..., Any], tmp_p
     feed = tmp_path / "feed.xml"
     feed.write_text(RSS)
 
-    with pytest.raises(StepError, match="is no feed"):
+    with pytest.raises(StepError, match="is not a feed"):
         read(str(feed))
 
 

@@ -299,7 +299,7 @@ def no_outcome(name: str) -> None:
         (twice, "has the id 'a'"),
         (odd_option, "did you mean 'retry'"),
         (option_as_argument, r"note\.options\(retry=…\)"),
-        (no_outcome, "expected what a step gave"),
+        (no_outcome, "expected the result of a step"),
     ],
 )
 def test_what_is_wrong_names_its_line(function: Callable[..., Any], says: str) -> None:

@@ -259,7 +259,7 @@ def test_the_command_looks_first_and_then_starts(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--filter", "{"], "--filter is no JSON"),
+        (["--filter", "{"], "--filter is not valid JSON"),
         (["--filter", '{"colour": 1}'], "colour: There is no such field"),
         (["--filter", "{}", "--canary", "-1"], "canary: Expected 0"),
         (["--filter", '{"module": "x"}'], "nothing to redrive"),

@@ -37,7 +37,7 @@ def test_without_an_issuer_there_is_no_provider(monkeypatch: Any) -> None:
     assert configured() is None
     monkeypatch.setenv("VALKYR_OIDC_ONLY", "1")
     forget()
-    with pytest.raises(ImproperlyConfigured, match="nobody could sign in"):
+    with pytest.raises(ImproperlyConfigured, match="no user could sign in"):
         configured()
 
 

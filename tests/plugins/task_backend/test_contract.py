@@ -246,7 +246,7 @@ def test_a_task_that_could_not_run_as_asked_is_refused(changed: dict[str, Any], 
 
 
 def test_a_task_that_workers_would_not_find_is_refused() -> None:
-    with pytest.raises(InvalidTaskError, match="is no task but function"):
+    with pytest.raises(InvalidTaskError, match="is not a task but function"):
         tasks.renamed.enqueue(1)
 
 

@@ -139,7 +139,7 @@ def test_a_fork_leads_to_its_page(op: Client, failed: UUID, queue: World) -> Non
 
 def test_a_fork_that_does_not_fit_says_why(op: Client, failed: UUID) -> None:
     _, told = act(op, failed, "fork", version="pinned", inputs='{"value": 1}')
-    assert any("Name the step" in message for message in told)
+    assert any("Enter the step" in message for message in told)
     _, told = act(op, failed, "fork", step="nowhere", version="pinned")
     assert any("no run of step nowhere" in message for message in told)
     _, told = act(op, failed, "fork", version="pinned", variables='{"x": 1}')

@@ -225,4 +225,4 @@ def test_generated_tests_run_and_find_the_failure_again(tmp_path: Path) -> None:
         server.stop()
 
     assert "1 failed, 4 passed" in done.stdout, done.stdout + done.stderr
-    assert "data.json_parse did well" in done.stdout
+    assert "data.json_parse succeeded" in done.stdout

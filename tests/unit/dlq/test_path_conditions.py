@@ -52,14 +52,14 @@ def test_what_a_person_types_is_json_or_else_text() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("order.country", "is no condition"),
+        ("order.country", "is not a condition"),
         ("order..country:eq:1", "expected at most 12 names"),
         (":eq:1", "A path is text"),
-        ("a:eq:DE", "is no JSON"),
-        ("a:eq:NaN", "NaN is no JSON value"),
+        ("a:eq:DE", "is not valid JSON"),
+        ("a:eq:NaN", "NaN is not a JSON value"),
         ("a:eq:" + "[" * 100_000, "nested too deeply"),
         ('a:eq:"\\u0000"', "NUL character"),
-        ('a:eq:"\\ud800"', "no JSON that PostgreSQL can hold"),
+        ('a:eq:"\\ud800"', "not JSON that PostgreSQL can store"),
         (f'a:eq:"{"x" * 2_000}"', "at most 1,000"),
         ("[].a:eq:1", "expected at most 12 names"),
         ('lines[].sku:eq:{"a":1}', "use contains"),

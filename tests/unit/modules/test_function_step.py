@@ -251,7 +251,7 @@ def plain_dict() -> typing.TypedDict("Old", {"n": int}):
         (quote, {"effect": "some"}, "effect is one of none, idempotent, database, external"),
         (quote, {"credential": "bearer"}, r'credential is a tuple, such as \("one",\)'),
         (quote, {"timeout_seconds": 0}, "timeout_seconds is over 0"),
-        (quote, {"circuit": lambda given: None}, "say in words what its circuit is counted by"),
+        (quote, {"circuit": lambda given: None}, "describe the target of its circuit in words"),
         (Totals, {}, "@step takes a function"),
         (waits, {"inline": True}, "an inline step does no I/O"),
         (yields, {}, "cannot `yield`"),
@@ -266,7 +266,7 @@ def test_what_cannot_be_a_step_is_told_as_it_is_imported(function, facts, messag
 
 
 def test_outcomes_and_annotation_name_the_same():
-    with pytest.raises(TypeError, match="name the same in both"):
+    with pytest.raises(TypeError, match="use the same outcomes in both"):
 
         @step("acme.bad", outcomes=("large", "small"))
         def size() -> Literal["large", "tiny"]:
@@ -281,7 +281,7 @@ def test_a_step_that_writes_with_its_record_is_neither_inline_nor_async(facts):
     async def waiting() -> None:
         """Reserve."""
 
-    with pytest.raises(TypeError, match="leave `inline` and `async` out"):
+    with pytest.raises(TypeError, match="omit `inline` and `async`"):
         step("acme.reserve", effect="database", **facts)(plain if facts else waiting)
 
     described = spec(module_of(step("acme.reserve", effect="database")(plain)))

@@ -45,7 +45,7 @@ class DjangoProject:
         file = self.file_of(settings)
         if file is None:
             raise usage(
-                f"The settings module {settings} is no file below {root}.",
+                f"The settings module {settings} is not a file below {root}.",
                 "Give --settings MODULE, as manage.py names it.",
             )
         self.settings = list(self._with_starred(self.source(file)))

@@ -45,7 +45,7 @@ class SourceFile:
         return self.new != self.old
 
     def restore(self, text: bytes) -> None:
-        """Undo the edits made since the text was this one."""
+        """Undo all edits made after `text` was saved."""
         self.new = text
         self.__dict__.pop("tree", None)
 

@@ -175,7 +175,7 @@ class LlmChat(LlmModule[ChatInputs]):
         Bad(
             "an image cut off within its Base64",
             {"model": "m", "messages": [{"content": [{"imageBase64": "iVBORw0KG"}]}]},
-            "this is no Base64",
+            "this is not valid Base64",
         ),
         Bad(
             "a model's name with a line break, to smuggle a header",
@@ -185,7 +185,7 @@ class LlmChat(LlmModule[ChatInputs]):
         Bad(
             "an endpoint with a password in its address",
             {"model": "m", "messages": "Hello", "baseUrl": "https://a:b@example.com/v1"},
-            "a key belongs into the step's credential",
+            "put a key into the step's credential",
         ),
         Bad(
             "an endpoint in the private network",
@@ -211,7 +211,7 @@ class LlmChat(LlmModule[ChatInputs]):
         Bad(
             "a stream that holds broken JSON",
             {"model": "malformed", "messages": "Hello", "baseUrl": "{server}"},
-            "answered with what is no JSON",
+            "answered with text that is not valid JSON",
             ErrorType.TRANSIENT,
             needs="llm",
         ),

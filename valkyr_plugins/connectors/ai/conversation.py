@@ -59,13 +59,13 @@ class ImagePart(ModuleInputs):
         try:
             image = base64.b64decode(data, validate=True)
         except (binascii.Error, ValueError) as error:
-            raise ValueError(f"this is no Base64: {error}") from error
+            raise ValueError(f"this is not valid Base64: {error}") from error
         return f"data:{_media_type(image)};base64,{data}"
 
     @model_validator(mode="after")
     def _one_source(self) -> "ImagePart":
         if (self.image_url is None) == (self.image_base64 is None):
-            raise ValueError("give one of imageUrl and imageBase64")
+            raise ValueError("set either imageUrl or imageBase64")
         return self
 
     def wire(self) -> dict[str, Any]:
@@ -129,7 +129,7 @@ class Message(ModuleInputs):
         if self.tool_calls and self.role != "assistant":
             raise ValueError("toolCalls belong to a message of the role assistant")
         if not (self.content or self.tool_calls or self.role == "tool"):
-            raise ValueError("the message is empty: give content")
+            raise ValueError("the message is empty: set content")
         return self
 
     def wire(self) -> dict[str, Any]:

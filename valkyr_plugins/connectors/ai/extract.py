@@ -106,7 +106,7 @@ class LlmExtract(LlmModule[ExtractInputs]):
             "a schema that refers to what it does not hold",
             {"model": "valid", "messages": "Hello", "baseUrl": "{server}",
              "schema": {"$ref": "https://schemas.example.com/order.json"}},
-            "the schema refers to something it does not hold",
+            "the schema has a reference to a missing definition",
             needs="llm",
         ),
         Bad(
@@ -186,7 +186,7 @@ def _parsed(text: str) -> Any:
     try:
         return json.loads(_without_fence(text), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        message = f"the answer is no JSON: {error}"
+        message = f"the answer is not valid JSON: {error}"
         raise _Unfit(message, details=[{"field": "(all)", "message": message}]) from error
 
 

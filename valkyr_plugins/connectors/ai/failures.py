@@ -51,7 +51,8 @@ def told(error: Exception, inputs: ProviderInputs, host: str, seconds: float) ->
         )
     if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
         return StepError(
-            f"{who} answered with what is no JSON: {error}"[:MAX_SAID], ErrorType.TRANSIENT
+            f"{who} answered with text that is not valid JSON: {error}"[:MAX_SAID],
+            ErrorType.TRANSIENT,
         )
     if isinstance(error, openai.APIError) and not isinstance(error, openai.APIConnectionError):
         return _broken_off(error, who)

@@ -31,7 +31,7 @@ class ProviderInputs(ModuleInputs):
     """The model, the endpoint and the time limit."""
 
     model: str = Field(
-        description="The model, as its provider calls it.",
+        description="The provider's name for the model.",
         examples=["gpt-4o-mini", "deepseek-chat", "glm-4-plus"],
         pattern=r"^[!-~]+$",
         max_length=200,
@@ -40,8 +40,8 @@ class ProviderInputs(ModuleInputs):
         None,
         description=(
             "The address of an endpoint that speaks OpenAI's protocol, up to and with its `/v1`. "
-            f"Unless given, the installation's: `{BASE_URL}`, or OpenAI. The credential is sent "
-            "there, so name nobody but its provider."
+            f"Unless given, the installation's: `{BASE_URL}`, or OpenAI. The credential is "
+            "sent there, so use only its provider's address."
         ),
         examples=["https://api.deepseek.com/v1"],
         max_length=2_000,
@@ -71,7 +71,7 @@ def checked_url(url: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or not plain:
         raise ValueError(
             "expected an address such as https://api.example.com/v1, without user, query or "
-            "fragment; a key belongs into the step's credential"
+            "fragment; put a key into the step's credential"
         )
     return url.rstrip("/")
 
@@ -84,7 +84,7 @@ def address(inputs: ProviderInputs) -> str:
     try:
         return checked_url(setting)
     except ValueError as error:
-        raise StepError(f"{BASE_URL} is no address of a provider: {error}") from error
+        raise StepError(f"{BASE_URL} is not the address of a provider: {error}") from error
 
 
 def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:

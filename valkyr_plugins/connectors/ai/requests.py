@@ -199,7 +199,9 @@ def _require(found: str, wanted: str, response: "httpx.Response") -> None:
 
 def _require_end(answer: StreamedAnswer, who: str) -> None:
     if answer.finish_reason == "content_filter":
-        raise StepError(f"{who} cut its answer off by its content filter: change what is asked")
+        raise StepError(
+            f"{who} stopped its answer because of its content filter: change the request"
+        )
     if not answer.finish_reason:
         raise StepError(f"{who} ended its answer before its end", ErrorType.TRANSIENT)
 

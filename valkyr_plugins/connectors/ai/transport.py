@@ -24,8 +24,8 @@ class BoundedTransport(GuardedTransport):
         if encoding not in ("identity", ""):
             response.close()
             raise StepError(
-                f"{request.url.host} answered in the encoding {encoding[:50]!r}, although none "
-                "was asked for: ask its provider, or name another baseUrl"
+                f"{request.url.host} answered in the encoding {encoding[:50]!r}, which was not "
+                "requested: ask the provider, or use another baseUrl"
             )
         assert isinstance(response.stream, httpx.SyncByteStream)
         response.stream = _Bounded(response.stream, request.url.host, _is_stream(response))

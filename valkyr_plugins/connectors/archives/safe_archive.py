@@ -128,11 +128,11 @@ def archive(data: bytes, bounds: Bounds, name_charset: str | None = None) -> Ite
             yield Archive(opened, bounds)
     except UnicodeError as error:
         raise StepError(
-            "a name in the archive is not text in its charset: give nameCharset, such as cp932"
+            "a name in the archive is not valid in its charset: set nameCharset, such as cp932"
         ) from error
     except BROKEN as error:
         raise StepError(
-            f"this is no zip archive that can be read, or not all of it: {str(error)[:200]}"
+            f"this is not a zip archive, or it is incomplete or damaged: {str(error)[:200]}"
         ) from error
 
 

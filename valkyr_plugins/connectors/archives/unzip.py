@@ -75,7 +75,7 @@ class ArchiveUnzipInputs(StoreInputs):
     @model_validator(mode="after")
     def _one_archive(self) -> "ArchiveUnzipInputs":
         if (self.path is None) == (self.content is None):
-            raise ValueError("give either path or content")
+            raise ValueError("set either path or content")
         return self
 
 
@@ -117,10 +117,10 @@ class ArchiveUnzip(Module[ArchiveUnzipInputs]):
     example: ClassVar = {"path": "inbox/{{ input.name }}", "to": "orders", "pattern": "**/*.csv"}
     bad_inputs = (
         Bad("no archive", {}, "either path or content"),
-        Bad("no Base64", {"content": "no!"}, "content is not base64"),
-        Bad("not an archive", {"content": "aGVsbG8="}, "no zip archive"),
-        Bad("an empty file", {"content": ""}, "no zip archive"),
-        Bad("an archive cut off", {"path": "cut.zip"}, "no zip archive", needs="archives"),
+        Bad("invalid Base64", {"content": "no!"}, "content is not base64"),
+        Bad("not an archive", {"content": "aGVsbG8="}, "not a zip archive"),
+        Bad("an empty file", {"content": ""}, "not a zip archive"),
+        Bad("an archive cut off", {"path": "cut.zip"}, "not a zip archive", needs="archives"),
         Bad("a content that was changed", {"path": "crc.zip"}, "Bad CRC", needs="archives"),
         Bad("a name that climbs", {"path": "slip.zip"}, "leads outside", needs="archives"),
         Bad("a name from the root", {"path": "root.zip"}, "leads outside", needs="archives"),
@@ -138,7 +138,7 @@ class ArchiveUnzip(Module[ArchiveUnzipInputs]):
         Bad(
             "an archive bomb with false sizes in its headers",
             {"path": "liar.zip"},
-            "no zip archive that can be read",
+            "not a zip archive",
             needs="archives",
         ),
         Bad(
@@ -189,7 +189,9 @@ def _data(inputs: ArchiveUnzipInputs, opened: Stores) -> bytes:
     store, place = opened.at(inputs.path)
     data, _ = store.read(place, 0, MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        raise StepError(f"{inputs.path!r} holds more than {MAX_BYTES} bytes, the most for archives")
+        raise StepError(
+            f"{inputs.path!r} holds more than {MAX_BYTES} bytes, the maximum for archives"
+        )
     return data
 
 

@@ -65,7 +65,8 @@ def _wait(process: subprocess.Popen[bytes], until: float, seconds: float, ctx: S
             raise StepError("the execution was cancelled, and the code with it")
         if time.monotonic() > until:
             raise StepError(
-                f"the code was not done after {seconds:g} s: let it do less, or raise `seconds`",
+                f"the code did not finish within {seconds:g} s: make it do less, or raise "
+                "`seconds`",
                 ErrorType.TIMEOUT,
             )
 
@@ -155,7 +156,7 @@ def _report(ended: ProcessExit) -> dict[str, Any]:
     if not ended.report:
         raise _no_result(ended)
     if len(ended.report) > MAX_RESULT_BYTES:
-        raise StepError("the code's report is larger than 5 MiB: give back less")
+        raise StepError("the code's result is larger than 5 MiB: return less")
     try:
         report = json.loads(ended.report, parse_constant=_refuse)
     except (ValueError, RecursionError):

@@ -104,7 +104,7 @@ class PythonCode(Module[PythonCodeInputs]):
         Bad(
             "a loop without end",
             {"code": "def main(inputs):\n    while True: pass\n", "seconds": 0.5},
-            "not done after 0.5 s",
+            "did not finish within 0.5 s",
             ErrorType.TIMEOUT,
         ),
         Bad(

@@ -149,9 +149,9 @@ class AggregateOutputs(ModuleOutputs):
 class Aggregate(PureModule):
     """Groups rows by fields and works out counts, sums, averages, extremes and lists.
 
-    Texts that are numbers count as numbers, as a CSV has them; sums are exact in decimals. A
-    value that is not a number, in a sum, fails the step. Results of batches can be aggregated
-    again: sums of sums, counts by `sum`.
+    Texts that are numbers count as numbers, as a CSV has them; sums are exact in decimals. A sum
+    over a value that is not a number fails the step. Results of batches can be aggregated again:
+    sums of sums, counts by `sum`.
     """
 
     type = "data.aggregate"

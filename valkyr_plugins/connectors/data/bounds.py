@@ -23,7 +23,7 @@ def checked_text(text: str, what: str) -> str:
     except UnicodeEncodeError as error:
         raise StepError(
             f"{what} holds a lone surrogate (U+{ord(text[error.start]):04X}) at character "
-            f"{error.start:,}, which is no text: it was decoded wrongly where it comes from"
+            f"{error.start:,}, which is not text: its source decoded it wrongly"
         ) from None
     if size > MAX_BYTES:
         raise StepError(f"{what} is {size:,} bytes long; at most {MAX_BYTES:,} are taken: split it")

@@ -54,7 +54,8 @@ class CsvForm(ModuleInputs):
             raise ValueError(f"delimiter and quote do not go together: {error}") from error
         if self.delimiter == self.quote or {self.delimiter, self.quote} & set("\r\n"):
             raise ValueError(
-                "delimiter and quote do not go together: they must differ, and be no line end"
+                "delimiter and quote do not go together: they must differ, and must not be a "
+                "line end"
             )
         return self
 
@@ -85,7 +86,7 @@ def _width(lines: list[str], delimiter: str, quote: str) -> int:
 def opened(path: str) -> Iterator[tuple[BinaryIO, str]]:
     """Return an open file, and a mark that changes with the file; raises StepError.
 
-    A replacement of the file is not visible: the open file stays the old one.
+    If another process replaces the file, the open file still has the old content.
     """
     from valkyr_plugins.connectors.files.root import folder_of, open_file
 

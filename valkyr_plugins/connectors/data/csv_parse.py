@@ -63,9 +63,9 @@ class CsvParseInputs(CsvForm):
     @model_validator(mode="after")
     def _one_source(self) -> "CsvParseInputs":
         if sum(source is not None for source in (self.text, self.path, self.batch)) != 1:
-            raise ValueError("give exactly one of text, path and batch")
+            raise ValueError("set exactly one of text, path and batch")
         if self.batch_size is not None and self.path is None:
-            raise ValueError("batchSize goes with path: only a file is cut into batches")
+            raise ValueError("batchSize needs path: only a file can be split into batches")
         return self
 
 
@@ -93,9 +93,10 @@ class CsvParseOutputs(ModuleOutputs):
 class CsvParse(Module[CsvParseInputs]):
     """Reads CSV into rows. Empty lines are left out; all values stay text.
 
-    A step yields at most 5 MiB of rows. A larger file is cut into batches (`path`, `batchSize`),
-    over which `flow.map` runs a second `data.csv_parse` with `batch: "{{ item }}"`; cutting reads
-    the file once and keeps one row in memory. A file that changes in between fails its batches.
+    A step yields at most 5 MiB of rows. For a larger file, set `path` and `batchSize`: the step
+    returns batches, and `flow.map` runs a second `data.csv_parse` for each with `batch: "{{ item
+    }}"`. The first step reads the file once and keeps one row in memory. A file that changes in
+    between fails its batches.
     """
 
     type = "data.csv_parse"

@@ -41,8 +41,8 @@ def guarded(text: str, formulas: Formulas) -> str:
         return text
     if formulas == "refuse":
         raise StepError(
-            f"a cell begins with {text[0]!r}, which a spreadsheet runs as a formula: leave it out, "
-            "or let formulas be escaped"
+            f"a cell begins with {text[0]!r}, which a spreadsheet runs as a formula: remove the "
+            "value, or escape formulas"
         )
     return f"'{text}"
 
@@ -95,9 +95,9 @@ class CsvWriteInputs(CsvForm):
         if self.delimiter == AUTO:
             raise ValueError("delimiter: auto finds out how a CSV is written; name the delimiter")
         if self.path is None and self.encoding != "utf-8":
-            raise ValueError("encoding goes with path: a text has none until it is a file")
+            raise ValueError("encoding needs path: only a file has an encoding")
         if self.byte_order_mark and self.encoding != "utf-8":
-            raise ValueError("byteOrderMark goes with the encoding utf-8 alone")
+            raise ValueError("byteOrderMark works only with the encoding utf-8")
         return self
 
 

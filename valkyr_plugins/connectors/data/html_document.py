@@ -119,7 +119,7 @@ class _Reader:
 
     def _between(self, combinator: str) -> None:
         if not self.compound:
-            raise ValueError(f"nothing stands before {combinator!r}")
+            raise ValueError(f"there is no selector before {combinator!r}")
         self.parts.append(Part(self.combinator, self.compound))
         self.combinator, self.compound = combinator, ""
 
@@ -136,8 +136,8 @@ def _require_plain(compound: str) -> None:
     bare = COUNT.sub("", bare)
     if related := RELATED.search(bare):
         raise ValueError(
-            f"within parentheses {related.group().strip()[:40]!r} is not supported: name elements "
-            "by themselves there, without what they stand in or beside"
+            f"within parentheses {related.group().strip()[:40]!r} is not supported: use simple "
+            "selectors there, without parents or siblings"
         )
 
 
@@ -206,7 +206,7 @@ class Document:
             nodes = within.css(part.compound)
         # selectolax raises an error of its own for a selector, of no public class.
         except Exception as error:
-            raise StepError(f"{part.compound[:100]!r} is no CSS selector: {error}") from error
+            raise StepError(f"{part.compound[:100]!r} is not a CSS selector: {error}") from error
         if within.parent is None or within.parent.is_document_node:
             return nodes
         return [node for node in nodes if node.mem_id != within.mem_id]

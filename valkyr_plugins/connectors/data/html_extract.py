@@ -139,7 +139,7 @@ class HtmlExtract(Module[HtmlExtractInputs]):
             {"html": "<p>x", "fields": {"a": "p[title"}},
             "'[' is not closed",
         ),
-        Bad("an invalid selector", {"html": "<p>x", "fields": {"a": "p$"}}, "no CSS selector"),
+        Bad("an invalid selector", {"html": "<p>x", "fields": {"a": "p$"}}, "not a CSS selector"),
         Bad(
             "a selector that would go back and forth for hours",
             {"html": "<div>" * 3_000, "fields": {"a": "a div div div div"}},
@@ -189,7 +189,7 @@ class HtmlExtract(Module[HtmlExtractInputs]):
 
         document = Document(checked_text(inputs.html, "the HTML"))
         if document.root is None:
-            raise StepError("the HTML holds no element")
+            raise StepError("the HTML has no element")
         return Result({"data": _Reader(document, ctx).record(inputs.fields, document.root)})
 
 

@@ -48,11 +48,11 @@ class JsonParse(PureModule):
     bad_inputs = (
         Bad("a text cut off", {"text": '{"a": [1, 2'}, "is not JSON at line 1, column 12"),
         Bad("two values", {"text": "1 2"}, "Extra data at line 1, column 3"),
-        Bad("a number that JSON has no word for", {"text": "[NaN]"}, "NaN is no JSON"),
+        Bad("a number that JSON has no word for", {"text": "[NaN]"}, "NaN is not valid JSON"),
         Bad("a number too large", {"text": "1e999"}, "1e999 is too large"),
         Bad("a number of 5,000 digits", {"text": "1" * 5_000}, "has too many digits"),
         Bad("100,000 lists in each other", {"text": "[" * 100_000}, "nests more than 256 deep"),
-        Bad("a key twice", {"text": '{"a":1,"a":2}', "repeatedKeys": "fail"}, "'a' stands twice"),
+        Bad("a key twice", {"text": '{"a":1,"a":2}', "repeatedKeys": "fail"}, "'a' appears twice"),
         Bad(
             "a text of 10 MiB", lambda: {"text": '"' + "x" * 10_485_760 + '"'}, "at most 5,242,880"
         ),
@@ -122,7 +122,7 @@ def _decoder(repeated_keys: str) -> json.JSONDecoder:
 
 
 def _refused(name: str) -> Any:
-    raise StepError(f"{name} is no JSON: use null, or a text")
+    raise StepError(f"{name} is not valid JSON: use null, or a text")
 
 
 def _finite(text: str) -> float:
@@ -144,7 +144,7 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         counted = Counter(key for key, _ in pairs)
         repeated = counted.most_common(1)[0][0]
-        raise StepError(f"the key {repeated[:100]!r} stands twice in one object")
+        raise StepError(f"the key {repeated[:100]!r} appears twice in one object")
     return found
 
 

@@ -97,7 +97,7 @@ class Validate(Module[ValidateInputs]):
         Bad(
             "a schema that would be downloaded",
             {"data": 1, "schema": {"$ref": "http://127.0.0.1:9/schema"}},
-            "refers to something it does not hold",
+            "has a reference to a missing definition",
         ),
         Bad(
             "a schema that refers to itself forever",
@@ -143,7 +143,7 @@ def _problems(data: Any, schema: Any, evaluations: int) -> list[dict[str, str]]:
         # One at a time, and no more: an error's message may contain the whole data again.
         found = mistakes(validator(schema), data, EvaluationBudget(evaluations), MAX_ERRORS)
     except Unresolvable as error:
-        raise StepError(f"the schema refers to something it does not hold: {error}") from error
+        raise StepError(f"the schema has a reference to a missing definition: {error}") from error
     except (BudgetExceeded, TooMuchWork) as error:
         raise StepError(str(error)) from error
     except RecursionError as error:

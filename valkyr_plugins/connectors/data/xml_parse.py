@@ -180,8 +180,8 @@ def _bound_depth(parser: "XMLParserType") -> None:
 
 def _declared(name: str, *_: object) -> None:
     raise StepError(
-        f"the XML declares entities ({name[:50]!r}), which are not read: write out what they "
-        "stand for"
+        f"the XML declares entities ({name[:50]!r}), which are not supported: write their values "
+        "instead"
     )
 
 

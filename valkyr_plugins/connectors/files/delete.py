@@ -66,7 +66,7 @@ class FileDelete(Module[FileDeleteInputs]):
             {"path": "s3://shop/k", "endpoint": "http://[::1]:9000"},
             "a private or special address",
         ),
-        Bad("a folder", {"path": "folder"}, "it is no file", needs="files"),
+        Bad("a folder", {"path": "folder"}, "it is not a file", needs="files"),
         Bad(
             "a missing file that must exist",
             {"path": "nowhere.txt", "missingOk": False},

@@ -55,7 +55,7 @@ class OtherStore:
         if not filesystem.exists(path):
             return False
         if filesystem.isdir(path):
-            raise StepError(f"{_name(place)} cannot be deleted: it is no file")
+            raise StepError(f"{_name(place)} cannot be deleted: it is not a file")
         filesystem.rm_file(path)
         return True
 

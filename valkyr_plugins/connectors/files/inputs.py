@@ -63,7 +63,9 @@ def _known(charset: str) -> str:
     except (LookupError, ValueError):
         known = None
     if known is None or not getattr(known, "_is_text_encoding", True):
-        raise ValueError(f"{charset!r} is no charset: expected one such as utf-8 or cp1252")
+        raise ValueError(
+            f"{charset!r} is not a known charset: expected one such as utf-8 or cp1252"
+        )
     return charset
 
 

@@ -72,7 +72,8 @@ class FileListInputs(StoreInputs):
 
     path: str = Field(
         "",
-        description="A folder below the files folder (which is the empty path), or s3://bucket/folder.",
+        description="A folder below the files folder (which is the empty path), or "
+        "s3://bucket/folder.",
         examples=["orders", "s3://shop/orders"],
         max_length=4_096,
     )
@@ -181,7 +182,8 @@ def _found(inputs: FileListInputs, opened: Stores) -> list[Facts]:
     for number, facts in enumerate(store.entries(place, recursive)):
         if number >= MAX_SCANNED:
             raise StepError(
-                f"{inputs.path!r} holds more than {MAX_SCANNED:,} entries: look into a folder of it"
+                f"{inputs.path!r} holds more than {MAX_SCANNED:,} entries: list one of its "
+                "folders instead"
             )
         if pattern is not None and not pattern.matches(_seen_from(inputs.path, facts.path)):
             continue

@@ -61,7 +61,7 @@ class LocalStore:
         except (FileNotFoundError, FileMissing):
             return False
         except (IsADirectoryError, PermissionError) as error:
-            raise StepError(f"{place.rest!r} cannot be deleted: it is no file") from error
+            raise StepError(f"{place.rest!r} cannot be deleted: it is not a file") from error
         return True
 
     def close(self) -> None:

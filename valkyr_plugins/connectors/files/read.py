@@ -96,7 +96,7 @@ class FileRead(Module[FileReadInputs]):
             {"path": "s3://shop/k", "endpoint": "http://2130706433"},
             "is not an S3 endpoint",
         ),
-        Bad("an unknown charset", {"path": "a", "charset": "rot13"}, "is no charset"),
+        Bad("an unknown charset", {"path": "a", "charset": "rot13"}, "is not a known charset"),
         Bad("a missing file", {"path": "nowhere.txt"}, "there is no f", needs="files"),
         Bad("binary read as text", {"path": "binary.bin"}, "is not UTF-8 text", needs="files"),
         Bad("a file too large", {"path": "large.txt", "maxBytes": 9}, "maxBytes", needs="files"),
@@ -127,7 +127,7 @@ class FileRead(Module[FileReadInputs]):
         if len(data) > inputs.max_bytes:
             raise StepError(
                 f"{inputs.path!r} holds more than {inputs.max_bytes} bytes (maxBytes): read it in "
-                "ranges (start, length), or allow more"
+                "ranges (start, length), or raise maxBytes"
             )
         content = decoded(data, inputs.encoding, inputs.charset, inputs.path)
         outputs = FileReadOutputs(

@@ -203,7 +203,7 @@ class Stores:
         return OtherStore(scheme)
 
     def _remaining(self) -> float:
-        """Seconds until a little before the step's end, which could not tell what took so long."""
+        """Return the seconds until shortly before the timeout, so the error can name the file."""
         seconds = self._ctx.remaining()
         seconds -= min(0.2, seconds * 0.05)
         if seconds <= 0:

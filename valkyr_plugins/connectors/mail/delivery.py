@@ -133,8 +133,8 @@ def _permitted(host: str, port: int, *, trusted: bool) -> list[str]:
     permitted = [address for address in addresses if trusted or may_connect(address)]
     if addresses and not permitted:
         raise StepError(
-            f"{host} is at {', '.join(addresses[:4])}, a private or special address, which a "
-            "credential may not lead to: use a public address, or let an administrator add its "
+            f"{host} is at {', '.join(addresses[:4])}, a private or special address, which "
+            "credentials must not use: use a public address, or ask an administrator to add its "
             f"range to {ALLOWED_NETWORKS}"
         )
     return among(host, port, permitted)

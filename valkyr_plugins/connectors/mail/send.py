@@ -56,7 +56,7 @@ class EmailSendInputs(ModuleInputs):
     to: str | list[str] = Field(
         description="The recipients: one address or a list.", examples=[["ann@example.com"]]
     )
-    cc: str | list[str] = Field(default_factory=list, description="Who gets a copy.")
+    cc: str | list[str] = Field(default_factory=list, description="Recipients of a copy.")
     bcc: str | list[str] = Field(default_factory=list, description="Recipients of a blind copy.")
     reply_to: str | None = Field(None, description="Where answers go.")
     subject: str = Field(description="The subject.", max_length=500, examples=["Your order"])
@@ -95,7 +95,7 @@ class EmailSendOutputs(ModuleOutputs):
     """The result of the delivery."""
 
     message_id: str = Field(description="The same for every attempt of this step.")
-    accepted: list[str] = Field(description="The addresses the server took it for.")
+    accepted: list[str] = Field(description="The recipients that the mail server accepted.")
     refused: dict[str, str] = Field(description="The addresses it did not, and its answer.")
 
 

@@ -40,8 +40,8 @@ def _key(text: str) -> bytes:
             key = base64.b64decode(text.removeprefix(PREFIX), validate=True)
         except (binascii.Error, ValueError):
             raise StepError(
-                f"the credential's secret is not Base64 after {PREFIX}: give it as the receiver "
-                f"gave it, or without {PREFIX} as plain text"
+                f"the credential's secret is not Base64 after {PREFIX}: enter it exactly as you "
+                f"received it, or without {PREFIX} as plain text"
             ) from None
     if len(key) < SHORTEST_KEY:
         raise StepError(
@@ -72,8 +72,8 @@ def webhook_exchange(inputs: WebhookPostInputs, ctx: StepContext) -> dict[str, A
     with opened(call, ctx) as response:
         if not 200 <= response.status_code < 300:
             raise StepError(
-                f"{request_name(response.request)} answered {response.status_code}: redirects are "
-                "not followed, so give the receiver's present address"
+                f"{request_name(response.request)} answered {response.status_code}: Valkyr does "
+                "not follow redirects. Enter the receiver's current address"
             )
         # The rest is not read: a receiver's answer does not matter.
         answer = read_start(response, SHOWN_BODY_BYTES).decode("utf-8", "replace")

@@ -50,8 +50,8 @@ def broker_of(credential: Mapping[str, str] | None) -> Broker:
     """Return the credential's broker; raises StepError if there is none, or it is the engine's."""
     if credential is None:
         raise StepError(
-            "this step names no credential: create one of type broker (url), and name it in the "
-            "step's `credential`; the engine's own broker takes no messages of workflows"
+            "this step has no credential: create one of type broker (url), and name it in the "
+            "step's `credential`; steps cannot send to Valkyr's own broker"
         )
     broker = _parsed(credential.get("url", ""))
     if broker is None:
@@ -75,8 +75,8 @@ def permitted(broker: Broker) -> list[str]:
     allowed = [address for address in found if may_connect(address)]
     if found and not allowed:
         raise StepError(
-            f"{broker.host} is at {', '.join(found[:4])}, a private or special address, which a "
-            "credential may not lead to: use a public address, or let an administrator add its "
+            f"{broker.host} is at {', '.join(found[:4])}, a private or special address, which "
+            "credentials must not use: use a public address, or ask an administrator to add its "
             f"range to {ALLOWED_NETWORKS}"
         )
     return among(broker.host, broker.port, allowed)
@@ -193,4 +193,4 @@ def _decoded(encoded: str) -> bytes:
     try:
         return base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise StepError(f"base64 is no Base64: {error}") from error
+        raise StepError(f"base64 is not valid Base64: {error}") from error

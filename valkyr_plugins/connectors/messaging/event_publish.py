@@ -39,7 +39,7 @@ class EventPublishOutputs(ModuleOutputs):
     """The result of the publication."""
 
     event_id: str = Field(description="The event's id: the same for every attempt of this step.")
-    executions: list[str] = Field(description="The executions that it started, their ids.")
+    executions: list[str] = Field(description="IDs of the executions that it started.")
     refused: list[dict[str, Any]] = Field(
         description=(
             "Triggers that listen for it and could not start: `triggerId`, `workflowId`, `code`, "

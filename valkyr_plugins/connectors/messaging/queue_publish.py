@@ -76,11 +76,11 @@ class QueuePublishInputs(ModuleInputs):
     @model_validator(mode="after")
     def _one_place_and_one_body(self) -> "QueuePublishInputs":
         if sum(place is not None for place in (self.queue, self.stream, self.exchange)) != 1:
-            raise ValueError("give one of queue, stream and exchange")
+            raise ValueError("set exactly one of queue, stream and exchange")
         if len(self.model_fields_set & {"json_body", "text", "base64"}) != 1:
-            raise ValueError("give one of json, text and base64")
+            raise ValueError("set exactly one of json, text and base64")
         if self.routing_key and self.exchange is None:
-            raise ValueError("routingKey goes with exchange")
+            raise ValueError("routingKey needs exchange")
         taken = sorted(OWN_FIELDS & self.headers.keys())
         if taken and self.stream is not None:
             raise ValueError(f"a stream's entry has {', '.join(taken)} already: rename the header")
@@ -123,10 +123,14 @@ class QueuePublish(Module[QueuePublishInputs]):
         "json": {"orderId": "{{ input.orderId }}"},
     }
     bad_inputs = (
-        Bad("no place", {"json": 1}, "give one of queue, stream and exchange"),
-        Bad("two places", {"queue": "a", "stream": "b", "json": 1}, "give one of queue, stream"),
-        Bad("no body", {"queue": "a"}, "give one of json, text and base64"),
-        Bad("two bodies", {"queue": "a", "text": "b", "json": 1}, "give one of json, text"),
+        Bad("no place", {"json": 1}, "set exactly one of queue, stream and exchange"),
+        Bad(
+            "two places",
+            {"queue": "a", "stream": "b", "json": 1},
+            "set exactly one of queue, stream",
+        ),
+        Bad("no body", {"queue": "a"}, "set exactly one of json, text and base64"),
+        Bad("two bodies", {"queue": "a", "text": "b", "json": 1}, "set exactly one of json, text"),
         Bad("a name of two lines", {"queue": "a\r\nSET x y", "json": 1}, "queue: String should"),
         Bad(
             "a name without end",
@@ -136,7 +140,7 @@ class QueuePublish(Module[QueuePublishInputs]):
         Bad(
             "a body of 2 MiB", lambda: {"queue": "a", "text": "x" * 2**21}, "1,048,576 is the most"
         ),
-        Bad("invalid Base64", {"queue": "a", "base64": "!"}, "base64 is no Base64"),
+        Bad("invalid Base64", {"queue": "a", "base64": "!"}, "base64 is not valid Base64"),
         Bad("half a character", {"queue": "a", "text": "\ud800"}, "half a character at 0"),
         Bad(
             "a header in the way",

@@ -229,7 +229,7 @@ def _request(call: Call, ctx: StepContext) -> httpx.Request:
     headers = _headers(call)
     if ctx.credential is not None and call.signs_in and not call.digest:
         if "authorization" in headers:
-            raise StepError("headers and the credential both give Authorization: take one out")
+            raise StepError("headers and the credential both set Authorization: remove one")
         headers["authorization"] = authorization(ctx.credential)
     headers.setdefault("user-agent", "Valkyr")
     headers.setdefault("accept", "*/*")

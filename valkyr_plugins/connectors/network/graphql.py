@@ -99,13 +99,13 @@ class GraphqlQueryInputs(AddressedInputs):
             return self  # not rendered yet
         known = operations(self.query)
         if not known:
-            raise ValueError("query holds no operation: write query, mutation or { … }")
+            raise ValueError("query has no operation: write query, mutation or { … }")
         if self.operation_name is None and len(known) > 1:
-            raise ValueError(f"query holds {len(known)} operations: give operationName")
+            raise ValueError(f"query has {len(known)} operations: set operationName")
         if self.operation_name is not None and self.operation_name not in known:
-            raise ValueError(f"query holds no operation called {self.operation_name[:100]!r}")
+            raise ValueError(f"query has no operation called {self.operation_name[:100]!r}")
         if kind_of(self.query, self.operation_name) == "subscription":
-            raise ValueError("a subscription goes on forever: ask by a query instead")
+            raise ValueError("a subscription does not end: use a query instead")
         return self
 
 
@@ -135,7 +135,7 @@ class GraphqlQuery(Module[GraphqlQueryInputs]):
     credential = ("bearer", "basic")
     judges_hosts = "everything"
     addresses = ("url",)
-    circuit_target = "as http.request: the host, with a port that is not the default"
+    circuit_target = "the host, with the port if it is not the default (as for http.request)"
     example: ClassVar[Any] = {
         "url": "https://api.example.com/graphql",
         "query": QUERY,
@@ -144,13 +144,13 @@ class GraphqlQuery(Module[GraphqlQueryInputs]):
     bad_inputs = (
         Bad("a document without an operation",
             {"url": "https://api.example.com/", "query": "fragment F on Order { id }"},
-            "holds no operation"),
+            "has no operation"),
         Bad("two operations without a name",
             {"url": "https://api.example.com/", "query": "query A { a } query B { b }"},
-            "give operationName"),
+            "set operationName"),
         Bad("a subscription",
             {"url": "https://api.example.com/", "query": "subscription S { orders { id } }"},
-            "a subscription goes on forever"),
+            "a subscription does not end"),
         Bad("a document of 300,000 characters",
             {"url": "https://api.example.com/", "query": "{ a }" + " " * 300_000},
             "200000 characters"),

@@ -63,7 +63,7 @@ BAD_REQUESTS = (
         {"url": NOWHERE, "method": "POST", "json": {"amount": float("nan")}},
         "cannot be written as JSON",
     ),
-    Bad("two bodies", {"url": NOWHERE, "json": {}, "body": "x"}, "give only one of"),
+    Bad("two bodies", {"url": NOWHERE, "json": {}, "body": "x"}, "set only one of"),
     Bad(
         "a file outside the files folder",
         {
@@ -168,9 +168,11 @@ class HttpRequestInputs(QueriedInputs):
     @model_validator(mode="after")
     def _fits_together(self) -> "HttpRequestInputs":
         if len(self.model_fields_set & BODIES) > 1:
-            raise ValueError("give only one of json, body, bodyBase64, form and multipart")
+            raise ValueError("set only one of json, body, bodyBase64, form and multipart")
         if self.max_bytes > MAX_TOLD and self.save_to is None:
-            raise ValueError(f"maxBytes is more than {MAX_TOLD}: give saveTo, a file for the body")
+            raise ValueError(
+                f"maxBytes is more than {MAX_TOLD}: set saveTo to store the body in a file"
+            )
         return self
 
 

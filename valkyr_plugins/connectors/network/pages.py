@@ -145,7 +145,9 @@ def _with(body: Any, path: str, value: str | int) -> Any:
     for name in way:
         place = place.setdefault(name, {})
         if not isinstance(place, dict):
-            raise StepError(f"parameter {path!r} leads over {name!r} of json, which is no object")
+            raise StepError(
+                f"parameter {path!r} goes through {name!r} of json, which is not an object"
+            )
     place[last] = value
     return changed
 
@@ -310,7 +312,7 @@ def _take(reading: Reading, position: Position, answer: Answer, inputs: HttpPagi
     if encoding not in ("json", "none"):
         kind = answer.headers.get("content-type", "no type")[:100]
         raise StepError(
-            f"page {number} is no JSON that can be stored: {answer.name} answered with {kind}"
+            f"page {number} is not JSON that can be stored: {answer.name} answered with {kind}"
         )
     counted = inputs.strategy in ("page", "offset")
     if counted and body and answer.body == reading.last_body:

@@ -144,7 +144,7 @@ class HttpPaginateOutputs(ModuleOutputs):
 class HttpPaginate(Module[HttpPaginateInputs]):
     """Reads a JSON API page by page and returns the items of all pages.
 
-    It ends with the last page or at a limit. A page that leads back to one already read fails the
+    It ends with the last page or at a limit. A page whose next page was already read fails the
     step. A failed page is retried with the step. The next attempt continues at that page if the
     collected items are small (48 KiB), else it starts again. To keep more, read a few pages a step
     (`maxPages`) in a loop and pass `next` to `start`. Headers and the credential go to the first
@@ -160,7 +160,7 @@ class HttpPaginate(Module[HttpPaginateInputs]):
     credential = ("bearer", "basic")
     judges_hosts = "everything"
     addresses = ("url",)
-    circuit_target = "as http.request: the host, with a port that is not the default"
+    circuit_target = "the host, with the port if it is not the default (as for http.request)"
     example: ClassVar[Any] = {
         "url": "https://api.example.com/orders",
         "query": {"limit": 100, "since": "{{ input.since }}"},
@@ -171,7 +171,7 @@ class HttpPaginate(Module[HttpPaginateInputs]):
     }
     bad_inputs = (
         Bad("a page that is not JSON", {"url": "{server}/invalid-utf8", "strategy": "link"},
-            "page 1 is no JSON", needs="http"),
+            "page 1 is not JSON", needs="http"),
         Bad("the same next page forever",
             {"url": "{server}/same-page", "strategy": "next", "next": "next", "items": "items"},
             "was read already", needs="http"),

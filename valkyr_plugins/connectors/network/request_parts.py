@@ -145,7 +145,7 @@ class MultipartPart(ModuleInputs):
     @model_validator(mode="after")
     def _one_source(self) -> "MultipartPart":
         if sum(source is not None for source in (self.value, self.base64, self.path)) != 1:
-            raise ValueError("give one of value, base64 and path for each part")
+            raise ValueError("set exactly one of value, base64 and path for each part")
         return self
 
 
@@ -205,8 +205,8 @@ def _utf8(text: str, what: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         raise StepError(
-            f"{what} holds a lone surrogate at character {error.start}, which is no text: "
-            "decode what it was made of with errors='replace'"
+            f"{what} holds a lone surrogate at character {error.start}, which is not text: decode "
+            "the source with errors='replace'"
         ) from None
 
 

@@ -248,8 +248,8 @@ def named_errors(request: httpx.Request, shown: str = "") -> Iterator[None]:
     except httpx.LocalProtocolError as error:
         # Its text quotes the header, which may be a credential.
         raise StepError(
-            f"{request_name(request, shown)} cannot be sent: a header's name or value holds what "
-            "HTTP forbids there, such as a line break"
+            f"{request_name(request, shown)} cannot be sent: a header's name or value has "
+            "characters that HTTP forbids, such as a line break"
         ) from error
     except httpx.HTTPError as error:
         raise StepError(

@@ -99,16 +99,16 @@ class RssRead(Module[RssReadInputs]):
     credential = ("bearer", "basic")
     judges_hosts = "everything"
     addresses = ("url",)
-    circuit_target = "as http.request: the host, with a port that is not the default"
+    circuit_target = "the host, with the port if it is not the default (as for http.request)"
     example: ClassVar[Any] = {
         "url": "https://blog.example.com/feed.xml",
         "etag": "{{ vars.etag }}",
         "limit": 20,
     }
     bad_inputs = (
-        Bad("a page that is not a feed", {"url": "{server}/page"}, "is no feed", needs="http"),
-        Bad("JSON", {"url": "{server}/good"}, "is no feed", needs="http"),
-        Bad("nothing", {"url": "{server}/empty"}, "is no feed", needs="http"),
+        Bad("a page that is not a feed", {"url": "{server}/page"}, "is not a feed", needs="http"),
+        Bad("JSON", {"url": "{server}/good"}, "is not a feed", needs="http"),
+        Bad("nothing", {"url": "{server}/empty"}, "is not a feed", needs="http"),
         Bad("a feed that never ends", {"url": "{server}/endless"}, "raise maxBytes", needs="http"),
         Bad("64 KiB that unpack to 64 MiB", {"url": "{server}/gzip-bomb"}, "raise maxBytes",
             needs="http"),

@@ -199,7 +199,7 @@ class GuardedTransport(httpx.HTTPTransport):
         self._pool = Connections(connection, MAX_IDLE_CONNECTIONS)  # type: ignore[assignment]
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send the request; raises EgressRefused or HostRefused if the step may not go there."""
+        """Send the request; raises EgressRefused or HostRefused for a forbidden host."""
         if restricted():
             _judge(request)
         return super().handle_request(request)
@@ -256,7 +256,7 @@ def permitted_addresses(host: str, port: int) -> list[str]:
     if addresses and not permitted:
         raise StepError(
             f"{host} is at {', '.join(addresses[:4])}, a private or special address, which HTTP "
-            f"steps may not reach: use a public address, or let an administrator add its range "
+            "steps cannot reach: use a public address, or ask an administrator to add its range "
             f"to {ALLOWED_NETWORKS}"
         )
     return among(host, port, permitted)

@@ -47,7 +47,7 @@ class CustomerInputs(StripeInputs):
     def _fit_the_operation(self) -> "CustomerInputs":
         facts = sorted(name for name in FACTS if getattr(self, name) not in (None, {}))
         if self.operation == "create" and self.customer is not None:
-            raise ValueError("the operation create takes no customer")
+            raise ValueError("omit customer: the operation create makes a new one")
         if self.operation != "create" and self.customer is None:
             raise ValueError(f"the operation {self.operation} needs customer")
         if self.operation == "retrieve" and facts:
@@ -55,7 +55,7 @@ class CustomerInputs(StripeInputs):
         if self.operation == "update" and not facts:
             raise ValueError("the operation update needs something to change")
         if self.operation == "update" and self.payment_method is not None:
-            raise ValueError("the operation update takes no paymentMethod")
+            raise ValueError("omit paymentMethod: the operation update does not use it")
         return self
 
 

@@ -116,7 +116,7 @@ class PaymentIntentInputs(StripeInputs):
         if self.operation != "create" and self.payment_intent is None:
             raise ValueError(f"the operation {self.operation} needs paymentIntent")
         if self.off_session and self.operation == "create" and not self.confirm:
-            raise ValueError("offSession goes with confirm: true")
+            raise ValueError("offSession needs confirm: true")
         return self
 
 
@@ -201,7 +201,7 @@ class PaymentIntent(StripeModule[PaymentIntentInputs]):
         Bad(
             "metadata without end",
             {"amount": 1, "currency": "eur", "metadata": {"note": "x" * 501}},
-            "metadata: Stripe takes up to 50 entries",
+            "metadata: Stripe accepts up to 50 entries",
         ),
         Bad(
             "what belongs to another operation",

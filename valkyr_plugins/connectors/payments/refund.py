@@ -43,7 +43,7 @@ class RefundInputs(StripeInputs):
     @model_validator(mode="after")
     def _one_payment(self) -> "RefundInputs":
         if (self.payment_intent is None) == (self.charge is None):
-            raise ValueError("give one of paymentIntent and charge")
+            raise ValueError("set either paymentIntent or charge")
         return self
 
 
@@ -78,11 +78,11 @@ class Refund(StripeModule[RefundInputs]):
         "reason": "requested_by_customer",
     }
     bad_inputs = (
-        Bad("nothing to give back", {"amount": 5}, "give one of paymentIntent and charge"),
+        Bad("nothing to give back", {"amount": 5}, "set either paymentIntent or charge"),
         Bad(
             "a payment and a charge",
             {"paymentIntent": "pi_1", "charge": "ch_1"},
-            "give one of paymentIntent and charge",
+            "set either paymentIntent or charge",
         ),
         Bad("less than nothing", {"charge": "ch_1", "amount": -5}, "amount: Input should be"),
         Bad(

@@ -30,7 +30,7 @@ from valkyr_plugins.connectors.network.transport import client, request_deadline
 from valkyr_plugins.connectors.payments.stripe_module import api_base
 
 MAX_ANSWER_BYTES = 5 * 1024 * 1024
-ENDLESS = "Stripe's API answered with more than 5 MiB, which is no answer of its own"
+ENDLESS = "Stripe's API answered with more than 5 MiB, which Stripe itself never sends"
 
 
 class GuardedClient(stripe.HTTPClient):

@@ -21,8 +21,8 @@ def api_base() -> str:
     base = settings().stripe_api_base.rstrip("/") or STRIPE
     if not _is_address(base):
         raise StepError(
-            f"{API_BASE} holds {base[:200]!r}, which is no address such as {STRIPE}: an "
-            "administrator fixes or unsets it"
+            f"{API_BASE} holds {base[:200]!r}, which is not an address such as {STRIPE}: ask an "
+            "administrator to correct or unset it"
         )
     return base
 
@@ -58,11 +58,11 @@ def _metadata(pairs: dict[str, str]) -> dict[str, str]:
     long = [name for name, value in pairs.items() if len(name) > 40 or len(value) > 500]
     if long or len(pairs) > MAX_METADATA:
         raise ValueError(
-            f"Stripe takes up to {MAX_METADATA} entries, names of up to 40 characters without "
+            f"Stripe accepts up to {MAX_METADATA} entries, names of up to 40 characters without "
             "square brackets and values of up to 500"
         )
     if any("[" in name or "]" in name for name in pairs):
-        raise ValueError("Stripe takes no square brackets in the names of metadata")
+        raise ValueError("names of metadata must not contain square brackets")
     return pairs
 
 
@@ -133,7 +133,7 @@ def plain(found: Any, what: str) -> Mapping[str, Any]:
     """Return Stripe's answer as a mapping; raises StepError if it is not an object of its API."""
     value = found.to_dict() if hasattr(found, "to_dict") else found
     if not isinstance(value, Mapping) or not isinstance(value.get("id"), str):
-        raise StepError(f"Stripe's answer is no {what}: expected an object with an id")
+        raise StepError(f"Stripe's answer is not a {what}: expected an object with an id")
     return value
 
 

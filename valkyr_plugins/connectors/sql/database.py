@@ -110,8 +110,8 @@ def reachable(database: Database) -> list[str]:
         return addresses
     if _is_own(addresses, database.port):
         raise StepError(
-            f"{database.label} is on the server of the engine's own tables, which SQL steps may "
-            f"not reach unless an administrator adds {full!r} to {ALLOWED_HOSTS}"
+            f"{database.label} is on the server of the engine's own tables, which SQL steps "
+            f"cannot reach unless an administrator adds {full!r} to {ALLOWED_HOSTS}"
         )
     if {full.partition("/")[0], database.host.lower()} & entries:
         return addresses
@@ -119,8 +119,8 @@ def reachable(database: Database) -> list[str]:
     if not permitted:
         raise StepError(
             f"{database.host} is at {', '.join(addresses[:4])}, a private or special address, "
-            f"which SQL steps may not reach: let an administrator add the host to {ALLOWED_HOSTS} "
-            f"or its range to {ALLOWED_NETWORKS}"
+            "which SQL steps cannot reach: ask an administrator to add the host to "
+            f"{ALLOWED_HOSTS} or its range to {ALLOWED_NETWORKS}"
         )
     return permitted
 
@@ -136,7 +136,7 @@ def _resolved(host: str, port: int) -> list[str]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except UnicodeError as error:
-        raise StepError(f"{host[:100]!r} is no host name") from error
+        raise StepError(f"{host[:100]!r} is not a host name") from error
     except OSError as error:
         raise StepError(
             f"{host} could not be resolved: {error.strerror}", ErrorType.TRANSIENT

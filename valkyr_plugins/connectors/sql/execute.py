@@ -73,9 +73,9 @@ class SqlExecuteInputs(ModuleInputs):
     @model_validator(mode="after")
     def _one_of_both(self) -> "SqlExecuteInputs":
         if (self.statement is None) == (self.statements is None):
-            raise ValueError("give either statement or statements")
+            raise ValueError("set either statement or statements")
         if self.statements is not None and self.params:
-            raise ValueError("params belongs to statement: write each of statements its own")
+            raise ValueError("params needs statement: give each of statements its own params")
         return self
 
 
@@ -131,7 +131,7 @@ class SqlExecute(Module[SqlExecuteInputs]):
         Bad(
             "the end of the step's own transaction",
             {"statement": "/* so? */ COMMIT"},
-            "COMMIT cannot be among them",
+            "COMMIT is not allowed",
             needs="sql",
         ),
         Bad(
@@ -161,7 +161,7 @@ class SqlExecute(Module[SqlExecuteInputs]):
         Bad(
             "a program on the server's machine",
             {"statement": "COPY sold TO PROGRAM 'sh'"},
-            "COPY cannot be among them",
+            "COPY is not allowed",
             needs="sql",
         ),
     )

@@ -59,8 +59,8 @@ def require_a_steps(statement: str) -> None:
     word = first_word(statement)
     if not word or word in NOT_A_STEPS:
         raise StepError(
-            f"sql.execute runs its statements in one transaction of its own: {word or 'nothing'} "
-            "cannot be among them"
+            f"sql.execute runs its statements in its own transaction: {word or 'nothing'} is not "
+            "allowed"
         )
 
 
@@ -81,12 +81,12 @@ def _require_names(wanted: set[str], given: set[str]) -> None:
     missing, unknown = sorted(wanted - given), sorted(given - wanted)
     if missing:
         raise StepError(
-            f"the statement names :{', :'.join(missing)[:200]}, which params does not hold; write "
-            "a colon that is no parameter as \\:"
+            f"the statement names :{', :'.join(missing)[:200]}, which params does not contain; "
+            "write a colon that is not a parameter as \\:"
         )
     if unknown:
         raise StepError(
-            f"params holds {', '.join(unknown)[:200]}, which the statement does not name as "
+            f"params holds {', '.join(unknown)[:200]}, which the statement does not use as "
             f":{unknown[0][:60]}"
         )
 
@@ -181,7 +181,7 @@ class Rows:
             self._bytes += len(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"))
             if self._bytes > MAX_BYTES:
                 raise StepError(
-                    f"the rows make more than {MAX_BYTES >> 20} MiB, the most an output may hold: "
+                    f"the rows make more than {MAX_BYTES >> 20} MiB, the maximum of an output: "
                     "select fewer columns, or page by a key with LIMIT"
                 )
             self.rows.append(row)

@@ -76,7 +76,7 @@ NONE_ENDED = lazy("No executions ended in this period.")
 
 
 def panels(kept: Facts) -> list[PageSection]:
-    """Return steps, versions, and plugins' additions; an unavailable one says so."""
+    """Return steps, versions and plugins' additions; mark those that are unavailable."""
     return [_steps(kept), _versions(kept), *_added(kept)]
 
 
@@ -148,7 +148,7 @@ def _versions(kept: Facts) -> PageSection:
 
 
 def _added(kept: Facts) -> list[PageSection]:
-    """Return plugins' additions; an unavailable one says so."""
+    """Return plugins' additions; mark those that are unavailable."""
     return [_added_one(one, kept["added"].get(one.title)) for one in WORKFLOW_SECTIONS]
 
 

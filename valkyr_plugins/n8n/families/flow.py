@@ -89,7 +89,9 @@ def _seconds(work: NodeWork, amount: Any, unit: int) -> Any:
 
 
 def _callback(work: NodeWork) -> Made:
-    work.remark(f"Its address is tasks.{work.id}.callbackUrl; $execution.resumeUrl is no more.")
+    work.remark(
+        f"Its address is tasks.{work.id}.callbackUrl; $execution.resumeUrl does not exist here."
+    )
     inputs: dict[str, Any] = {"title": work.node.name[:200]}
     if work.get("limitWaitTime") is True and work.word("limitType") != "atSpecifiedTime":
         unit = SECONDS.get(work.word("resumeUnit", "hours"), 3600)

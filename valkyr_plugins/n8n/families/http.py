@@ -102,7 +102,9 @@ def _object(work: NodeWork, text: str, what: str) -> dict[str, Any]:
         return found
     work.texts.unfinished += 1
     return {
-        f"X-Todo-{what}": "{{ " + work.texts.left(text, f"its {what} fields are no JSON") + " }}"
+        f"X-Todo-{what}": "{{ "
+        + work.texts.left(text, f"its {what} fields are not valid JSON")
+        + " }}"
     }
 
 

@@ -91,5 +91,5 @@ def _blocks(work: NodeWork) -> Any:
     try:
         found = work.texts.json_text(raw)
     except (ValueError, RecursionError):
-        return "{{ " + work.texts.left(raw, "the blocks are no JSON") + " }}"
+        return "{{ " + work.texts.left(raw, "the blocks are not valid JSON") + " }}"
     return found.get("blocks", []) if isinstance(found, dict) else found

@@ -157,7 +157,7 @@ def repeat(
         refuse_empty(scope, "the block of repeat()")
         ending = trace.note_reads(turns.ending).value
     if len(config) + len(ending) != 1:
-        raise TracingError("a loop ends by one of count, until and while_; give exactly one")
+        raise TracingError("a loop needs exactly one of count, until and while_")
     config |= ending
     if at_most is not None:
         config["maxIterations"] = at_most

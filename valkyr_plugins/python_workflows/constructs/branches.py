@@ -26,12 +26,12 @@ def when(condition: object, **options: Any) -> AbstractContextManager[None]:
     facts = facts_of(condition)
     if facts is not None and facts.outcomes is not None and facts.outcomes[1]:
         if options:
-            raise TracingError("a branch on how a step ended is no task, so it has no options")
+            raise TracingError("a branch on a step's outcome is not a task, so it has no options")
         return _side_branch(tracing().edges_from(condition))
     if facts is None and not (isinstance(condition, str) and "{{" in condition):
         raise TracingError(
-            f"the condition of when() is known already: {condition!r:.80}; write a plain `if`, or "
-            "compare with what a step or the input gives"
+            f"the condition of when() has a fixed value: {condition!r:.80}; write a plain `if`, "
+            "or compare with a step's result or the input"
         )
     return _decision(condition, CallOptions.of(options))
 
@@ -61,8 +61,8 @@ def otherwise() -> Iterator[None]:
     fork = trace.block.fork
     if fork is None or "false" in fork.ends or "false" not in fork.outcomes:
         raise TracingError(
-            "otherwise() stands right below the block of a when() on a condition; for how a step "
-            "ended write another when(), for several values switch()"
+            "write otherwise() right below the block of a when() with a condition; for a step's "
+            "outcome use another when(), for several values switch()"
         )
     with _branch(trace, fork, "false"):
         yield
@@ -127,7 +127,7 @@ class TracedSwitch:
     @contextmanager
     def _branch(self, outcome: str) -> Iterator[None]:
         if self._trace.block.fork is not self._fork:
-            raise TracingError("the cases of a switch stand right below each other")
+            raise TracingError("write the cases of a switch right below each other")
         with _branch(self._trace, self._fork, outcome):
             yield
 

@@ -65,7 +65,7 @@ def add_module(
     """Return the next module of a chain, or the only step of an undo."""
     scope = trace.scope
     if options.after is not None or options.join or options.undo is not None:
-        raise TracingError("a step of a chain has no edges and no undo; give them to chain(…)")
+        raise TracingError("a step of a chain cannot have edges or an undo; pass them to chain(…)")
     inputs = trace.note_reads(config)
     last = scope.tasks[-1] if scope.tasks else None
     if inputs.follows is not None and inputs.follows is not last:

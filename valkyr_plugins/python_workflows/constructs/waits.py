@@ -54,7 +54,7 @@ class TracedApproval(Waited):
 
     @property
     def expired(self) -> bool:
-        """Return the branch if nobody decides in time."""
+        """Return the branch for an approval that expired."""
         return self._ended("expired")
 
 

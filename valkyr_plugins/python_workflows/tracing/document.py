@@ -52,4 +52,4 @@ def body_result(scope: TracedScope, result: Any) -> bool:
 def refuse_empty(scope: TracedScope, what: str) -> None:
     """Raise TracingError for a body without a step."""
     if not scope.tasks:
-        raise TracingError(f"{what} calls no step; a body holds one at least")
+        raise TracingError(f"{what} calls no step; a body needs at least one")

@@ -169,7 +169,7 @@ class Block:
         if needed and sure and not (joins_all or len(entry) <= 1):
             raise TracingError(
                 f"this comes after one of several branches and after {needed[0].id!r} too, which "
-                "no edges can say; write `then()` above the branches, or give `after=`"
+                "edges cannot express; write `then()` above the branches, or pass `after=`"
             )
         return [*entry, *edges], sure and (joins_all or bool(needed))
 

@@ -23,7 +23,7 @@ INSTEAD = {
     "for": "a handle cannot be iterated while the workflow is traced; write "
     "`each(items, step)` for steps, `filters.map(…)` for values",
     "len": "the length of a handle is not known yet; write `filters.length(…)`",
-    "int": "a handle is no number yet; write `filters.int(…)` or `filters.float(…)`",
+    "int": "a handle is not a number; write `filters.int(…)` or `filters.float(…)`",
     "set": "a handle cannot be changed; make a new value, or use `variables(…)`",
     "await": "a step is not awaited in a workflow; its call gives a handle at once",
 }
@@ -196,8 +196,8 @@ class _Writer:
             return {None: "none", True: "true", False: "false"}[value]
         if isinstance(value, str) and "{{" in value:
             raise TracingError(
-                "a text with a handle in it cannot stand inside an expression; join the parts by "
-                f"`+`, or pass the text to a step as it is; found {value!r:.80}"
+                "an expression cannot contain a text with a handle in it; join the parts by `+`, "
+                "or pass the text to a step directly; found {value!r:.80}"
             )
         if isinstance(value, int | float | str):
             return repr(value)
@@ -207,7 +207,8 @@ class _Writer:
             pairs = (f"{self.text(key)}: {self.text(one)}" for key, one in value.items())
             return "{" + ", ".join(pairs) + "}"
         raise TracingError(
-            f"an expression holds handles, texts, numbers, lists and mappings; found {value!r:.80}"
+            "an expression can contain handles, texts, numbers, lists and mappings; found "
+            f"{value!r:.80}"
         )
 
 

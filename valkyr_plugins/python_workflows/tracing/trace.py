@@ -37,9 +37,7 @@ def tracing() -> "Trace":
     """Return the active trace; raises TracingError if there is none."""
     found = _CURRENT.get()
     if found is None:
-        raise TracingError(
-            "this belongs into a function decorated with @workflow; outside nothing is traced"
-        )
+        raise TracingError("use this only in a function decorated with @workflow")
     return found
 
 
@@ -242,11 +240,13 @@ class Trace:
             edges = facts.task.goes_on()
         else:
             raise TracingError(
-                f"expected what a step gave, or a branch such as failed(step); found {value!r:.80}"
+                "expected the result of a step, or a branch such as failed(step); found "
+                f"{value!r:.80}"
             )
         if edges[0].source.scope is not self.scope:
             raise TracingError(
-                f"no edge leads into or out of a body; {edges[0].source.id!r} is one"
+                f"edges cannot lead into or out of a body; {edges[0].source.id!r} is on the "
+                "other side"
             )
         return edges
 
@@ -255,7 +255,9 @@ class Trace:
         for one in later if isinstance(later, list | tuple) else [later]:
             facts = facts_of(one)
             if facts is None or facts.task is None:
-                raise TracingError(f"`>>` leads to what a step gave; found {one!r:.80}")
+                raise TracingError(
+                    f"`>>` needs the result of a step on its right; found {one!r:.80}"
+                )
             task = facts.task
             added = self.edges_from(earlier)
             for edge in added:
@@ -288,6 +290,6 @@ def task_of(value: Any) -> TracedTask:
     """Return the task whose result a value is; raises TracingError."""
     facts = facts_of(value)
     if facts is None or facts.task is None:
-        raise TracingError(f"expected what a step gave; found {value!r:.80}")
+        raise TracingError(f"expected the result of a step; found {value!r:.80}")
     task: TracedTask = facts.task
     return task

@@ -45,7 +45,7 @@ def _value(given: Any, found: Rendered) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [_value(one, found) for one in value]
     raise TracingError(
-        f"a workflow holds texts, numbers, lists, mappings and handles; found {value!r:.80} "
+        f"a workflow can contain texts, numbers, lists, mappings and handles; found {value!r:.80} "
         f"of type {type(value).__name__}"
     )
 

@@ -125,7 +125,7 @@ def _require_all(rows: QuerySet[DeadLetterEntry], ids: list[UUID]) -> None:
         if pk not in found
     ]
     if problems:
-        raise InvalidRedrive("Some of the ids cannot be redriven by you.", problems[:FREE_IDS])
+        raise InvalidRedrive("You cannot redrive some of these dead letters.", problems[:FREE_IDS])
 
 
 TAG = "Redrive"

@@ -279,7 +279,7 @@ class NameForm(DialogForm):
         required=False,
         max_length=200,
         widget=TextInput(attrs={"autocomplete": "off"}),
-        help_text=lazy("A name to find it again, such as “before the second try”."),
+        help_text=lazy("A name to find this point again, such as “before the second try”."),
         label=lazy("Name"),
     )
 

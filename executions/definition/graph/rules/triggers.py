@@ -157,7 +157,9 @@ def _broker(address: Any, pointer: Pointer) -> Iterator[DefinitionProblem]:
     if address.startswith(ENVIRONMENT):
         name = address.removeprefix(ENVIRONMENT)
         if _VARIABLE.fullmatch(name) is None:
-            message = f"{shown(name)} is no name of an environment variable; write env:ORDERS_URL"
+            message = (
+                f"{shown(name)} is not the name of an environment variable; write env:ORDERS_URL"
+            )
             yield problem(pointer, "bad_broker", message)
         return
     # The address itself is never shown: it may hold a password that was not recognised.
@@ -171,7 +173,7 @@ def _broker(address: Any, pointer: Pointer) -> Iterator[DefinitionProblem]:
         yield problem(pointer, "bad_broker", message)
     elif secret:
         message = (
-            "a definition is no place for a password: put the address into an environment "
+            "a definition must not contain a password: put the address into an environment "
             "variable of the consumer, and write env:NAME here"
         )
         yield problem(pointer, "secret_in_definition", message)

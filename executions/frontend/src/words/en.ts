@@ -552,7 +552,7 @@ export const en = {
   "live.awaitsApproval": "awaits approval",
   "live.awaitsEvent": "awaits event",
   "live.awaitsCall": "awaits callback",
-  "live.awaitsChild": "awaits child",
+  "live.awaitsChild": "awaits child execution",
   "live.targetRests": "circuit open",
   "live.overQuota": "over quota",
   "live.notBegun": "not started",

@@ -91,7 +91,7 @@ def test_without_a_credential_no_key_is_sent(run, llm, monkeypatch):
         ("broke", ErrorType.PERMANENT, "no credit left"),
         ("locked", ErrorType.PERMANENT, "refused the key"),
         ("filtered", ErrorType.PERMANENT, "content filter"),
-        ("filtered-later", ErrorType.PERMANENT, "cut its answer off by its content filter"),
+        ("filtered-later", ErrorType.PERMANENT, "stopped its answer because of its content filter"),
         ("down", ErrorType.TRANSIENT, "answered 503"),
         ("unknown", ErrorType.PERMANENT, "check model and baseUrl"),
         ("elsewhere", ErrorType.PERMANENT, "sends elsewhere (307)"),
@@ -260,7 +260,7 @@ def test_a_step_that_is_not_wanted_any_more_stops_listening(run, step_context):
 def test_the_address_of_the_installation_must_be_one(run, monkeypatch):
     monkeypatch.setenv("VALKYR_LLM_BASE_URL", "api.example.com")
 
-    assert "VALKYR_LLM_BASE_URL is no address" in failure(run, "echo").message
+    assert "VALKYR_LLM_BASE_URL is not the address" in failure(run, "echo").message
 
 
 def test_a_circuit_is_the_models(llm):

@@ -215,7 +215,7 @@ def test_a_step_over_which_three_runners_fell_silent_is_dead(place: Workspace) -
 
     run = run_of(execution, "one.main")
     assert (run.state, run.attempt) == ("DLQ", 1)
-    assert "fell silent over this step 3 times" in run.error
+    assert "stopped reporting during this step 3 times" in run.error
     assert leased(1, place) == []
     assert states([execution])[execution] == "FAILED"
     audit([execution])

@@ -128,7 +128,10 @@ class Command(BaseCommand):
             elif not over:
                 quiet += 1
                 if quiet == QUIET_LOOKS:
-                    yield "Nothing moves: is it paused, or is no worker of the queue control up?"
+                    yield (
+                        "No progress. Check that it is not paused, and that a worker serves the "
+                        "queue control."
+                    )
             if over:
                 return
             time.sleep(LOOK_SECONDS)
@@ -180,7 +183,7 @@ def _json(text: str | None, option: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise CommandError(f"{option} is no JSON: {error}.") from None
+        raise CommandError(f"{option} is not valid JSON: {error}.") from None
 
 
 def _uuid(text: str) -> UUID:
