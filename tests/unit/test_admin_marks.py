@@ -68,7 +68,7 @@ def test_what_stands_under_a_secrets_name_is_masked_at_any_depth() -> None:
 def test_a_huge_value_is_cut_and_says_so() -> None:
     shown = values.preformatted("x" * (values.SHOWN_CHARACTERS + 5))
 
-    assert "5 characters more" in shown
+    assert "5 more characters" in shown
 
 
 def test_the_first_id_of_a_moment_sorts_before_all_made_then() -> None:
