@@ -43,7 +43,7 @@ class FailureGroupSummary(CamelCase, serializers.ModelSerializer[FailureGroup]):
     workspace_id = serializers.UUIDField()
     workflow_id = serializers.UUIDField()
     stepPath = serializers.CharField(source="place", help_text="Without iterations: `each[].pay`.")
-    message = serializers.CharField(help_text="Its shape: numbers, ids, quotes, paths left out.")
+    message = serializers.CharField(help_text="The message without numbers, ids, quotes and paths.")
     split_on = serializers.CharField()
     status = serializers.ChoiceField(GroupStatus.choices)
     status_at = serializers.DateTimeField()
