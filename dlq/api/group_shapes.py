@@ -170,7 +170,7 @@ class FailureGroupDetail(FailureGroupSummary):
 
     @extend_schema_field(FingerprintShape(many=True))
     def get_fingerprints(self, group: FailureGroup) -> Any:
-        """Return its fingerprints; 100 at most."""
+        """Return the group's fingerprints, at most 100."""
         return FingerprintShape(self.context["fingerprints"], many=True).data
 
 

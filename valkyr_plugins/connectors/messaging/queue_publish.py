@@ -83,7 +83,7 @@ class QueuePublishInputs(ModuleInputs):
             raise ValueError("routingKey needs exchange")
         taken = sorted(OWN_FIELDS & self.headers.keys())
         if taken and self.stream is not None:
-            raise ValueError(f"a stream's entry has {', '.join(taken)} already: rename the header")
+            raise ValueError(f"a stream's entry already has {', '.join(taken)}: rename the header")
         return self
 
 
@@ -145,7 +145,7 @@ class QueuePublish(Module[QueuePublishInputs]):
         Bad(
             "a header in the way",
             {"stream": "a", "json": 1, "headers": {"body": "b"}},
-            "a stream's entry has body already",
+            "a stream's entry already has body",
         ),
         Bad("no credential", {"queue": "a", "json": 1}, "this step names no credential"),
     )
