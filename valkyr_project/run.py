@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     worker.add_argument(
         "--task-events",
         action="store_true",
-        help="report each message to Flower even while nobody looks at it",
+        help="report each message to Flower even if no user views it",
     )
     processes.add_parser("beat", help="the clock; start two, one is elected")
     _listening(processes.add_parser("flower", help="what workers do"), 5555)

@@ -17,7 +17,7 @@ from executions.configuration import settings as valkyr_settings
 
 
 def entry_links(entry: DeadLetterEntry) -> SafeString:
-    """Return a row of links, without those that this installation lacks."""
+    """Return a row of links; omit those to pages that this installation does not have."""
     every = [
         (
             gettext("Execution"),

@@ -121,7 +121,7 @@ class FixBody(Body):
 
     outputs = Json(
         allow_null=True,
-        help_text="The step's result, as its module would have given it.",
+        help_text="The step's result, in the form of its module's output.",
     )
     outcome = Text(
         required=False,

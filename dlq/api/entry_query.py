@@ -69,7 +69,7 @@ class EntryFilters(Body):
     quarantinedAfter = serializers.DateTimeField(required=False)
     quarantinedBefore = serializers.DateTimeField(required=False)
     text = serializers.CharField(
-        required=False, max_length=200, help_text="Stands in the reason of the failure."
+        required=False, max_length=200, help_text="A part of the failure's reason."
     )
     pinned = serializers.BooleanField(required=False)
     redriven = serializers.BooleanField(

@@ -43,7 +43,7 @@ class FailureGroupSummary(CamelCase, serializers.ModelSerializer[FailureGroup]):
     workspace_id = serializers.UUIDField()
     workflow_id = serializers.UUIDField()
     stepPath = serializers.CharField(source="place", help_text="Without iterations: `each[].pay`.")
-    message = serializers.CharField(help_text="Its shape: numbers, ids, quotes, paths left out.")
+    message = serializers.CharField(help_text="The message without numbers, ids, quotes and paths.")
     split_on = serializers.CharField()
     status = serializers.ChoiceField(GroupStatus.choices)
     status_at = serializers.DateTimeField()
@@ -170,7 +170,7 @@ class FailureGroupDetail(FailureGroupSummary):
 
     @extend_schema_field(FingerprintShape(many=True))
     def get_fingerprints(self, group: FailureGroup) -> Any:
-        """Return its fingerprints; 100 at most."""
+        """Return the group's fingerprints, at most 100."""
         return FingerprintShape(self.context["fingerprints"], many=True).data
 
 

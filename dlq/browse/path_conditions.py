@@ -69,8 +69,8 @@ def condition(path: Any, op: Any, value: Any) -> Condition:
     names = path.split(".")
     if len(names) > MAX_DEPTH or not all(name.removesuffix("[]") for name in names):
         raise BadCondition(
-            f"The path {path!r} is none: expected at most {MAX_DEPTH} names with dots between, "
-            "such as order.country, or lines[].sku for each object of an array."
+            f"The path {path!r} is not valid: expected at most {MAX_DEPTH} names with dots "
+            "between, such as order.country, or lines[].sku for each object of an array."
         )
     _check_value(path)
     if op not in OPERATORS:
@@ -89,7 +89,7 @@ def from_text(text: str) -> Condition:
     except json.JSONDecodeError as error:
         raise BadCondition(
             f"The value {value[:60]!r} is not valid JSON ({error.msg} at column {error.colno}); "
-            'text stands in quotes: "DE".'
+            'put text in quotes: "DE".'
         ) from None
     except RecursionError:
         raise BadCondition("The value is nested too deeply.") from None

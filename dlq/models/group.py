@@ -40,7 +40,7 @@ class FailureGroup(models.Model):
         max_length=12,
         blank=True,
         default="",
-        help_text="Where it goes back to after being redriven or snoozed.",
+        help_text="The status after a redrive or a snooze.",
     )
     status_at = models.DateTimeField(db_default=ClockTimestamp())
     owner = models.ForeignKey(
@@ -58,7 +58,7 @@ class FailureGroup(models.Model):
     )
     muted = models.BooleanField(default=False, help_text="Raises no alerts.")
     redriving = models.PositiveSmallIntegerField(
-        default=0, help_text="How many redrives of its entries are under way."
+        default=0, help_text="Number of running redrives of its entries."
     )
     total = models.PositiveBigIntegerField(default=0)
     open = models.BigIntegerField(default=0)

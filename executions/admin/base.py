@@ -92,7 +92,7 @@ def note(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    """Record that a user did `verb` to a row by hand."""
+    """Record that a user did `verb` to a row in the admin."""
     name = name_of(type(row))
     record(
         actor,

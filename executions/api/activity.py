@@ -53,8 +53,8 @@ class ActivitySummary(CamelCase, serializers.ModelSerializer[Activity]):
 class ActivityShape(ActivitySummary):
     """A row of the audit trail in full."""
 
-    before = Json(allow_null=True, help_text="The fields that changed, as they were.")
-    after = Json(allow_null=True, help_text="The same fields as they are since.")
+    before = Json(allow_null=True, help_text="The changed fields, before the change.")
+    after = Json(allow_null=True, help_text="The changed fields, after the change.")
     details = Json(help_text="What else belongs to it, by action.")
 
     class Meta(ActivitySummary.Meta):

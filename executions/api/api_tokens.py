@@ -86,7 +86,7 @@ class NewApiToken(Body):
         help_text=f"Of {', '.join(SCOPES)}. Without them: all that its user may do now.",
     )
     expiresAt = serializers.DateTimeField(
-        required=False, help_text="Without it the token holds 90 days (VALKYR_TOKEN_DAYS)."
+        required=False, help_text="Default: 90 days from now (VALKYR_TOKEN_DAYS)."
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

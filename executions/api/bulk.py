@@ -47,7 +47,7 @@ class RefusedItem(CamelCaseSerializer):
     """An object that was refused, and the reason."""
 
     id = serializers.UUIDField()
-    code = serializers.CharField(help_text="As in the problem that one request would get.")
+    code = serializers.CharField(help_text="The same code as in the response to a single request.")
     message = serializers.CharField()
 
 

@@ -74,7 +74,7 @@ class CredentialShape(CamelCase, serializers.ModelSerializer[Credential]):
     updated_at = serializers.DateTimeField()
     last_used_at = serializers.DateTimeField(
         allow_null=True,
-        help_text="When a step was last given it, within a minute.",
+        help_text="When a step last used it, to within a minute.",
     )
 
     class Meta:
@@ -91,7 +91,8 @@ class CredentialChange(Body):
     description = Text(allow_blank=True, max_length=10_000, required=False)
     fields = ChangedFields(  # type: ignore[assignment]
         required=False,
-        help_text="The fields to set; those left out stay. null takes one away (type custom).",
+        help_text="The fields to set; omitted fields do not change. null removes a field "
+        "(type custom).",
     )
     hosts = Names(required=False, help_text=HOSTS)
     modules = Names(required=False, help_text=MODULES)

@@ -64,7 +64,7 @@ class ModuleType(CamelCaseSerializer):
         "rules, in their order, each once; none means `success`.",
     )
     container = serializers.ChoiceField(CONTAINERS, help_text="What kind of body it runs, if any.")
-    waits = serializers.BooleanField(help_text="May end in a wait that holds no worker.")
+    waits = serializers.BooleanField(help_text="Whether the step can wait without a worker.")
     deferred = serializers.ListField(
         child=serializers.CharField(),
         help_text="The keys of `with` that are rendered later, in another scope: a loop's `until`.",
@@ -74,11 +74,11 @@ class ModuleType(CamelCaseSerializer):
     retry = serializers.CharField(source="retry_name")
     timeout_seconds = serializers.FloatField()
     credential = serializers.ListField(
-        child=serializers.CharField(), help_text="The types of credential it takes, if any."
+        child=serializers.CharField(), help_text="The types of credential that it accepts."
     )
     takes_secrets = serializers.BooleanField(help_text="Whether its `with` may name secrets.")
     circuit_target = serializers.CharField(
-        help_text="In words, what its circuit breaker counts by; or empty."
+        help_text="The target of its circuit breaker, in words; empty for none."
     )
     example = Json(help_text="A `with` that works.")
     bad_inputs = BadInputShape(many=True, help_text="What it refuses, or fails on, and how.")

@@ -24,7 +24,7 @@ from executions.publishing.operations import start_trial
 class PinShape(Body):
     """The pinned result of a task."""
 
-    output = Json(required=False, default=None, allow_null=True, help_text="Taken as it stands.")
+    output = Json(required=False, default=None, allow_null=True, help_text="Used without changes.")
     outcome = Text(
         required=False,
         max_length=100,
@@ -49,9 +49,13 @@ class NewTestRun(Body):
     definition = JsonObject(required=False, help_text="Runs in place of the stored draft.")
     params = Json(required=False, default=dict, allow_null=True, help_text="The payload.")
     upTo = Text(
-        required=False, allow_null=True, help_text="Run this task and what comes before it, only."
+        required=False, allow_null=True, help_text="Run only this task and the tasks before it."
     )
-    pinned = Pins(child=PinShape(), required=False, help_text="Given results, by the ids of tasks.")
+    pinned = Pins(
+        child=PinShape(),
+        required=False,
+        help_text="Results to use instead of running tasks, by task id.",
+    )
     priority = Whole(required=False, allow_null=True, min_value=0, max_value=9)
 
     def get_fields(self) -> Any:
@@ -59,8 +63,8 @@ class NewTestRun(Body):
         start = Text(
             required=False,
             allow_null=True,
-            help_text="Run this task and what comes after it; what it needs of the tasks before "
-            "must be pinned.",
+            help_text="Run this task and the tasks after it. Pin the results that it needs "
+            "from earlier tasks.",
         )
         return {**super().get_fields(), "from": start}
 

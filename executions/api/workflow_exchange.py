@@ -58,7 +58,7 @@ class ImportQuery(Body):
 
     workspaceId = serializers.UUIDField(required=False)
     slug = serializers.SlugField(
-        required=False, max_length=80, help_text="Made from the definition's name if left out."
+        required=False, max_length=80, help_text="Default: derived from the definition's name."
     )
     onConflict = serializers.ChoiceField(
         CONFLICTS,

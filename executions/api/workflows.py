@@ -165,7 +165,7 @@ class ValidationResult(CamelCaseSerializer):
     valid = serializers.BooleanField()
     problems = ValidationItem(many=True)
     warnings = ValidationItem(
-        many=True, help_text="Probably mistakes, which keep nobody from publishing."
+        many=True, help_text="Probable mistakes, which do not prevent publishing."
     )
     checksum = serializers.CharField(
         allow_null=True,
@@ -202,11 +202,14 @@ class VersionSummary(CamelCase, serializers.ModelSerializer[WorkflowVersion]):
     workflow_id = serializers.UUIDField()
     version = serializers.IntegerField(source="number")
     kind = serializers.ChoiceField(
-        VersionKind.choices, help_text="A test version is of one test run, and goes after a day."
+        VersionKind.choices,
+        help_text="A test version belongs to one test run and is deleted after a day.",
     )
     created_at = serializers.DateTimeField()
     publishedBy = serializers.CharField(
-        source="publisher", allow_null=True, help_text="The user who made it, if there still is."
+        source="publisher",
+        allow_null=True,
+        help_text="The user who created it; null if the user was deleted.",
     )
 
     class Meta:

@@ -32,7 +32,8 @@ class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
     tierName = serializers.CharField(source="tier.name")
     egress_hosts = serializers.ListField(
         child=serializers.CharField(),
-        help_text="The hosts that its steps may connect to; none: those of the installation.",
+        help_text="Hosts that its steps can connect to; an empty list means the "
+        "installation's list.",
     )
     created_at = serializers.DateTimeField()
     archived_at = serializers.DateTimeField(
@@ -68,7 +69,7 @@ class NewWorkspace(Body):
 
     name = Text(max_length=200)
     slug = serializers.SlugField(
-        max_length=80, required=False, help_text="Made from the name if left out; it stays."
+        max_length=80, required=False, help_text="Default: derived from the name. It never changes."
     )
     tierId = serializers.UUIDField()
 

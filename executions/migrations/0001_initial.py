@@ -384,7 +384,7 @@ class Migration(executions.database.migrations.Migration):
             name='Activity',
             fields=[
                 ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('actor_name', models.CharField(help_text='Kept when the account is gone.', max_length=200)),
+                ('actor_name', models.CharField(help_text='Kept after the account is deleted.', max_length=200)),
                 ('via', models.CharField(blank=True, default='', help_text="admin, api, an API token's name, engine.", max_length=120)),
                 ('address', models.GenericIPAddressField(blank=True, null=True)),
                 ('action', models.CharField(max_length=60)),
@@ -604,7 +604,7 @@ class Migration(executions.database.migrations.Migration):
             name='RefusedMessage',
             fields=[
                 ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('body', models.TextField(blank=True, default='', help_text='As it came, cut at 64 KiB.')),
+                ('body', models.TextField(blank=True, default='', help_text='The original message, truncated at 64 KiB.')),
                 ('headers', models.JSONField(default=dict)),
                 ('code', models.CharField(max_length=60)),
                 ('reason', models.TextField()),

@@ -28,7 +28,7 @@ class Activity(models.Model):
         db_constraint=False,
         db_index=False,
     )
-    actor_name = models.CharField(max_length=200, help_text="Kept when the account is gone.")
+    actor_name = models.CharField(max_length=200, help_text="Kept after the account is deleted.")
     via = models.CharField(
         max_length=120, blank=True, default="", help_text="admin, api, an API token's name, engine."
     )

@@ -169,7 +169,9 @@ class RefusedMessage(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     trigger = models.ForeignKey(Trigger, on_delete=models.CASCADE, related_name="refused")
-    body = models.TextField(blank=True, default="", help_text="As it came, cut at 64 KiB.")
+    body = models.TextField(
+        blank=True, default="", help_text="The original message, truncated at 64 KiB."
+    )
     headers = models.JSONField(default=dict)
     code = models.CharField(max_length=60)
     reason = models.TextField()

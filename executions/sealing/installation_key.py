@@ -107,7 +107,8 @@ def _decoded(name: str, text: str) -> bytes:
         material = base64.b64decode(text.strip(), validate=True)
     except (binascii.Error, ValueError):
         raise ImproperlyConfigured(
-            f"{name} holds no base64 text; expected {KEY_BYTES} random bytes in base64. {MAKE_ONE}"
+            f"{name} does not contain base64 text; expected {KEY_BYTES} random bytes in base64. "
+            f"{MAKE_ONE}"
         ) from None
     if len(material) != KEY_BYTES:
         raise ImproperlyConfigured(

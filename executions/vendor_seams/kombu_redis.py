@@ -92,7 +92,7 @@ class ChannelChanges:
         return given
 
     def _create_client(self, asynchronous: bool = False) -> Any:
-        """Return a client of the channel's connections; the same one while they are the same."""
+        """Return a client of the channel's connections; reuse it until they change."""
         if asynchronous:
             return super()._create_client(asynchronous=True)  # type: ignore[misc]
         if self._kept is None or self._kept.connection_pool is not self.pool:

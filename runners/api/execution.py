@@ -42,10 +42,10 @@ class GraphNode(CamelCaseSerializer):
     module = serializers.CharField(help_text="Its first step's.")
     container = serializers.ChoiceField(CONTAINERS, help_text="Whether it has a body.")
     parent = serializers.CharField(  # type: ignore[assignment]
-        help_text="The container it stands in.", allow_blank=True
+        help_text="The container of the step.", allow_blank=True
     )
     steps = GraphStep(many=True, help_text="The chain of modules it is made of.")
-    undo = serializers.CharField(help_text="The module that undoes it; empty where none does.")
+    undo = serializers.CharField(help_text="The module that undoes the step; empty for none.")
 
 
 class GraphEdge(CamelCaseSerializer):
@@ -66,7 +66,7 @@ class GraphShape(CamelCaseSerializer):
     """The graph of an execution's version."""
 
     versionId = serializers.UUIDField()
-    nodes = GraphNode(many=True, help_text="Containers before what stands in them.")
+    nodes = GraphNode(many=True, help_text="Containers precede their contents.")
     edges = GraphEdge(many=True)
 
 

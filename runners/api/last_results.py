@@ -27,7 +27,7 @@ class LastResultsQuery(Body):
     """The execution to read."""
 
     executionId = serializers.UUIDField(
-        required=False, help_text="One of the workflow's; the newest unless given."
+        required=False, help_text="An execution of the workflow; default: the newest."
     )
 
 

@@ -50,7 +50,7 @@ class RunSummary(CamelCase, serializers.ModelSerializer[Run]):
     )
     crash_cause = serializers.CharField(help_text='How the last of them ended; "" where none did.')
     suspect = serializers.BooleanField(
-        help_text="Whether its process was lost, so that it is executed in one of its own."
+        help_text="Whether its process was lost, so that it runs in a separate process."
     )
 
     class Meta:
@@ -75,7 +75,7 @@ class RunShape(RunSummary):
     )
     wake = Payload(allow_null=True, help_text="What ended its wait, and after how long.")
     logs = Payload(allow_null=True, help_text="What it wrote to its log, scrubbed of secrets.")
-    error_details = Payload(allow_null=True, help_text="The traceback and what came with it.")
+    error_details = Payload(allow_null=True, help_text="The traceback and details.")
 
     class Meta(RunSummary.Meta):
         fields = [

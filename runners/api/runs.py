@@ -80,10 +80,10 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         WAITS, help_text='What it waits, or waited, for; "" is nothing.'
     )
     waitedMs = serializers.SerializerMethodField(
-        help_text="How much of the time since `startedAt` it slept; until now while it waits."
+        help_text="Waiting time since `startedAt`, including the current wait."
     )
     waitsUntil = serializers.SerializerMethodField(
-        help_text="When it goes on by itself; null where it does not."
+        help_text="When it continues automatically; null if it does not."
     )
     progress = serializers.SerializerMethodField()
     childExecutionId = serializers.SerializerMethodField()

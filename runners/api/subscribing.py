@@ -47,8 +47,7 @@ class SubscribeQuery(Body):
         default="",
         allow_blank=True,
         max_length=100,
-        help_text="The id of the last frame received, as the header Last-Event-ID says it, which "
-        "comes first where both are sent.",
+        help_text="The id of the last frame received. The header Last-Event-ID takes precedence.",
     )
 
 

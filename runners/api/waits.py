@@ -91,7 +91,7 @@ class WokenRun(CamelCaseSerializer):
     """A step that continues."""
 
     run_id = serializers.UUIDField()
-    step_path = serializers.CharField(help_text="Empty for callers who may not view the execution.")
+    step_path = serializers.CharField(help_text="Empty for callers who cannot view the execution.")
 
 
 class Signalled(CamelCaseSerializer):

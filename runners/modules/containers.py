@@ -168,7 +168,7 @@ class Map(Container):
 def _items_problems(items: Any) -> Iterator[ConfigProblem]:
     if isinstance(items, list):
         if len(items) > MAX_ITEMS:
-            message = f"the list has {len(items):,} items; at most {MAX_ITEMS:,} may be"
+            message = f"the list has {len(items):,} items; the maximum is {MAX_ITEMS:,}"
             yield ConfigProblem(("items",), "value", message)
     elif not isinstance(items, str) or not one_expression(items):
         message = (

@@ -21,7 +21,9 @@ class Errback(ModuleInputs):  # type: ignore[no-redef] # of the plugin for __ini
     task: str = Field(description="The task's name in the Celery app.", examples=["shop.tell"])
     args: list[Any] = Field(default=[], description="Its positional arguments.")
     kwargs: dict[str, Any] = Field(default={}, description="Its arguments by name.")
-    immutable: bool = Field(default=False, description="Whether it is not told what failed.")
+    immutable: bool = Field(
+        default=False, description="Whether the callback gets no details of the failure."
+    )
 
     def signature(self, app: Celery) -> Any:
         """Return the errback as Celery's signature."""

@@ -78,9 +78,7 @@ class CircuitBreakerQuery(ListQuery):
     """The filters of the list of circuit breakers."""
 
     state = serializers.ChoiceField(STATES, required=False)
-    target = serializers.CharField(
-        required=False, max_length=300, help_text="This target, as it is written here."
-    )
+    target = serializers.CharField(required=False, max_length=300, help_text="Exactly this target.")
 
 
 class ResetCircuit(Body):

@@ -73,7 +73,8 @@ class NumbersShape(CamelCaseSerializer):
     cancelled = serializers.IntegerField()
     failure_rate = serializers.FloatField(
         allow_null=True,
-        help_text="0 to 1: failed or timed out, of those not cancelled; null where none ended.",
+        help_text="0 to 1: the share of failed and timed-out executions among those not "
+        "cancelled; null if none ended.",
     )
     failed_attempts = serializers.IntegerField(help_text="Of steps, dead ones left out.")
     dead_letters = serializers.IntegerField(help_text="Steps that died.")

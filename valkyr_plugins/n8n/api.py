@@ -43,7 +43,7 @@ class N8nBecame(CamelCaseSerializer):
     """The result for a node."""
 
     task = serializers.CharField(
-        allow_null=True, help_text="The id of the task, in whatever body; null for none."
+        allow_null=True, help_text="The id of the task, in any body; null for none."
     )
     module = serializers.CharField(help_text="Its module, or the trigger's type, or note.")
 
@@ -118,7 +118,8 @@ class N8nImported(CamelCaseSerializer):
     definition = Json(allow_null=True, help_text="Only with dryRun.")
     report = N8nReport()
     problems = ValidationItem(
-        many=True, help_text="What keeps it from being published: mostly what is left to be done."
+        many=True,
+        help_text="Problems that prevent publishing, usually nodes without an equivalent.",
     )
 
 

@@ -121,7 +121,7 @@ class Redrive(models.Model):
     stop_reason = models.TextField(blank=True, default="")
     total = models.PositiveIntegerField(default=0)
     truncated = models.BooleanField(
-        default=False, help_text="There were more entries than one redrive takes."
+        default=False, help_text="There were more entries than one redrive can have."
     )
     sent = models.PositiveIntegerField(default=0)
     running = models.PositiveIntegerField(default=0, help_text="Sent and not ended yet.")
@@ -178,7 +178,7 @@ class RedriveItem(models.Model):
         related_name="+",
         db_index=False,
         db_constraint=False,
-        help_text="The dead letter of its failing again.",
+        help_text="The dead letter that it got when it failed again.",
     )
     sent_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)

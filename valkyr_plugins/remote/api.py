@@ -79,7 +79,7 @@ class LeaseRequest(Body):
         default=0,
         min_value=0,
         max_value=LONGEST_WAIT,
-        help_text="How long to wait where there is no work yet.",
+        help_text="How long to wait for work.",
     )
 
 
@@ -99,7 +99,7 @@ class LeasedRun(RunSummary):
     lastDetails = Json(
         source="heartbeat_details",
         allow_null=True,
-        help_text="What the attempt or holder before told with its heartbeats.",
+        help_text="The heartbeat details of the previous attempt or holder.",
     )
 
     traceparent = serializers.CharField(
@@ -145,7 +145,7 @@ class ExpenseShape(Body):
         default=0,
         min_value=0,
         max_value=MAX_TOKENS,
-        help_text="All of them; the sum of input and output unless given.",
+        help_text="All tokens; default: the sum of input and output.",
     )
     amount = serializers.DecimalField(
         required=False,

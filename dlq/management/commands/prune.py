@@ -90,7 +90,11 @@ class Command(BaseCommand):
             "--batch", type=_number, default=500, metavar="N", help="rows a transaction (500)"
         )
         parser.add_argument(
-            "--max-seconds", type=_number, default=FOR_EVER, metavar="S", help="stop after so long"
+            "--max-seconds",
+            type=_number,
+            default=FOR_EVER,
+            metavar="S",
+            help="stop after this time",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

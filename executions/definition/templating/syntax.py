@@ -135,7 +135,7 @@ def refuse_unfinished(tree: nodes.Expr) -> None:
     calls = [tree] if isinstance(tree, nodes.Call) else []
     for call in (*calls, *tree.find_all(nodes.Call)):
         if isinstance(call.node, nodes.Name) and call.node.name == NAME:
-            raise ExpressionSyntaxError(CODE, f"this is still to be written: {_said(call)}")
+            raise ExpressionSyntaxError(CODE, f"replace this placeholder: {_said(call)}")
 
 
 def _said(call: nodes.Call) -> str:

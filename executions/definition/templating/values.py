@@ -30,21 +30,21 @@ def bounded_text(length: int) -> None:
     """Reject a text of more than MAX_TEXT characters."""
     if length > MAX_TEXT:
         raise TooLarge(
-            f"the text would have {_shown(length)} characters; at most {MAX_TEXT:,} may be"
+            f"the text would have {_shown(length)} characters; the maximum is {MAX_TEXT:,}"
         )
 
 
 def bounded_items(count: int) -> None:
     """Reject a list of more than MAX_ITEMS items."""
     if count > MAX_ITEMS:
-        raise TooLarge(f"the list would have {_shown(count)} items; at most {MAX_ITEMS:,} may be")
+        raise TooLarge(f"the list would have {_shown(count)} items; the maximum is {MAX_ITEMS:,}")
 
 
 def bounded_bits(bits: int) -> None:
     """Reject a number of more than MAX_BITS bits."""
     if bits > MAX_BITS:
         raise TooLarge(
-            f"the number would have about {_shown(bits)} bits; at most {MAX_BITS:,} may be"
+            f"the number would have about {_shown(bits)} bits; the maximum is {MAX_BITS:,}"
         )
 
 

@@ -206,7 +206,7 @@ def test_a_server_that_cannot_be_reached_is_saved_to_once_it_is_back(
     page.context.set_offline(True)
     rename(page, "on the train")
     save(page)
-    draft_is(page, "not reached")
+    draft_is(page, "unreachable")
     page.context.set_offline(False)
     draft_is(page, "saved")
     expected_noise(page, "ERR_INTERNET_DISCONNECTED")

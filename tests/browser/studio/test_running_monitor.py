@@ -64,7 +64,7 @@ def test_a_fork_with_changes_is_tried_then_published(staff_page: Any, ran: Any) 
     ).click()
     staff_page.get_by_role("link", name="Fork from here with changes").click()
     bar = on.bar(staff_page)
-    expect(bar.get_by_text("go on from sum.main")).to_be_visible()
+    expect(bar.get_by_text("continue from sum.main")).to_be_visible()
     expect(node(staff_page, "sum")).to_contain_text("succeeded")
     picture(staff_page, "studio-fork")
 
@@ -84,5 +84,5 @@ def test_a_fork_with_changes_is_tried_then_published(staff_page: Any, ran: Any) 
     assert fork.origin_id == execution
     assert fork.version.kind == "published"
     expect(staff_page.get_by_label("Data from")).to_have_value(str(fork.pk))
-    expect(bar.get_by_text("go on from")).to_have_count(0)
+    expect(bar.get_by_text("continue from")).to_have_count(0)
     assert "fork=" not in staff_page.url

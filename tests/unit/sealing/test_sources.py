@@ -96,10 +96,10 @@ def test_a_file_that_is_missing_or_no_file_is_refused(
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("no base64!", "no base64"),
+        ("no base64!", "does not contain base64"),
         (base64.b64encode(bytes(16)).decode(), "16 bytes; expected 32"),
         (base64.b64encode(bytes(33)).decode(), "33 bytes"),
-        ("ü" * 44, "no base64"),
+        ("ü" * 44, "does not contain base64"),
     ],
 )
 def test_a_key_of_another_form_is_refused_without_being_shown(

@@ -15,7 +15,7 @@ def test_whatever_is_to_be_written_is_told_at_its_place(what: str) -> None:
     _, found = inspect_template({"a": ["x", f"before {todo(what)} after"]})
 
     assert [(one.pointer, one.code) for one in found] == [(("a", 1), "unfinished")]
-    assert found[0].message.endswith(f"this is still to be written: {what}")
+    assert found[0].message.endswith(f"replace this placeholder: {what}")
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ COLUMNS: Any = [
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
 @click.option("--token-stdin", is_flag=True, help="Keep the API token on standard input instead.")
 @click.option("--workspace", metavar="NAME", help="The token's workspace, of several.")
-@click.option("--days", type=click.IntRange(1), help="How long the token holds.")
+@click.option("--days", type=click.IntRange(1), help="Lifetime of the token.")
 @click.pass_obj
 def login(
     choices: Choices,
@@ -227,8 +227,8 @@ def token() -> None:
 @click.argument("name")
 @click.option("--workspace", metavar="NAME", help="Its workspace, of several.")
 @click.option("--scope", "scopes", multiple=True, help="Such as trigger or view; several times.")
-@click.option("--days", type=click.IntRange(1), help="How long it holds.")
-@click.option("--service-account", metavar="ID", type=click.UUID, help="Whose it is; else yours.")
+@click.option("--days", type=click.IntRange(1), help="Lifetime of the token.")
+@click.option("--service-account", metavar="ID", type=click.UUID, help="The owner; default: you.")
 @click.pass_obj
 def create_token(
     choices: Choices,

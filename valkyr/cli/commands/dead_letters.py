@@ -51,7 +51,7 @@ def dead() -> None:
     default="PENDING",
     show_default=True,
 )
-@click.option("--text", help="Whose reason contains this.")
+@click.option("--text", help="A part of the reason.")
 @click.option("--since", type=SinceParameter(), help="Since: 30m, 2h, 7d, or a time.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
 @click.option("--workspace", metavar="NAME", help="Of this workspace.")
@@ -133,7 +133,7 @@ def _each_requeued(api: "ApiClient", letters: list[str], body: Any, progress: An
 
 @dead.command(cls=ApiCommand)
 @click.argument("letters", metavar="ID…", nargs=-1, required=True, type=click.UUID)
-@click.option("--notes", required=True, help="Why they are given up; kept on each.")
+@click.option("--notes", required=True, help="The reason; stored with each dead letter.")
 @click.pass_obj
 def discard(choices: Choices, letters: tuple[Any, ...], notes: str) -> int:
     """Give dead letters up. Exits with 1 if one of several was refused."""

@@ -102,7 +102,7 @@ def show(choices: Choices, execution: Any) -> None:
 
 @click.command(cls=ApiCommand)
 @click.argument("execution", metavar="ID", type=click.UUID)
-@click.option("--step", metavar="PATH", help="Of steps whose path begins so, such as charge.")
+@click.option("--step", metavar="PATH", help="The beginning of the steps' paths, such as charge.")
 @click.pass_obj
 def logs(choices: Choices, execution: Any, step: str | None) -> None:
     """Print the logs and errors of an execution's steps.

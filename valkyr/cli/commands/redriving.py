@@ -83,7 +83,7 @@ def redrive() -> None:
 @click.option("--from-step", metavar="PATH", help="With FROM: the step to begin with.")
 @click.option("--to-version", metavar="V", help="pinned, latest or a number.")
 @click.option("--overrides", type=JsonParameter(), help="A merge patch of the inputs.")
-@click.option("--expression", help="Gives each entry's merge patch.")
+@click.option("--expression", help="An expression that returns each entry's merge patch.")
 @click.option("--rate", type=click.FloatRange(0, min_open=True), help="Entries a second at most.")
 @click.option("--max-in-flight", type=click.IntRange(1), help="Sent and not ended yet.")
 @click.option("--canary", type=click.IntRange(0), help="Send this many first and wait for them.")

@@ -103,7 +103,7 @@ class AlertRuleChange(Body):
         child=Text(max_length=254),
         required=False,
         max_length=MOST_RECIPIENTS,
-        help_text="With EMAIL: who gets it.",
+        help_text="With EMAIL: the recipients.",
     )
     url = Text(
         max_length=2_000,

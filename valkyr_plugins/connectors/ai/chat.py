@@ -115,7 +115,7 @@ def _choice(choice: str) -> Any:
 class AskedTool(ModuleOutputs):
     """A tool that the model requests."""
 
-    id: str = Field(description="The call's id, to be given back with its result.")
+    id: str = Field(description="The call's id, to be returned with its result.")
     name: str = Field(description="The tool.")
     arguments: Any = Field(description="The arguments; null where the model wrote no JSON.")
     arguments_text: str = Field(description="The arguments as the model wrote them.")

@@ -102,7 +102,7 @@ class Message(ModuleInputs):
     """One message of a conversation."""
 
     role: Literal["user", "assistant", "system", "tool"] = Field(
-        "user", description="Who says it; `tool` is the result of a tool call."
+        "user", description="The author; `tool` is the result of a tool call."
     )
     content: str | list[TextPart | ImagePart] = Field(
         "",

@@ -50,7 +50,7 @@ class ArchiveUnzipInputs(StoreInputs):
         description="Only files whose names fit: * and ? within a name, ** over folders.",
         examples=["**/*.csv"],
     )
-    encoding: Encoding = Field("text", description="How the output holds contents.")
+    encoding: Encoding = Field("text", description="The form of the contents in the output.")
     charset: Charset = Field("utf-8", description="The charset of contents that are text.")
     name_charset: Charset | None = Field(
         None,
@@ -85,7 +85,7 @@ class ArchiveUnzipEntry(ModuleOutputs):
     name: str = Field(description="Its name in the archive.")
     bytes: int = Field(description="Its size, unpacked.")
     path: str | None = Field(description="Where it was written, with `to`.")
-    content: str | None = Field(description="What it holds, without `to`.")
+    content: str | None = Field(description="The contents, without `to`.")
 
 
 class ArchiveUnzipOutputs(ModuleOutputs):

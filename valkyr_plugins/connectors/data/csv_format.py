@@ -37,7 +37,7 @@ class CsvForm(ModuleInputs):
         ),
         examples=[";"],
     )
-    quote: str = Field('"', min_length=1, max_length=1, description="Stands around a field.")
+    quote: str = Field('"', min_length=1, max_length=1, description="The character around a field.")
     encoding: Encoding = Field(
         "utf-8",
         description="How a file's bytes are read; one that begins with UTF-8's mark is UTF-8.",
@@ -265,8 +265,8 @@ class CsvBatch(ModuleInputs):
     end: int = Field(ge=0, description="The byte after its last.")
     first_row: int = Field(ge=1, description="The number of its first row, counted from 1.")
     first_line: int = Field(ge=1, description="The number of its first line, counted from 1.")
-    rows: int = Field(ge=0, description="How many rows it holds.")
-    columns: list[str] = Field(description="The columns' names; none where rows are lists.")
+    rows: int = Field(ge=0, description="Number of rows.")
+    columns: list[str] = Field(description="The columns' names; empty if rows are lists.")
     delimiter: str = Field(min_length=1, max_length=1, description="As the file was read.")
     quote: str = Field(min_length=1, max_length=1, description="As the file was read.")
     encoding: Encoding = Field(description="As the file was read.")

@@ -46,7 +46,9 @@ class HtmlField(ModuleInputs):
     )
     attribute: str = Field("", max_length=200, description="The attribute's name, such as href.")
     all: bool = Field(
-        False, description="A list of every element that fits; else the first, or null for none."
+        False,
+        description="Whether to return a list of all matching elements; otherwise the "
+        "first, or null for none.",
     )
     required: bool = Field(False, description="Whether the step fails where nothing fits.")
     fields: "dict[str, str | HtmlField]" = Field(

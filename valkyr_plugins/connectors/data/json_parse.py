@@ -21,7 +21,7 @@ class JsonParseInputs(ModuleInputs):
 
     text: str = Field(description="The JSON text.", examples=["{{ tasks.read.output.content }}"])
     lines: bool = Field(
-        False, description="Whether each line is a value of its own (JSON Lines, NDJSON)."
+        False, description="Whether each line is a separate value (JSON Lines, NDJSON)."
     )
     repeated_keys: Literal["last", "fail"] = Field(
         "last", description="The value to use if an object has a key twice, or fail."

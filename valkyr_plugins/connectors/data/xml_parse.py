@@ -40,9 +40,7 @@ class XmlParseInputs(ModuleInputs):
         ),
         examples=[["item"]],
     )
-    attribute_prefix: str = Field(
-        "@", max_length=10, description="Stands before the names of attributes."
-    )
+    attribute_prefix: str = Field("@", max_length=10, description="Prefix of attribute names.")
     text_key: str = Field(
         "#text", min_length=1, max_length=50, description="The key of an element's own text."
     )

@@ -51,7 +51,7 @@ class EmailSendInputs(ModuleInputs):
     """The message and its recipients."""
 
     sender: str = Field(
-        alias="from", description="Who it comes from.", examples=["Shop <shop@example.com>"]
+        alias="from", description="The sender.", examples=["Shop <shop@example.com>"]
     )
     to: str | list[str] = Field(
         description="The recipients: one address or a list.", examples=[["ann@example.com"]]

@@ -27,8 +27,8 @@ class SlackPostInputs(ModuleInputs):
     channel: str | None = Field(
         None,
         description=(
-            "The channel's id or name. Needed with a bot's token; an incoming webhook has one of "
-            "its own."
+            "The channel's id or name. Needed with a bot's token; an incoming webhook has a "
+            "fixed channel."
         ),
         examples=["C024BE91L", "#orders"],
         min_length=1,

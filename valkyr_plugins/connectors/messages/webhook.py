@@ -39,7 +39,7 @@ class WebhookPostOutputs(ModuleOutputs):
     status: int = Field(description="The HTTP status of the answer, 200 to 299.")
     signed: bool = Field(description="Whether a credential signed it.")
     answer: str = Field(description="The first 2,000 characters of the answer.")
-    duration_ms: float = Field(description="How long it took, in milliseconds.")
+    duration_ms: float = Field(description="Duration in milliseconds.")
 
 
 class WebhookPost(Module[WebhookPostInputs]):

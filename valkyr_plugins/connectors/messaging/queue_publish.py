@@ -83,7 +83,7 @@ class QueuePublishInputs(ModuleInputs):
             raise ValueError("routingKey needs exchange")
         taken = sorted(OWN_FIELDS & self.headers.keys())
         if taken and self.stream is not None:
-            raise ValueError(f"a stream's entry has {', '.join(taken)} already: rename the header")
+            raise ValueError(f"a stream's entry already has {', '.join(taken)}: rename the header")
         return self
 
 
@@ -92,7 +92,7 @@ class QueuePublishOutputs(ModuleOutputs):
 
     message_id: str = Field(description="The same for every attempt of this step.")
     bytes: int = Field(description="The body's size.")
-    length: int | None = Field(None, description="A list of Redis: how many it holds now.")
+    length: int | None = Field(None, description="For a list of Redis: its current length.")
     entry_id: str | None = Field(None, description="A stream of Redis: the entry's id.")
 
 
@@ -145,7 +145,7 @@ class QueuePublish(Module[QueuePublishInputs]):
         Bad(
             "a header in the way",
             {"stream": "a", "json": 1, "headers": {"body": "b"}},
-            "a stream's entry has body already",
+            "a stream's entry already has body",
         ),
         Bad("no credential", {"queue": "a", "json": 1}, "this step names no credential"),
     )

@@ -115,7 +115,7 @@ class GraphqlQueryOutputs(ModuleOutputs):
     data: Any = Field(description="What the operation selected.")
     errors: list[Any] = Field(description="The answer's errors; only with `onErrors: partial`.")
     extensions: Any = Field(description="The `extensions` of the response, or null.")
-    duration_ms: float = Field(description="How long it took, in milliseconds.")
+    duration_ms: float = Field(description="Duration in milliseconds.")
 
 
 class GraphqlQuery(Module[GraphqlQueryInputs]):

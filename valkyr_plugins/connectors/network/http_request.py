@@ -195,7 +195,7 @@ class HttpRequestOutputs(ModuleOutputs):
     )
     file: SavedFile | None = Field(description="The file of `saveTo`: path, bytes, sha256.")
     url: str = Field(description="The address of the response, after redirects.")
-    duration_ms: float = Field(description="How long it took, in milliseconds.")
+    duration_ms: float = Field(description="Duration in milliseconds.")
 
 
 class HttpRequest(Module[HttpRequestInputs]):

@@ -72,7 +72,7 @@ class HttpPaginateInputs(QueriedInputs):
     )
     more: Expression | None = Field(
         None,
-        description="JMESPath that says whether there is a next page, where pages tell.",
+        description="JMESPath expression that is true if there is a next page.",
         examples=["hasMore"],
     )
     parameter: str | None = Field(

@@ -74,7 +74,7 @@ class RssReadOutputs(ModuleOutputs):
     feed: FeedSaid | None = Field(description="The feed; null if it has not changed.")
     entries: list[FeedEntry] = Field(description="Its entries, in the feed's order.")
     count: int = Field(description="How many entries are yielded.")
-    total: int = Field(description="How many entries the feed holds.")
+    total: int = Field(description="Number of entries in the feed.")
     etag: str | None = Field(description="For the next read.")
     modified: str | None = Field(description="For the next read.")
     url: str = Field(description="The address of the feed, after redirects.")

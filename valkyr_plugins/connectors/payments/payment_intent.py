@@ -131,7 +131,7 @@ class PaymentIntentOutputs(ModuleOutputs):
         )
     )
     amount: int = Field(description="In the currency's smallest unit.")
-    amount_received: int = Field(0, description="How much of it was collected so far.")
+    amount_received: int = Field(0, description="The amount collected so far.")
     currency: str = Field(description="ISO 4217, in lower case.")
     customer: str | None = Field(None, description="Who pays.")
     payment_method: str | None = Field(None, description="The id of the payment method.")

@@ -98,7 +98,7 @@ class BudgetChange(Body):
         allow_null=True,
         min_value=1,
         max_value=100,
-        help_text="At how much of it people are told; null: not at all.",
+        help_text="Percentage at which users are warned; null for no warning.",
     )
     kill_switch = Flag(
         required=False,
@@ -109,7 +109,7 @@ class BudgetChange(Body):
 class NewBudget(NewLimit, BudgetChange):
     """The body of `createBudget`."""
 
-    period = serializers.ChoiceField(PERIODS, required=False, help_text="`month`, unless given.")
+    period = serializers.ChoiceField(PERIODS, required=False, help_text="Default: `month`.")
     currency = Text(
         required=False,
         allow_null=True,

@@ -73,7 +73,7 @@ class SpendQuery(Body):
     workflowId = serializers.UUIDField(required=False)
     userId = asked_user_id(required=False)
     createdAfter = serializers.DateTimeField(
-        required=False, help_text="30 days before now, or before `createdBefore`, unless given."
+        required=False, help_text="Default: 30 days before now, or before `createdBefore`."
     )
     createdBefore = serializers.DateTimeField(required=False)
 

@@ -99,7 +99,7 @@ class NewQuota(NewLimit, QuotaChange):
     """The body of `createQuota`: at least one limit."""
 
     resource = serializers.ChoiceField(
-        Resource.choices, required=False, help_text="What is counted: executions, unless given."
+        Resource.choices, required=False, help_text="What is counted; default: executions."
     )
     target = Text(
         required=False,

@@ -43,7 +43,7 @@ class Choice(Body):
     ratePerSecond = serializers.FloatField(
         required=False,
         allow_null=True,
-        help_text=f"More than 0, at most {MAX_RATE:,}; without it as fast as it goes.",
+        help_text=f"More than 0, at most {MAX_RATE:,}; without it as fast as possible.",
     )
     overrides = JsonObject(
         required=False, allow_null=True, help_text="A JSON merge patch (RFC 7396) of the inputs."
@@ -202,7 +202,7 @@ class RedriveItemShape(CamelCase, serializers.ModelSerializer[RedriveItem]):
     run_id = serializers.UUIDField(allow_null=True)
     execution_id = serializers.UUIDField(allow_null=True)
     again_id = serializers.UUIDField(
-        allow_null=True, help_text="The dead letter of its failing again."
+        allow_null=True, help_text="The dead letter that it got when it failed again."
     )
     sent_at = serializers.DateTimeField(allow_null=True)
     ended_at = serializers.DateTimeField(allow_null=True)
@@ -264,6 +264,6 @@ class PreviewShape(CamelCaseSerializer):
     samples = SampleShape(many=True)
     rejected = RejectedShape(many=True)
     checked = serializers.IntegerField(help_text="On how many entries overrides were tried.")
-    seconds = serializers.FloatField(help_text="About how long it takes.")
+    seconds = serializers.FloatField(help_text="Estimated duration.")
     definition_changes = VersionChangeShape(many=True)
     truncated = serializers.BooleanField()

@@ -69,7 +69,9 @@ class Command(BaseCommand):
         parser.add_argument("--from-step", default="", metavar="PATH", help="such as charge.main")
         parser.add_argument("--to-version", default="pinned", help="pinned, latest or a number")
         parser.add_argument("--overrides", metavar="JSON", help="a merge patch of the inputs")
-        parser.add_argument("--expression", default="", help="gives each entry's merge patch")
+        parser.add_argument(
+            "--expression", default="", help="an expression that returns each entry's merge patch"
+        )
         parser.add_argument("--rate", type=float, help="entries a second at most")
         parser.add_argument("--max-in-flight", type=int, metavar="N", help="sent and not ended yet")
         parser.add_argument(
