@@ -80,6 +80,16 @@ def _form(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
     )
 
 
+def _chat(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
+    remark = (
+        "There is no chat page: have one of your own send chatInput and sessionId to the webhook; "
+        "with respond: result it gets the answer."
+    )
+    return ImportedTriggers(
+        [{"type": "WEBHOOK", "auth": "bearer"}], one("input"), [remark], "WEBHOOK"
+    )
+
+
 def _schedule(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
     rules = below(node.parameters, "rule.interval")
     if node.kind == "cron":
@@ -193,6 +203,7 @@ MAKERS: dict[str, Callable[[Node, Mapping[str, Any]], ImportedTriggers]] = {
     "errorTrigger": _error,
     "webhook": _webhook,
     "formTrigger": _form,
+    "chatTrigger": _chat,
     "scheduleTrigger": _schedule,
     "cron": _schedule,
     "interval": _interval,

@@ -117,7 +117,7 @@ def test_a_container_grows_with_what_is_moved_in_it_and_folds(studio: Any, workf
     after = node(page, "again").bounding_box()
     assert after["width"] > before["width"] + 100
     assert after["height"] > before["height"] + 30
-    page.get_by_role("button", name="Fold again").click()
+    page.get_by_role("button", name="Collapse again").click()
     expect(node(page, "again.x")).to_have_count(0)
     page.get_by_role("button", name="Open again, 2 tasks").click()
     expect(node(page, "again.x")).to_be_visible()

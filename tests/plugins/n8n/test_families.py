@@ -189,6 +189,18 @@ def test_schedules_become_cron_triggers(kind: str, parameters: Any, schedules: l
     assert codes(found) == set()
 
 
+def test_a_chat_becomes_a_webhook_with_its_message() -> None:
+    uses = {"values": {"string": [{"name": "a", "value": "={{ $json.chatInput }}"}]}}
+    found = converted(
+        export(node("Chat", "@n8n/n8n-nodes-langchain.chatTrigger"),
+               node("It", "set", uses | {"keepOnlySet": True}), links=[("Chat", 0, "It")])
+    )  # fmt: skip
+
+    assert found.definition["triggers"] == [{"type": "WEBHOOK", "auth": "bearer"}]
+    assert tasks(found)["it"]["with"]["values"]["a"] == "{{ input.chatInput }}"
+    assert row(found, "Chat").status == "changed"
+
+
 def test_an_unknown_trigger_is_a_placeholder_before_what_it_leads_to() -> None:
     found = converted(
         export(node("New deal", "pipedriveTrigger"),

@@ -67,7 +67,7 @@ def _crm(plural: str, key: str, own: tuple[str, ...]) -> dict[str, ServiceCall]:
         {"properties": _of_hubspot(*own)},
     )
     one = plural.removesuffix("s") if plural != "companies" else "company"
-    found: dict[Keys, Keys] = {("id",): ("id",)}
+    found: dict[Keys, Keys] = {("id",): ("id",), ("vid",): ("id",)}
     own_of: Any = {"each": found, "within": ("properties",), "remark": IN_PROPERTIES}
     return {
         f"{one}: create": ServiceCall("POST", base, json=kind, **own_of),
@@ -96,7 +96,7 @@ HUBSPOT = Service(
             "POST", "https://api.hubapi.com/crm/v3/objects/contacts/batch/upsert",
             json={"inputs": [{"idProperty": "email", "id": "$email",
                               "properties": _of_hubspot("email")}]},
-            items="results", each={("id",): ("id",)}, within=("properties",),
+            items="results", each={("id",): ("id",), ("vid",): ("id",)}, within=("properties",),
             remark=IN_PROPERTIES,
         ),
     },

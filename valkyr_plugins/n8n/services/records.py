@@ -52,6 +52,13 @@ def _sorted(work: NodeWork) -> Any:
     return OMIT
 
 
+def _most(work: NodeWork) -> Any:
+    if work.get("returnAll") is False:
+        return limit(100)(work)
+    work.remark("It read all pages: an answer has at most 100 records; http.paginate reads more.")
+    return OMIT
+
+
 _BASE = "https://api.airtable.com/v0/{base|application}/{table}"
 _OWN: dict[Keys, Keys] = {("id",): ("id",), ("createdTime",): ("createdTime",),
                           ("fields",): ("fields",)}  # fmt: skip
@@ -60,7 +67,7 @@ _TYPECAST = {"typecast": "$options.typecast?"}
 _FOUND = ServiceCall(
     "GET", _BASE,
     {"filterByFormula": "$filterByFormula|additionalOptions.filterByFormula?",
-     "maxRecords": limit(100), "view": "$options.view.value|additionalOptions.view?",
+     "maxRecords": _most, "view": "$options.view|additionalOptions.view?",
      "sort": _sorted},
     items="records", each=_OWN, within=("fields",), remark=_OF_RECORD,
 )  # fmt: skip
