@@ -68,7 +68,7 @@ def test_the_search_is_reached_found_in_and_added_from_by_keys(studio: Any, work
     page.get_by_role("button", name="Clear the search").click()
     expect(page.get_by_role("button", name="HTTP request", exact=True)).to_be_visible()
     search.focus()
-    page.keyboard.type("http request")
+    page.keyboard.type("http.request")
     found = page.get_by_role("list", name="Found").get_by_role("button")
     expect(found).to_have_text([re.compile("HTTP request")])
     page.keyboard.press("ArrowDown")
