@@ -105,9 +105,7 @@ def _exchange_functions(module: ModuleType, fresh: dict[str, Any]) -> int:
 def _functions(names: dict[str, Any]) -> list[FunctionType]:
     """Everything that was defined there, also what a decorator hides."""
     return [
-        one
-        for one in gc.get_objects()
-        if isinstance(one, FunctionType) and one.__globals__ is names
+        one for one in gc.get_objects() if type(one) is FunctionType and one.__globals__ is names
     ]
 
 
