@@ -339,7 +339,7 @@ def test_a_tier_that_lets_few_wait_refuses_the_next(queue: World) -> None:
     workflow = publish(ONE, workspace)
     for _ in range(3):
         start(workflow)
-    with pytest.raises(QuotaExceeded, match="2 executions wait"):
+    with pytest.raises(QuotaExceeded, match="2 executions already wait"):
         start(workflow)
 
 

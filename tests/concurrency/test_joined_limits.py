@@ -112,7 +112,7 @@ def test_never_more_wait_than_may(queue: World, rivals: Rivals) -> None:
     together(rivals, workflow, *[[None] for _ in range(6)])
 
     assert found(workflow) == {"running": 1, "in line": 2, "asked": 3}
-    with pytest.raises(QuotaExceeded, match="lets 2 wait"):
+    with pytest.raises(QuotaExceeded, match="allows 2"):
         start_from_code(workflow.pk, None)
     running = WorkflowExecution.objects.get(workflow=workflow, state="RUNNING")
     lifecycle.cancel(running.pk, actor=ACTOR, reason="to make room")

@@ -36,10 +36,10 @@ def test_a_folder_becomes_workflows_with_a_table_each_and_sums(folder: Path) -> 
         "order-webhook", "tries-until-it-works",
     ]  # fmt: skip
     assert "order webhook → order-webhook" in said
-    assert "left     Tell Ann" in said
+    assert "changed  Tell Ann" in said
     assert "ready to publish" in said
-    assert "3 to fix before publishing" in said
-    assert said.splitlines()[-1] == "2 workflows; nodes: 9 mapped, 4 changed, 1 left."
+    assert "2 to fix before publishing" in said
+    assert said.splitlines()[-1] == "2 workflows; nodes: 9 mapped, 5 changed, 0 left."
     assert Activity.objects.filter(action="workflow.create").count() == 2
 
 
@@ -51,8 +51,8 @@ def test_a_dry_run_keeps_nothing(folder: Path) -> None:
 def test_json_is_an_object_a_line(folder: Path) -> None:
     lines = [json.loads(line) for line in run(str(folder), "--dry-run", "--json").splitlines()]
 
-    assert [one["report"]["counts"]["left"] for one in lines] == [0, 1]
-    assert [one["problems"] for one in lines] == [0, 3]
+    assert [one["report"]["counts"]["changed"] for one in lines] == [1, 4]
+    assert [one["problems"] for one in lines] == [0, 2]
 
 
 def test_a_slug_that_is_taken_gets_a_number(folder: Path) -> None:

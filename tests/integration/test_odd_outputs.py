@@ -44,7 +44,7 @@ def test_a_mebibyte_is_stored_faithfully(engine: None, monkeypatch: pytest.Monke
         ("nan", "cannot be stored as JSON"),
         ("nul", "NUL character"),
         ("surrogate", "lone surrogate"),
-        ("deep", "nests too deep"),
+        ("deep", "nested too deeply"),
         ("bytes", "cannot be stored as JSON"),
     ],
 )

@@ -104,8 +104,8 @@ def test_what_is_written_is_sound_and_its_tests_pass_beside_the_examples(
         ("discount", "expected two or more words with dots"),
         ("Shop.Discount", "expected two or more words with dots"),
         ("shop.../../etc", "expected two or more words with dots"),
-        ("shop.class", "'class' is a word of Python's own"),
-        ("http.request", "a module of type 'http.request' is there already"),
+        ("shop.class", "'class' is a keyword of Python"),
+        ("http.request", "a module of type 'http.request' already exists"),
     ],
 )
 def test_a_name_that_cannot_be_is_refused(tmp_path: Path, name: str, message: str) -> None:

@@ -68,7 +68,7 @@ def test_time_that_is_over_is_an_exit_code_of_its_own(orders: Workflow) -> None:
     for _ in range(3):
         aged(orders, 400)
 
-    with pytest.raises(CommandError, match="there is more") as stopped:
+    with pytest.raises(CommandError, match="Run the command again") as stopped:
         call_command("prune", "--batch", "1", max_seconds=0, stdout=StringIO())
 
     assert stopped.value.returncode == 3

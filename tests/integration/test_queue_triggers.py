@@ -471,7 +471,7 @@ class TestRefused:
         assert message.resolution == "STARTED"
         assert message.execution_id == execution.pk
         assert (execution.trigger_type, execution.trigger_id) == ("QUEUE", strict.pk)
-        with pytest.raises(refused.WrongState, match="STARTED already"):
+        with pytest.raises(refused.WrongState, match="is already STARTED"):
             refused.discard(message.pk, actor=ACTOR)
 
     def test_one_that_still_does_not_fit_stays_open(self, strict: Trigger) -> None:

@@ -101,5 +101,5 @@ def test_what_nests_too_deep_is_refused():
     value: list[object] = []
     for _ in range(100_000):
         value = [value]
-    with pytest.raises(PayloadError, match="nests too deep"):
+    with pytest.raises(PayloadError, match="nested too deeply"):
         dump(value)

@@ -113,7 +113,7 @@ def test_without_a_credential_the_message_has_an_id_and_no_signature(
         ("/status?code=410", ErrorType.PERMANENT, "answered 410 Gone"),
         ("/status?code=500", ErrorType.TRANSIENT, "answered 500"),
         ("/status?code=304", ErrorType.PERMANENT, "answered 304"),
-        ("/redirect?to=/echo", ErrorType.PERMANENT, "redirects are not followed"),
+        ("/redirect?to=/echo", ErrorType.PERMANENT, "does not follow redirects"),
     ],
 )
 def test_any_other_answer_fails_the_step(

@@ -220,7 +220,7 @@ def test_a_user_who_is_switched_off_stays_out(client: Client, provider: Provider
     answer = sign_in(Client(), provider, "u8")
 
     assert answer.status_code == 403
-    assert "switched off" in answer.content.decode()
+    assert "account is disabled" in answer.content.decode()
 
 
 def token_of(username: str) -> ApiToken:

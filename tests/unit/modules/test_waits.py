@@ -87,7 +87,7 @@ def test_a_delay_needs_one_length_when_it_runs(config, step_context):
 
 def test_a_delay_is_a_year_at_most(step_context):
     until = (datetime.now(UTC) + timedelta(days=366)).isoformat()
-    with pytest.raises(StepError, match="at most 365 days"):
+    with pytest.raises(StepError, match="the maximum is 365 days"):
         run("flow.delay", {"until": until}, step_context)
     with pytest.raises(ValidationError):
         run("flow.delay", {"seconds": float("nan")}, step_context)

@@ -80,7 +80,7 @@ def test_what_nests_too_deep_to_be_looked_through_is_refused() -> None:
     for _ in range(300):
         deep = [deep]
 
-    with pytest.raises(PayloadError, match=r"output of step a\.main nests deeper"):
+    with pytest.raises(PayloadError, match=r"output of step a\.main is nested more"):
         Scrubber({"hunter2": NAME}).value(deep, "output of step a.main")
     assert "hunter2" not in str(Scrubber({"hunter2": NAME}).details(deep))
 

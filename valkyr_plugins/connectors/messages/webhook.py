@@ -81,7 +81,7 @@ class WebhookPost(Module[WebhookPostInputs]):
             {"url": "https://shop.example.com/", "payload": {}, "headers": {"Webhook-Id": "1"}},
             "webhook-id cannot be set"),
         Bad("a receiver that has moved", {"url": "{server}/circle", "payload": {}},
-            "redirects are not followed", needs="http"),
+            "does not follow redirects", needs="http"),
         Bad("a receiver that answers without end",
             {"url": "{server}/endless-error", "payload": {}}, "answered 422", needs="http"),
         Bad("a receiver that hangs up", {"url": "{server}/reset", "payload": {}},

@@ -147,7 +147,7 @@ class QueuePublish(Module[QueuePublishInputs]):
             {"stream": "a", "json": 1, "headers": {"body": "b"}},
             "a stream's entry already has body",
         ),
-        Bad("no credential", {"queue": "a", "json": 1}, "this step names no credential"),
+        Bad("no credential", {"queue": "a", "json": 1}, "this step has no credential"),
     )
 
     def circuit(self, inputs: QueuePublishInputs) -> str | None:

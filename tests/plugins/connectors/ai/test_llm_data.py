@@ -52,7 +52,7 @@ def test_a_model_that_errs_twice_fails_for_good_with_the_mistakes(run, llm):
         run("llm.extract", "invalid-twice", messages="Three pounds.", schema=SCHEMA)
 
     assert caught.value.details["answer"] == "I think it is three."
-    assert "no JSON" in caught.value.details["errors"][0]["message"]
+    assert "not valid JSON" in caught.value.details["errors"][0]["message"]
     assert llm.asked["invalid-twice"] == 2
 
 
