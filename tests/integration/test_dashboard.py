@@ -99,7 +99,7 @@ def test_a_queue_with_work_and_no_worker_names_the_command(op: Client, workflow:
     Runner.objects.create(name="io@box", host="box", pid=1, pool="threads", queues=["io"])
     live = rows.execution(workflow)
     rows.run(live, state="PENDING", queue="io", started_at=None)
-    assert "no worker takes" not in said(op)
+    assert "No worker serves this queue" not in said(op)
 
     rows.run(live, "other.main", "PENDING", queue="gpu", started_at=None)
 
@@ -115,7 +115,7 @@ def test_a_retry_that_is_not_due_waits_for_nobody(op: Client, workflow: Workflow
         rows.execution(workflow), state="PENDING", queue="gpu", started_at=None, retry_after=later
     )
 
-    assert "no worker takes" not in said(op)
+    assert "No worker serves this queue" not in said(op)
 
 
 def test_a_worker_shows_the_steps_that_it_runs(op: Client, workflow: Workflow) -> None:
