@@ -1,6 +1,6 @@
 """Triggers of published versions, and the record of each due time."""
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -17,7 +17,7 @@ from executions.admin.base import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter
 from executions.admin.operations import AdminOperation, ReasonForm
 from executions.admin.sections import Page, PageSection, facts, json_section
-from executions.admin.skin import Select, display
+from executions.admin.skin import Select, TextInput, display
 from executions.language import lazy
 from executions.models import CronTick, Trigger
 from executions.states import TickStatus, TriggerType
@@ -98,7 +98,61 @@ ROTATE = AdminOperation(
     shows=lazy("The new secret"),
 )
 
-OPERATIONS = (SWITCH_ON, SWITCH_OFF, REVEAL, ROTATE)
+
+class PauseForm(ReasonForm):
+    """Asks for the end of a pause."""
+
+    until = forms.DateTimeField(
+        label=lazy("Pause until (UTC)"),
+        widget=TextInput(attrs={"type": "datetime-local"}),
+        help_text=lazy("At most 400 days ahead. The schedule then continues by itself."),
+    )
+    field_order = ("until", "reason")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        tomorrow = timezone.now().astimezone(UTC) + timedelta(days=1)
+        self.fields["until"].initial = f"{tomorrow:%Y-%m-%dT%H:%M}"
+
+    def clean_until(self) -> datetime:
+        """Return the time in UTC; it must be in the future."""
+        until: datetime = self.cleaned_data["until"].replace(tzinfo=UTC)
+        if until <= timezone.now():
+            raise forms.ValidationError(gettext("Choose a time in the future."))
+        return until
+
+
+PAUSE = AdminOperation(
+    operations.PAUSE,
+    title=lazy("Pause until…"),
+    icon="pause",
+    done=lazy("paused"),
+    question=lazy(
+        "The schedule starts nothing until then. It does not catch up on the times in between."
+    ),
+    form=PauseForm,
+)
+RESUME = AdminOperation(
+    operations.RESUME,
+    title=lazy("Resume…"),
+    icon="resume",
+    done=lazy("resumed"),
+    question=lazy("Ends the pause now. The schedule does not catch up on the times in between."),
+)
+RUN_NOW = AdminOperation(
+    operations.RUN_NOW,
+    title=lazy("Run now…"),
+    icon="play_arrow",
+    done=lazy("started"),
+    question=lazy(
+        "Starts one execution now, besides those of the schedule. Until it ends, the schedule's "
+        "overlap setting counts it."
+    ),
+    primary=True,
+    bulk=False,
+    destination=lambda execution: links.page("executions_workflowexecution", execution.pk),
+)
+OPERATIONS = (RUN_NOW, PAUSE, RESUME, SWITCH_ON, SWITCH_OFF, REVEAL, ROTATE)
 
 
 # A trigger's addresses and results, shown besides its settings.
@@ -139,8 +193,16 @@ def _former(trigger: Trigger) -> str:
     return gettext("accepted until {until:%Y-%m-%d %H:%M} UTC").format(until=until)
 
 
+def _paused(trigger: Trigger) -> bool:
+    return trigger.paused_until is not None and trigger.paused_until > timezone.now()
+
+
 def standing(trigger: Trigger) -> str:
     """Return whether it starts executions, and if not, why."""
+    if trigger.enabled and _paused(trigger):
+        return gettext("yes, paused until {until:%Y-%m-%d %H:%M} UTC").format(
+            until=trigger.paused_until
+        )
     if trigger.enabled:
         return gettext("yes")
     return (
@@ -181,7 +243,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("next fire time"))
     def due(self, row: Trigger) -> Any:
-        """Return the next fire time of an enabled schedule."""
+        """Return the next fire time of an enabled schedule; a pause moves it to its end."""
         return marks.ago(row.next_at) if row.enabled else marks.EMPTY
 
     @display(description=lazy("since"))
