@@ -1,161 +1,30 @@
 """Triggers of published versions, and the record of each due time."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from executions import addresses
-from executions.admin import links, marks
+from executions.admin import links, marks, trigger_operations
 from executions.admin.actions import OperatingAdmin
 from executions.admin.base import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter
-from executions.admin.operations import AdminOperation, ReasonForm
 from executions.admin.sections import Page, PageSection, facts, json_section
-from executions.admin.skin import Select, TextInput, display
+from executions.admin.skin import display
 from executions.language import lazy
 from executions.models import CronTick, Trigger
 from executions.states import TickStatus, TriggerType
-from executions.triggers import beat_entries, operations
+from executions.triggers import beat_entries
 from executions.triggers.cron_schedule import rule, upcoming
-from executions.triggers.webhook import MAX_OVERLAP_SECONDS, OVERLAP_SECONDS
 
 # Times of a schedule on its page.
 NEXT_TIMES, LATEST_TICKS = 5, 10
 
-# The triggers' operations in the admin.
-
-
-class RotateForm(ReasonForm):
-    """Asks for a reason, and until when the current secret stays valid."""
-
-    overlap = forms.TypedChoiceField(
-        label=lazy("Accept the current secret"),
-        choices=[
-            (0, lazy("not at all")),
-            (3_600, lazy("for an hour")),
-            (OVERLAP_SECONDS, lazy("for a day")),
-            (MAX_OVERLAP_SECONDS, lazy("for a week")),
-        ],
-        coerce=int,
-        empty_value=None,  # as unless said otherwise
-        initial=OVERLAP_SECONDS,
-        required=False,
-        widget=Select(),
-        help_text=lazy(
-            "Both secrets are accepted until then. Choose “not at all” if the secret may have "
-            "leaked."
-        ),
-    )
-    field_order = ("overlap", "reason")
-
-
-SWITCH_ON = AdminOperation(
-    operations.SWITCH_ON,
-    title=lazy("Enable…"),
-    icon="toggle_on",
-    done=lazy("enabled"),
-    question=lazy(
-        "The trigger starts executions again. Schedules do not catch up on missed times."
-    ),
-)
-SWITCH_OFF = AdminOperation(
-    operations.SWITCH_OFF,
-    title=lazy("Disable…"),
-    icon="toggle_off",
-    done=lazy("disabled"),
-    question=lazy("The trigger starts nothing until it is enabled. Publishing does not enable it."),
-)
-REVEAL = AdminOperation(
-    operations.REVEAL_SECRET,
-    title=lazy("Show secret…"),
-    icon="key",
-    done=lazy("viewed"),
-    question=lazy(
-        "Anyone who has the secret can start this workflow. The activity log records that you "
-        "viewed it."
-    ),
-    bulk=False,
-    shows=lazy("The secret"),
-)
-ROTATE = AdminOperation(
-    operations.ROTATE_SECRET,
-    title=lazy("New secret…"),
-    icon="autorenew",
-    done=lazy("secret rotated"),
-    question=lazy(
-        "Give the new secret to all senders. Secrets older than the current one are rejected at "
-        "once."
-    ),
-    form=RotateForm,
-    danger=True,
-    bulk=False,
-    shows=lazy("The new secret"),
-)
-
-
-class PauseForm(ReasonForm):
-    """Asks for the end of a pause."""
-
-    until = forms.DateTimeField(
-        label=lazy("Pause until (UTC)"),
-        widget=TextInput(attrs={"type": "datetime-local"}),
-        help_text=lazy("At most 400 days ahead. The schedule then continues by itself."),
-    )
-    field_order = ("until", "reason")
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        tomorrow = timezone.now().astimezone(UTC) + timedelta(days=1)
-        self.fields["until"].initial = f"{tomorrow:%Y-%m-%dT%H:%M}"
-
-    def clean_until(self) -> datetime:
-        """Return the time in UTC; it must be in the future."""
-        until: datetime = self.cleaned_data["until"].replace(tzinfo=UTC)
-        if until <= timezone.now():
-            raise forms.ValidationError(gettext("Choose a time in the future."))
-        return until
-
-
-PAUSE = AdminOperation(
-    operations.PAUSE,
-    title=lazy("Pause until…"),
-    icon="pause",
-    done=lazy("paused"),
-    question=lazy(
-        "The schedule starts nothing until then. It does not catch up on the times in between."
-    ),
-    form=PauseForm,
-)
-RESUME = AdminOperation(
-    operations.RESUME,
-    title=lazy("Resume…"),
-    icon="resume",
-    done=lazy("resumed"),
-    question=lazy("Ends the pause now. The schedule does not catch up on the times in between."),
-)
-RUN_NOW = AdminOperation(
-    operations.RUN_NOW,
-    title=lazy("Run now…"),
-    icon="play_arrow",
-    done=lazy("started"),
-    question=lazy(
-        "Starts one execution now, besides those of the schedule. Until it ends, the schedule's "
-        "overlap setting counts it."
-    ),
-    primary=True,
-    bulk=False,
-    destination=lambda execution: links.page("executions_workflowexecution", execution.pk),
-)
-OPERATIONS = (RUN_NOW, PAUSE, RESUME, SWITCH_ON, SWITCH_OFF, REVEAL, ROTATE)
-
-
-# A trigger's addresses and results, shown besides its settings.
 
 HOW_SIGNED = {
     "hmac": "X-Valkyr-Signature: t=<unix seconds>,v1=<HMAC-SHA256 of <t>.<body>, in hex>",
@@ -226,7 +95,7 @@ TICKS = {
 class TriggerAdmin(OperatingAdmin, FactAdmin):
     """Publishing updates these from the definition's `triggers:`."""
 
-    operations = OPERATIONS
+    operations = trigger_operations.OPERATIONS
     list_display = ("workflow", "type", "when_due", "due", "enabled", "created")
     list_select_related = ("workflow",)
     list_filter = ("type", "enabled")
