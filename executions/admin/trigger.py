@@ -16,6 +16,7 @@ from executions.admin.base import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter
 from executions.admin.sections import Page, PageSection, facts, json_section
 from executions.admin.skin import display
+from executions.admin.trigger_calendar import TICKS, calendar
 from executions.language import lazy
 from executions.models import CronTick, Trigger
 from executions.states import TickStatus, TriggerType
@@ -79,16 +80,6 @@ def standing(trigger: Trigger) -> str:
         if trigger.retired_at
         else gettext("no: disabled")
     )
-
-
-# status: (word, icon, colour).
-TICKS = {
-    TickStatus.FIRED: (lazy("started"), "check_circle", "green"),
-    TickStatus.QUEUED: (lazy("queued"), "hourglass_empty", "amber"),
-    TickStatus.SKIPPED: (lazy("skipped"), "skip_next", "grey"),
-    TickStatus.MISSED: (lazy("missed"), "timer_off", "amber"),
-    TickStatus.REFUSED: (lazy("rejected"), "cancel", "red"),
-}
 
 
 @admin.register(Trigger)
@@ -161,7 +152,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
 
 
 def _times(trigger: Trigger) -> list[PageSection]:
-    """Return the next times of a schedule, and the results of the latest ones."""
+    """Return a schedule's calendar, its next times, and the results of the latest ones."""
     ahead: list[datetime] = []
     if trigger.enabled and "schedule" in trigger.settings:
         schedule = rule(beat_entries.settings_of(trigger)).schedule
@@ -169,6 +160,7 @@ def _times(trigger: Trigger) -> list[PageSection]:
     zone = ZoneInfo(trigger.settings.get("timezone", "UTC"))
     ticks = trigger.ticks.order_by("-fire_at")[:LATEST_TICKS]
     return [
+        calendar(trigger, timezone.now()),
         PageSection(
             gettext("Next fire times"),
             headers=("UTC", str(zone), gettext("Due")),
