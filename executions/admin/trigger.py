@@ -93,6 +93,11 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
     list_defer = ("workflow__definition",)
     ordering = ("-id",)
     empty_text = lazy("No triggers. Publish a version with `triggers:` to add them.")
+    empty_about = lazy(
+        "A trigger starts a workflow: on a schedule, or for a webhook, an event or a queue message."
+    )
+    empty_links = ((lazy("Add a trigger in the studio"), "valkyr-studio"),)
+    whole_lists = ({}, {"type__exact": "CRON"})
     search_ids = ("id", "workflow_id")
     search_texts = ("workflow__name", "workflow__slug")
 
