@@ -43,7 +43,7 @@ class ApprovalInputs(ModuleInputs):
         None,
         description=(
             f"Seconds after which the outcome is `expired`; at most {MAX_DAYS} days. "
-            "Without it the step waits forever."
+            "Without it the step waits indefinitely."
         ),
         examples=[86_400],
     )
@@ -61,10 +61,7 @@ class ApprovalOutputs(ModuleOutputs):
 
 
 class ApprovalModule(WaitingModule):
-    """Waits for a person's decision, in the admin under "Approvals" or by the API (`decideRun`).
-
-    Goes on along `approved`, `rejected` or `expired`.
-    """
+    """Waits for a person's decision, in the admin under "Approvals" or by the API (`decideRun`)."""
 
     type = "flow.approval"
     title = "Approval"
