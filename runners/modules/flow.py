@@ -45,9 +45,9 @@ class IfInputs(ModuleInputs):
 
     condition: Any = Field(
         description=(
-            "Decides the outcome. The values false, null, 0, an empty list or object, and the texts "
-            "'', 'false', '0', 'no', 'off', 'null' and 'none' (in any case, also with spaces around "
-            "them) are false. All others are true."
+            "Decides the outcome. The values false, null, 0, an empty list or object, and the "
+            "texts '', 'false', '0', 'no', 'off', 'null' and 'none' (in any case, also with spaces "
+            "around them) are false. All others are true."
         ),
         examples=["{{ tasks.fetch.output.body.total > 1000 }}"],
     )
