@@ -75,11 +75,11 @@ class ApprovalModule(WaitingModule):
     }
     bad_inputs = (
         Bad("nothing to decide", {"title": ""}, "title"),
-        Bad("a title of a page", {"title": "x" * 10_000}, "title"),
+        Bad("a title that is too long", {"title": "x" * 10_000}, "title"),
         Bad(
-            "a patience past all bounds", {"title": "t", "expiresSeconds": 10**12}, "expiresSeconds"
+            "a timeout that is too long", {"title": "t", "expiresSeconds": 10**12}, "expiresSeconds"
         ),
-        Bad("too many people", {"title": "t", "approvers": ["a"] * 10_000}, "approvers"),
+        Bad("too many approvers", {"title": "t", "approvers": ["a"] * 10_000}, "approvers"),
     )
 
     def execute(self, inputs: ApprovalInputs, ctx: StepContext) -> Wait:

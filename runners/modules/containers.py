@@ -97,8 +97,8 @@ class Loop(Container):
     example = {"until": "{{ loop.iteration >= 3 }}", "maxIterations": 50}
     bad_inputs = (
         Bad("a negative count", {"count": -1}, "count"),
-        Bad("a count past all bounds", {"count": 10**12}, "count"),
-        Bad("a limit of none", {"while": True, "maxIterations": 0}, "maxIterations"),
+        Bad("a count that is too high", {"count": 10**12}, "count"),
+        Bad("a limit of 0", {"while": True, "maxIterations": 0}, "maxIterations"),
     )
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
@@ -152,10 +152,8 @@ class Map(Container):
     container = "map"
     example = {"items": "{{ tasks.fetch.output.rows }}", "maxConcurrency": 10}
     bad_inputs = (
-        Bad("no bodies at once", {"items": [], "maxConcurrency": 0}, "maxConcurrency"),
-        Bad(
-            "an answer to errors that there is not", {"items": [], "onItemError": "skip"}, "onItem"
-        ),
+        Bad("a concurrency of 0", {"items": [], "maxConcurrency": 0}, "maxConcurrency"),
+        Bad("an unknown reaction to errors", {"items": [], "onItemError": "skip"}, "onItem"),
     )
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
@@ -252,8 +250,8 @@ class Subworkflow(WaitingModule):
     example = {"workflow": "ship-order", "input": {"orderId": "{{ input.orderId }}"}}
     bad_inputs = (
         Bad("no workflow", {"workflow": ""}, "workflow"),
-        Bad("a slug of a page", {"workflow": "x" * 10_000}, "workflow"),
-        Bad("a version that cannot be", {"workflow": "ship-order", "version": 0}, "version"),
+        Bad("a slug that is too long", {"workflow": "x" * 10_000}, "workflow"),
+        Bad("version 0", {"workflow": "ship-order", "version": 0}, "version"),
     )
 
     def execute(self, inputs: SubworkflowInputs, ctx: StepContext) -> Wait:

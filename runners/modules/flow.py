@@ -185,14 +185,14 @@ class Fail(FlowModule):
     Inputs = FailInputs
     example = {"message": "order {{ input.id }} is empty", "details": {"code": 17}}
     bad_inputs = (
-        Bad("what it is for", {"message": "the order is empty"}, "the order is empty"),
+        Bad("the failure itself", {"message": "the order is empty"}, "the order is empty"),
         Bad(
             "a failure that is retried",
             {"message": "not yet", "errorType": "TRANSIENT"},
             "not yet",
             ErrorType.TRANSIENT,
         ),
-        Bad("a class that there is not", {"message": "m", "errorType": "FATAL"}, "errorType"),
+        Bad("an unknown class", {"message": "m", "errorType": "FATAL"}, "errorType"),
     )
 
     def execute(self, inputs: FailInputs, ctx: StepContext) -> Result:
@@ -217,9 +217,7 @@ class SetVariables(FlowModule):
     writes_variables = True
     example = {"values": {"carrier": "{{ tasks.quote.output.body.carrier }}"}}
     bad_inputs = (
-        Bad(
-            "a variable nobody declared", {"values": {"carier": "DHL"}}, "no variable named carier"
-        ),
+        Bad("an undeclared variable", {"values": {"carier": "DHL"}}, "no variable named carier"),
         Bad("a list of values", {"values": ["DHL"]}, "values"),
     )
 

@@ -117,7 +117,7 @@ class Delay(WaitingModule):
         Bad("an instant without a zone", {"until": "2027-01-31T08:00:00"}, "with its zone"),
         Bad("a text that is not an instant", {"until": "tomorrow"}, "with its zone"),
         Bad("a wait that is too long", {"seconds": 10**12}, "seconds"),
-        Bad("no number", {"seconds": float("nan")}, "seconds"),
+        Bad("a number of seconds that is not finite", {"seconds": float("nan")}, "seconds"),
     )
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
@@ -225,7 +225,7 @@ class WaitForEvent(WaitingModule):
         Bad("no name", {"event": ""}, "event"),
         Bad("a name with a control character", {"event": "order\x00paid"}, "control characters"),
         Bad(
-            "a patience past all bounds", {"event": "e", "timeoutSeconds": 10**12}, "timeoutSecond"
+            "a timeout that is too long", {"event": "e", "timeoutSeconds": 10**12}, "timeoutSecond"
         ),
     )
 
@@ -305,9 +305,9 @@ class CallbackModule(WaitingModule):
     outcomes = ("success", "timeout")
     example = {"title": "the bank's answer to {{ input.orderId }}", "timeoutSeconds": 3_600}
     bad_inputs = (
-        Bad("a title of a page", {"title": "x" * 10_000}, "title"),
-        Bad("a patience past all bounds", {"timeoutSeconds": 10**12}, "timeoutSeconds"),
-        Bad("no patience", {"timeoutSeconds": -1}, "timeoutSeconds"),
+        Bad("a title that is too long", {"title": "x" * 10_000}, "title"),
+        Bad("a timeout that is too long", {"timeoutSeconds": 10**12}, "timeoutSeconds"),
+        Bad("a negative timeout", {"timeoutSeconds": -1}, "timeoutSeconds"),
     )
 
     def execute(self, inputs: CallbackInputs, ctx: StepContext) -> Wait:
