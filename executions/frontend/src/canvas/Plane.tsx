@@ -14,7 +14,7 @@ import { Line } from "./Line";
 import { NoteNode } from "./NoteNode";
 import { nodeAt, Overview } from "./Overview";
 import { ContainerNode, TaskNode } from "./TaskNode";
-import { FAR, pointOf, setFlow } from "./viewport";
+import { begin, FAR, type Flow, pointOf, setFlow } from "./viewport";
 import "./canvas.css";
 import "./cards.css";
 
@@ -60,6 +60,10 @@ export function Plane({ nodes, edges, children, onPick, ...rest }: Props) {
   const isOverview = onPick !== undefined && many && far;
   const hidden = useMemo(() => nodes.map((node) => ({ ...node, hidden: true })), [nodes]);
   useEffect(() => () => setFlow(null), []);
+  const begun = (flow: Flow) => {
+    setFlow(flow);
+    if (!onPick) begin();
+  };
   const picking = onPick && {
     onNodeClick: (_: MouseEvent, node: CanvasNode) => onPick(node.id),
     onPaneClick: (event: MouseEvent) => onPick(isOverview ? nodeAt(nodes, pointOf(event)) : null),
@@ -74,7 +78,7 @@ export function Plane({ nodes, edges, children, onPick, ...rest }: Props) {
       edges={isOverview ? NO_LINES : edges}
       nodeTypes={NODES}
       edgeTypes={LINES}
-      onInit={setFlow}
+      onInit={begun}
       defaultEdgeOptions={DEFAULTS}
       onlyRenderVisibleElements={many}
       ariaLabelConfig={SPOKEN}

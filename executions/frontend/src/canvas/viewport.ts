@@ -10,6 +10,11 @@ export type Flow = ReactFlowInstance<CanvasNode, CanvasLine>;
 /** Below this zoom cards cannot be read. */
 export const FAR = 0.35;
 
+/** At this zoom names are easy to read; the first view of a workflow is not below it. */
+const READABLE = 0.7;
+/** Pixels between the start of a workflow and the edge of the canvas. */
+const MARGIN = 48;
+
 let flow: Flow | null = null;
 
 export function setFlow(instance: Flow | null): void {
@@ -17,6 +22,22 @@ export function setFlow(instance: Flow | null): void {
 }
 
 const duration = (): number => (matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 220);
+
+/** A long workflow does not fit at a size that can be read: begin at its start instead. */
+export function begin(): void {
+  const page = pageBox();
+  if (!flow || !page || flow.getZoom() >= READABLE) return;
+  const nodes = flow.getNodes().filter((node) => !node.parentId);
+  const { x, y, width, height } = flow.getNodesBounds(nodes);
+  const isLong = width * page.height > height * page.width;
+  const margin = { x: isLong ? MARGIN : (page.width - width * READABLE) / 2, y: MARGIN };
+  if (isLong && height * READABLE < page.height) margin.y = (page.height - height * READABLE) / 2;
+  void flow.setViewport({
+    x: Math.max(MARGIN, margin.x) - x * READABLE,
+    y: Math.max(MARGIN, margin.y) - y * READABLE,
+    zoom: READABLE,
+  });
+}
 
 /** Show all of it. */
 export const fit = (): void =>
