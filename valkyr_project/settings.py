@@ -231,6 +231,8 @@ else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {"confirm_publish": True}
     CELERY_RESULT_BACKEND_TRANSPORT_OPTIONS = _sentinel
     CELERY_BROKER_CHANNEL_ERROR_RETRY = True  # e.g. a queue whose node is down
+    # RabbitMQ takes messages back from a worker that it has not heard for two such intervals.
+    CELERY_BROKER_HEARTBEAT = 10
     CELERY_TASK_DEFAULT_QUEUE_TYPE = CELERY_TASK_CREATE_MISSING_QUEUE_TYPE = "quorum"
 CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]

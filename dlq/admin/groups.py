@@ -55,6 +55,10 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         "growth": (lazy("growth in 24 hours"), ("growth", "id")),
     }
     empty_text = lazy("No failures need attention.")
+    empty_about = lazy(
+        "A step that fails for good becomes a dead letter. Dead letters of one cause form a "
+        "failure group, which you triage and requeue together."
+    )
     search_ids = ("id",)
     search_texts = ("message", "exception", "place", "sample")
 

@@ -177,8 +177,12 @@ class ScopedAdmin(AuditedAdmin):
     # And 32 hexadecimal digits in these too: a trace's id looks like an id without its dashes.
     search_traces: tuple[str, ...] = ()
 
-    # The text of an empty list, with what to do.
+    # What an empty list says: what to do, what its rows are, and links (text, name of a URL).
     empty_text = lazy("Nothing here yet.")
+    empty_about = ""
+    empty_links: tuple[tuple[str, str], ...] = ()
+    # Filters under which the list counts as whole, for example that of an entry of the side bar.
+    whole_lists: tuple[Mapping[str, str], ...] = ({},)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[BoundedChangeList]:
         """Return lists that count up to a limit."""

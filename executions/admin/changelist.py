@@ -52,6 +52,14 @@ class BoundedChangeList(ChangeList):
         return f"{PAGED:,}+" if self.result_count >= PAGED else f"{self.result_count:,}"
 
     @property
+    def whole(self) -> bool:
+        """Return whether nobody searched or filtered, so that an empty list has no rows at all."""
+        return not self.query and self.filter_params in [
+            {name: [value] for name, value in filters.items()}
+            for filters in getattr(self.model_admin, "whole_lists", ({},))
+        ]
+
+    @property
     def tabs(self) -> list[Any]:
         """Return the choices of the first filter, for admins that show them as tabs."""
         return list(self.filter_specs[0].choices(self)) if self.filter_specs else []

@@ -139,6 +139,10 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     )
     ordering = ("-id",)
     empty_text = lazy("No executions yet: run a workflow, or `make demo` for 200 orders.")
+    empty_about = lazy(
+        "An execution is one run of a workflow. Its page shows its steps with inputs and results."
+    )
+    empty_links = ((lazy("Create a workflow from a template"), "valkyr-studio"),)
     search_ids = ("id", "workflow_id", "parent_id")
     search_texts = ("workflow__name", "workflow__slug")
     search_traces = ("trace_id",)

@@ -93,7 +93,9 @@ _FONTS = (
 _STYLES = [*([] if UNFOLD else [*_FONTS, "executions/plain.css"]), "executions/valkyr.css"]
 # For pages that are not the admin's.
 FONTS = forms.Media(css={"all": _FONTS})
-MEDIA = forms.Media(css={"all": _STYLES}, js=["executions/valkyr.js", "executions/palette.js"])
+MEDIA = forms.Media(
+    css={"all": _STYLES}, js=[f"executions/{name}.js" for name in ("valkyr", "palette", "live")]
+)
 # The page a dialog was opened on, where it is a page of its own.
 BACK = "_back"
 

@@ -4,104 +4,28 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from executions import addresses
-from executions.admin import links, marks
+from executions.admin import links, marks, trigger_operations
 from executions.admin.actions import OperatingAdmin
 from executions.admin.base import FactAdmin
 from executions.admin.filters import AgeFilter, TabFilter
-from executions.admin.operations import AdminOperation, ReasonForm
 from executions.admin.sections import Page, PageSection, facts, json_section
-from executions.admin.skin import Select, display
+from executions.admin.skin import display
+from executions.admin.trigger_calendar import TICKS, calendar
 from executions.language import lazy
 from executions.models import CronTick, Trigger
 from executions.states import TickStatus, TriggerType
-from executions.triggers import beat_entries, operations
+from executions.triggers import beat_entries
 from executions.triggers.cron_schedule import rule, upcoming
-from executions.triggers.webhook import MAX_OVERLAP_SECONDS, OVERLAP_SECONDS
 
 # Times of a schedule on its page.
 NEXT_TIMES, LATEST_TICKS = 5, 10
 
-# The triggers' operations in the admin.
-
-
-class RotateForm(ReasonForm):
-    """Asks for a reason, and until when the current secret stays valid."""
-
-    overlap = forms.TypedChoiceField(
-        label=lazy("Accept the current secret"),
-        choices=[
-            (0, lazy("not at all")),
-            (3_600, lazy("for an hour")),
-            (OVERLAP_SECONDS, lazy("for a day")),
-            (MAX_OVERLAP_SECONDS, lazy("for a week")),
-        ],
-        coerce=int,
-        empty_value=None,  # as unless said otherwise
-        initial=OVERLAP_SECONDS,
-        required=False,
-        widget=Select(),
-        help_text=lazy(
-            "Both secrets are accepted until then. Choose “not at all” if the secret may have "
-            "leaked."
-        ),
-    )
-    field_order = ("overlap", "reason")
-
-
-SWITCH_ON = AdminOperation(
-    operations.SWITCH_ON,
-    title=lazy("Enable…"),
-    icon="toggle_on",
-    done=lazy("enabled"),
-    question=lazy(
-        "The trigger starts executions again. Schedules do not catch up on missed times."
-    ),
-)
-SWITCH_OFF = AdminOperation(
-    operations.SWITCH_OFF,
-    title=lazy("Disable…"),
-    icon="toggle_off",
-    done=lazy("disabled"),
-    question=lazy("The trigger starts nothing until it is enabled. Publishing does not enable it."),
-)
-REVEAL = AdminOperation(
-    operations.REVEAL_SECRET,
-    title=lazy("Show secret…"),
-    icon="key",
-    done=lazy("viewed"),
-    question=lazy(
-        "Anyone who has the secret can start this workflow. The activity log records that you "
-        "viewed it."
-    ),
-    bulk=False,
-    shows=lazy("The secret"),
-)
-ROTATE = AdminOperation(
-    operations.ROTATE_SECRET,
-    title=lazy("New secret…"),
-    icon="autorenew",
-    done=lazy("secret rotated"),
-    question=lazy(
-        "Give the new secret to all senders. Secrets older than the current one are rejected at "
-        "once."
-    ),
-    form=RotateForm,
-    danger=True,
-    bulk=False,
-    shows=lazy("The new secret"),
-)
-
-OPERATIONS = (SWITCH_ON, SWITCH_OFF, REVEAL, ROTATE)
-
-
-# A trigger's addresses and results, shown besides its settings.
 
 HOW_SIGNED = {
     "hmac": "X-Valkyr-Signature: t=<unix seconds>,v1=<HMAC-SHA256 of <t>.<body>, in hex>",
@@ -139,8 +63,16 @@ def _former(trigger: Trigger) -> str:
     return gettext("accepted until {until:%Y-%m-%d %H:%M} UTC").format(until=until)
 
 
+def _paused(trigger: Trigger) -> bool:
+    return trigger.paused_until is not None and trigger.paused_until > timezone.now()
+
+
 def standing(trigger: Trigger) -> str:
     """Return whether it starts executions, and if not, why."""
+    if trigger.enabled and _paused(trigger):
+        return gettext("yes, paused until {until:%Y-%m-%d %H:%M} UTC").format(
+            until=trigger.paused_until
+        )
     if trigger.enabled:
         return gettext("yes")
     return (
@@ -150,27 +82,22 @@ def standing(trigger: Trigger) -> str:
     )
 
 
-# status: (word, icon, colour).
-TICKS = {
-    TickStatus.FIRED: (lazy("started"), "check_circle", "green"),
-    TickStatus.QUEUED: (lazy("queued"), "hourglass_empty", "amber"),
-    TickStatus.SKIPPED: (lazy("skipped"), "skip_next", "grey"),
-    TickStatus.MISSED: (lazy("missed"), "timer_off", "amber"),
-    TickStatus.REFUSED: (lazy("rejected"), "cancel", "red"),
-}
-
-
 @admin.register(Trigger)
 class TriggerAdmin(OperatingAdmin, FactAdmin):
     """Publishing updates these from the definition's `triggers:`."""
 
-    operations = OPERATIONS
+    operations = trigger_operations.OPERATIONS
     list_display = ("workflow", "type", "when_due", "due", "enabled", "created")
     list_select_related = ("workflow",)
     list_filter = ("type", "enabled")
     list_defer = ("workflow__definition",)
     ordering = ("-id",)
     empty_text = lazy("No triggers. Publish a version with `triggers:` to add them.")
+    empty_about = lazy(
+        "A trigger starts a workflow: on a schedule, or for a webhook, an event or a queue message."
+    )
+    empty_links = ((lazy("Add a trigger in the studio"), "valkyr-studio"),)
+    whole_lists = ({}, {"type__exact": "CRON"})
     search_ids = ("id", "workflow_id")
     search_texts = ("workflow__name", "workflow__slug")
 
@@ -181,7 +108,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("next fire time"))
     def due(self, row: Trigger) -> Any:
-        """Return the next fire time of an enabled schedule."""
+        """Return the next fire time of an enabled schedule; a pause moves it to its end."""
         return marks.ago(row.next_at) if row.enabled else marks.EMPTY
 
     @display(description=lazy("since"))
@@ -230,7 +157,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
 
 
 def _times(trigger: Trigger) -> list[PageSection]:
-    """Return the next times of a schedule, and the results of the latest ones."""
+    """Return a schedule's calendar, its next times, and the results of the latest ones."""
     ahead: list[datetime] = []
     if trigger.enabled and "schedule" in trigger.settings:
         schedule = rule(beat_entries.settings_of(trigger)).schedule
@@ -238,6 +165,7 @@ def _times(trigger: Trigger) -> list[PageSection]:
     zone = ZoneInfo(trigger.settings.get("timezone", "UTC"))
     ticks = trigger.ticks.order_by("-fire_at")[:LATEST_TICKS]
     return [
+        calendar(trigger, timezone.now()),
         PageSection(
             gettext("Next fire times"),
             headers=("UTC", str(zone), gettext("Due")),

@@ -238,6 +238,10 @@ class WorkflowAdmin(OperatingAdmin):
     list_defer = ("definition", "latest_version__source", "latest_version__definition")
     ordering = ("name",)
     empty_text = lazy("No workflows yet: add one, or `make demo` for an example.")
+    empty_about = lazy(
+        "A workflow is a graph of steps. Draw it in the studio, or write it in Python or YAML."
+    )
+    empty_links = ((lazy("Create a workflow from a template"), "valkyr-studio"),)
     search_ids = ("id",)
     search_texts = ("name", "slug")
     fields = ("workspace", "name", "slug", "enabled", "draft", "description", "revision_seen")

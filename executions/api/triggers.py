@@ -1,6 +1,6 @@
-"""Triggers: list, read, enable and disable; a webhook's secret."""
+"""Triggers: list, read, enable, disable, pause; a webhook's secret."""
 
-from typing import NoReturn
+from typing import Any, NoReturn
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -21,6 +21,8 @@ from executions.errors import WrongState
 from executions.models import Trigger
 from executions.states import TriggerType
 from executions.triggers.operations import (
+    PAUSE,
+    RESUME,
     REVEAL_SECRET,
     ROTATE_SECRET,
     SWITCH_OFF,
@@ -44,6 +46,11 @@ class TriggerShape(CamelCase, serializers.ModelSerializer[Trigger]):
         help_text="Of a webhook: until when the secret before the present one is accepted too; "
         "null where it never was.",
     )
+    paused_until = serializers.DateTimeField(
+        allow_null=True,
+        help_text="Of a schedule: the time before which it starts nothing; null if it was never "
+        "paused.",
+    )
     created_at = serializers.DateTimeField()
     retired_at = serializers.DateTimeField(
         allow_null=True,
@@ -54,7 +61,7 @@ class TriggerShape(CamelCase, serializers.ModelSerializer[Trigger]):
         model = Trigger
         fields = [
             "id", "workspaceId", "workflow_id", "type", "enabled", "settings", "address",
-            "former_secret_until", "created_at", "retired_at",
+            "former_secret_until", "paused_until", "created_at", "retired_at",
         ]  # fmt: skip
 
     @extend_schema_field(serializers.CharField(allow_null=True))
@@ -67,7 +74,20 @@ class TriggerShape(CamelCase, serializers.ModelSerializer[Trigger]):
 class TriggerChange(Body):
     """The body of `patchTrigger`."""
 
-    enabled = Flag()
+    enabled = Flag(required=False)
+    pausedUntil = serializers.DateTimeField(
+        source="until",
+        required=False,
+        allow_null=True,
+        help_text="Pause the schedule until this time, at most 400 days ahead; null ends the "
+        "pause.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Ask for one change."""
+        if len(attrs) != 1:
+            raise serializers.ValidationError("Give `enabled` or `pausedUntil`, one of them.")
+        return attrs
 
 
 class SecretShape(CamelCaseSerializer):
@@ -101,7 +121,7 @@ class TriggerQuery(ListQuery):
 FILTERS = {"workflowId": "workflow_id", "type": "type", "enabled": "enabled"}
 FROM_DEFINITION = (
     "Triggers come from definitions. Edit `triggers:` of the workflow's definition and publish it; "
-    "to stop one for a while, PATCH it with enabled: false."
+    "to stop one for a while, PATCH it with enabled: false, or a schedule with pausedUntil."
 )
 
 
@@ -145,10 +165,14 @@ class OneTrigger(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Enable or disable it; publishing does not change this."""
+        """Enable, disable, pause or resume it; publishing does not change this."""
         obtain(self.user, triggers(), id, SWITCH_ON.needs)
-        change = SWITCH_ON if self.body(TriggerChange)["enabled"] else SWITCH_OFF
-        return Response(TriggerShape(change.apply(id, self.actor, {})).data)
+        asked = self.body(TriggerChange)
+        if "enabled" in asked:
+            change = SWITCH_ON if asked["enabled"] else SWITCH_OFF
+        else:
+            change = RESUME if asked["until"] is None else PAUSE
+        return Response(TriggerShape(change.apply(id, self.actor, asked)).data)
 
     @operation("deleteTrigger", "Trigger", {}, errors=[403, 404, 409])
     def delete(self, request: Request, id: UUID) -> NoReturn:  # noqa: A002

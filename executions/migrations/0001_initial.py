@@ -480,6 +480,7 @@ class Migration(executions.database.migrations.Migration):
                 ('enabled', models.BooleanField(default=True)),
                 ('secret_version', models.PositiveIntegerField(default=1, help_text="Counts the webhook's secrets, which are derived, never stored.")),
                 ('former_secret_until', models.DateTimeField(blank=True, editable=False, help_text='Until when the secret before the present one is accepted too.', null=True)),
+                ('paused_until', models.DateTimeField(blank=True, editable=False, help_text='Of a schedule: the time until which it is paused; null unless it was paused.', null=True)),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('enabled_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('retired_at', models.DateTimeField(blank=True, editable=False, null=True)),

@@ -145,5 +145,5 @@ def _put_back(trigger: Trigger, entry: PeriodicTask, reason: str) -> None:
     entry.save()
     if trigger.beat is not None:
         trigger.beat = None
-        trigger.next_at = following(rule(trigger.settings).schedule, database_now())
+        trigger.next_at = following(rule(settings_of(trigger)).schedule, database_now())
         trigger.save(update_fields=["beat", "next_at"])

@@ -7,6 +7,7 @@ and `cron.fire` decides.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -28,8 +29,13 @@ DESCRIPTION = (
 
 
 def settings_of(trigger: Trigger) -> Mapping[str, Any]:
-    """Return the trigger's settings with the schedule that beat's admin set."""
+    """Return the trigger's settings with beat's changes; a pause moves `startAt` to its end."""
     settings: dict[str, Any] = trigger.settings | (trigger.beat or {})
+    paused = trigger.paused_until
+    if paused is not None:
+        start = settings.get("startAt")
+        if start is None or datetime.fromisoformat(start) < paused:
+            settings["startAt"] = paused.isoformat()
     return settings
 
 

@@ -52,6 +52,7 @@ ACTOR = Actor.system("schedule")
 TICKS_AT_ONCE = 100
 LONGEST_WAIT = 60.0
 
+PAUSED = "The schedule was paused before this was started."
 SWITCHED_OFF = "The trigger was switched off, or its workflow archived, before this was started."
 OVERLAP = "The execution of an earlier time was not finished; overlap is skip."
 OVERTAKEN = "A later time was due as well and would have cancelled this one; overlap is {}."
@@ -84,8 +85,9 @@ def _serve_next(trigger_id: UUID, patient: bool) -> bool:
         if trigger is None:
             return False
         queued = CronTick.objects.filter(trigger=trigger, status=TickStatus.QUEUED)
-        if not trigger.enabled or trigger.workflow.archived_at is not None:
-            queued.update(status=TickStatus.SKIPPED, reason=SWITCHED_OFF)
+        stopped = _stopped(trigger)
+        if stopped:
+            queued.update(status=TickStatus.SKIPPED, reason=stopped)
             return False
         overlap = rule(settings_of(trigger)).overlap
         due = queued.filter(start_at__lte=ClockTimestamp()).order_by("fire_at")
@@ -107,6 +109,14 @@ def _serve_next(trigger_id: UUID, patient: bool) -> bool:
                 return False
         tick.save(update_fields=["status", "reason", "execution"])
     return True
+
+
+def _stopped(trigger: Trigger) -> str:
+    """Return why queued times of the trigger do not start any more, or ""."""
+    if not trigger.enabled or trigger.workflow.archived_at is not None:
+        return SWITCHED_OFF
+    paused = trigger.paused_until is not None and database_now() < trigger.paused_until
+    return PAUSED if paused else ""
 
 
 def _put_off(due: QuerySet[CronTick], error: QuotaExceeded) -> None:

@@ -23,7 +23,7 @@ from croniter.croniter import CroniterError
 SECOND = timedelta(seconds=1)
 # Clocks are looked at this far around a time to see whether they go back.
 AROUND = timedelta(days=1)
-# How far `upcoming` looks.
+# How far `upcoming` looks, and how long a pause may last.
 AHEAD = timedelta(days=400)
 
 

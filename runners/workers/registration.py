@@ -1,4 +1,4 @@
-"""Register a worker, renew its registration, and announce its shutdown."""
+"""Register a worker, prepare its processes, and announce its shutdown."""
 
 import enum
 import gc
@@ -34,7 +34,7 @@ from runners.pipeline import self_stops
 from runners.process import activity, out_of_memory, parent
 from runners.process.memory_limit import WORKER, limit_memory
 from runners.stalls.keeper import Keeper
-from runners.workers import canary, connections
+from runners.workers import canary, connections, reach
 from runners.workers.shutdown import WorkerShutdown
 
 log = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ def name_process(sender: Any = None, **_: Any) -> None:
         _keeper.begin()
     if _share is WorkerShare.ALL and _forks():
         billiard_slots.watch_kills(_killed)
-    sender.app.steps["consumer"].add(canary.Consuming)
+    sender.app.steps["consumer"].update({canary.Consuming, reach.Reaching})
 
 
 def warm_up(instance: Any = None, **_: Any) -> None:
@@ -133,7 +133,6 @@ def arrive(sender: Any = None, **_: Any) -> None:
         processes=max(1, sender.pool.num_processes or 1),
         queues=queues,
     )
-    sender.timer.call_repeatedly(EVERY, _seen)
     sender.timer.call_repeatedly(EVERY, _keeper.look)
     sender.timer.call_repeatedly(EVERY, _deaths.short)
     if _share is WorkerShare.ALL and not _forks():
@@ -203,26 +202,17 @@ def _write(**facts: Any) -> None:
             },
         )
     except Error as error:
-        connection.close()
         log.warning("this worker could not register (%s)", error)
+    finally:
+        connection.close()  # `reach` renews the row over a connection of its own
 
 
 def _announce() -> None:
-    _update(leaving_at=ClockTimestamp())
-
-
-def _seen() -> None:
-    # A live worker that receives no messages counts as gone.
-    if canary.proven():
-        _update(seen_at=ClockTimestamp())
-
-
-def _update(**facts: Any) -> None:
     try:
-        Runner.objects.filter(name=os.environ.get("RUNNER_ID", "")).update(**facts)
+        mine = Runner.objects.filter(name=os.environ.get("RUNNER_ID", ""))
+        mine.update(leaving_at=ClockTimestamp())
     except Error as error:
-        connection.close()  # the next time opens a new one
-        log.warning("this worker could not say that it lives (%s)", error)
+        log.warning("this worker could not announce its shutdown (%s)", error)
 
 
 _share = WorkerShare.NOTHING

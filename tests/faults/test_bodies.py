@@ -186,7 +186,7 @@ def test_cancelling_ends_a_container_and_everything_in_it(fleet: Fleet) -> None:
     held = Run.objects.filter(execution=execution)
     wait_until(lambda: held.filter(state="RUNNING", step_path="batch[0].a.main").exists(), 20)
     container = held.get(step_path="batch.main")
-    with pytest.raises(WrongState, match="holds a body"):
+    with pytest.raises(WrongState, match="is a container whose body is running"):
         quarantine(container.pk, actor=ACTOR, reason="by mistake")
     lifecycle.cancel(execution, actor=ACTOR)
     assert not held.filter(state__in=["PENDING", "RUNNING", "WAITING"]).exists()

@@ -6,6 +6,7 @@ succeeds once, elsewhere.
 
 import os
 import signal
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +15,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from celery import current_app
 from django.db import transaction
 
 from runners.models import Run
@@ -263,3 +265,32 @@ def test_a_frozen_process_has_no_effect_after_its_lease(
             if name in fleet.members:
                 fleet.remove(name)
         partner.stop()
+
+
+@pytest.mark.parametrize("pool", ["prefork", "threads"])
+def test_a_worker_that_is_cut_from_the_database_takes_no_messages(fleet: Fleet, pool: str) -> None:
+    """What it took would wait for the network; it takes messages again once it has an answer."""
+    with relay(database_url()) as line:
+        cut = fleet.worker("dry", "dry", pool, 1, DATABASE_URL=line.url)
+        try:
+            fleet.ensure()
+            assert "dry" in _consumed("dry")
+            line.cut()
+            wait_until(lambda: "dry" not in _consumed("dry"), 30, "the end of its consuming")
+            used = task("work", "test.effect", queue="dry")
+            execution = start(publish({"tasks": [used]}))
+            line.mend()
+            assert wait_for_end([execution], 30)[execution] == "SUCCESS"
+            assert "dry" in _consumed("dry")
+            assert "this worker takes messages again" in cut.log.read_text()
+            run = Run.objects.get(execution_id=execution)
+            assert (run.publications, run.lease_token) == (1, 1)
+        finally:
+            fleet.remove("dry")
+
+
+def _consumed(worker: str) -> set[str]:
+    """The queues that the worker consumes now."""
+    name = f"{worker}@{socket.gethostname()}"
+    said = current_app.control.inspect([name], timeout=5).active_queues() or {}
+    return {queue["name"] for queue in said[name]}

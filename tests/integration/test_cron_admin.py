@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
+from executions.database.clock import database_now
 from executions.models import CronTick, Trigger
 from executions.triggers import cron, sync
 from tests.support.schedules import ACTOR, every_hour, let_pass, queued, scheduled
@@ -96,3 +97,45 @@ def test_a_disabled_schedule_has_no_next_times(op: Client, trigger: Trigger) -> 
     page = op.get(f"/admin/executions/trigger/{trigger.pk}/change/").content.decode()
 
     assert "The schedule does not fire: it is disabled, or it has ended." in page
+
+
+def calendar(op: Client, trigger: Trigger) -> list[str]:
+    """The days of a schedule's calendar, Monday first."""
+    page = op.get(f"/admin/executions/trigger/{trigger.pk}/change/")
+    [found] = [each for each in page.context["page"].sections if each.title == "Calendar"]
+    return [str(cell) for week in found.rows for cell in week]
+
+
+def test_a_calendar_counts_the_times_of_past_and_future_days(op: Client) -> None:
+    trigger = scheduled(schedule="30 2 * * *", timezone="Europe/Berlin")
+    week = timedelta(days=7)
+    today = database_now()
+    CronTick.objects.create(
+        trigger=trigger, fire_at=today - week, status="SKIPPED", reason="overlap"
+    )
+
+    days = calendar(op, trigger)
+
+    assert len(days) == 35
+    [now] = [number for number, day in enumerate(days) if "today" in day]
+    assert now // 7 == 2
+    assert "1 skipped" in days[now - 7]
+    assert all("1 due" in day for day in days[now + 1 :])
+    assert not any("due" in day for day in days[:now])
+
+
+def test_a_calendar_does_not_count_the_times_of_a_pause(op: Client) -> None:
+    trigger = scheduled(schedule="30 2 * * *")
+    sync.pause(trigger.pk, until=database_now() + timedelta(days=3), actor=ACTOR)
+
+    days = calendar(op, trigger)
+
+    [now] = [number for number, day in enumerate(days) if "today" in day]
+    assert not any("due" in day for day in days[now : now + 3])
+    assert "1 due" in days[now + 4]
+
+
+def test_a_calendar_of_many_times_stops_counting(op: Client) -> None:
+    days = calendar(op, scheduled())
+
+    assert "more due" in days[-1]

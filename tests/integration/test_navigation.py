@@ -131,3 +131,18 @@ def test_the_page_of_the_rest_needs_a_sign_in() -> None:
 
     assert answer.status_code == 302
     assert "/login/" in answer.headers["Location"]
+
+
+def test_an_empty_list_says_what_its_rows_are_and_where_to_begin(admin_client: Client) -> None:
+    page = admin_client.get("/admin/executions/trigger/", {"type__exact": "CRON"}).content.decode()
+
+    assert "A trigger starts a workflow" in page
+    assert 'href="/studio/">Add a trigger in the studio' in page
+    assert "No results." not in page
+
+
+def test_an_empty_result_of_a_filter_says_so(admin_client: Client) -> None:
+    page = admin_client.get("/admin/executions/trigger/", {"type__exact": "EVENT"}).content.decode()
+
+    assert "No results." in page
+    assert "A trigger starts a workflow" not in page

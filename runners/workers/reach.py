@@ -1,0 +1,200 @@
+"""A worker that cannot reach the database takes no more messages until it can.
+
+Such a worker holds each message that it takes until the network times out, and a broker that pushes
+messages (RabbitMQ) gives it several. Their runs would wait for the sweeper to send them again,
+perhaps to the same worker. The worker therefore asks the database every 2 s, over a connection that
+never waits for an answer, and stops consuming after 6 s of silence. Every 15 s the question is the
+update of the worker's row.
+"""
+
+import logging
+import os
+import select
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import psycopg
+from celery import bootsteps
+from celery.worker.consumer.tasks import Tasks
+from psycopg import conninfo, pq
+from psycopg.sql import SQL, Identifier, Literal
+
+from executions import messaging
+from runners.models import Runner
+from runners.process import own_connection
+from runners.workers import canary
+
+log = logging.getLogger(__name__)
+
+EVERY, SILENCE = 2.0, 6.0
+# A connection that has not answered for so long is replaced by a new one.
+GIVEN_UP = 3 * SILENCE
+QUESTION = b"SELECT 1"
+SEEN_EVERY = 15.0
+SEEN = SQL("UPDATE {} SET seen_at = clock_timestamp() WHERE name = {}")
+ANSWERS = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
+# Messages of a handshake that one look handles, and how long it waits for each.
+STEPS, STEP_SECONDS = 20, 0.02
+
+
+class DatabaseProbe:
+    """A connection of libpq that is asked and heard without waiting."""
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        """Store the arguments of `psycopg.connect`; the first `look` connects."""
+        self._conninfo = conninfo.make_conninfo(**parameters).encode()
+        self._connection: pq.abc.PGconn | None = None
+        self._ready = False
+        self._begun_at = self._answered_at = time.monotonic()
+
+    def look(self, question: bytes = QUESTION) -> bool:
+        """Hear an answer, if there is one, and ask; connect first, if necessary.
+
+        Returns whether the question was sent.
+        """
+        try:
+            if self._connection is None:
+                self._begin()
+            if not self._ready:
+                self._connect()
+            if self._ready and self._hear():
+                self._ask(question)
+                return True
+            if time.monotonic() - max(self._begun_at, self._answered_at) > GIVEN_UP:
+                self.close()
+        except (psycopg.Error, OSError) as error:
+            log.debug("the database gave no answer (%s)", error)
+            self.close()
+        return False
+
+    def silence(self) -> float:
+        """Return the seconds since the last answer."""
+        return time.monotonic() - self._answered_at
+
+    def close(self) -> None:
+        """Drop the connection; the next look opens another."""
+        if self._connection is not None:
+            self._connection.finish()
+        self._connection, self._ready = None, False
+
+    def _begin(self) -> None:
+        self._connection = pq.PGconn.connect_start(self._conninfo)
+        self._begun_at = time.monotonic()
+        if self._connection.status == pq.ConnStatus.BAD:
+            raise psycopg.OperationalError(_said(self._connection))
+
+    def _connect(self) -> None:
+        """Continue the handshake as far as the server has answered; raises OperationalError."""
+        connection = self._connection
+        assert connection is not None
+        wanted = pq.PollingStatus.WRITING
+        for _ in range(STEPS):
+            reads = [connection.socket] if wanted == pq.PollingStatus.READING else []
+            writes = [] if reads else [connection.socket]
+            if not any(select.select(reads, writes, [], STEP_SECONDS)):
+                return
+            wanted = pq.PollingStatus(connection.connect_poll())
+            if wanted == pq.PollingStatus.FAILED:
+                raise psycopg.OperationalError(_said(connection))
+            if wanted == pq.PollingStatus.OK:
+                connection.nonblocking = 1
+                self._ready = True
+                return
+
+    def _hear(self) -> bool:
+        """Return whether the last question is answered; raises OperationalError."""
+        connection = self._connection
+        assert connection is not None
+        connection.flush()
+        connection.consume_input()
+        if connection.is_busy():
+            return False
+        while (result := connection.get_result()) is not None:
+            if result.status in ANSWERS:
+                self._answered_at = time.monotonic()
+        return True
+
+    def _ask(self, question: bytes) -> None:
+        assert self._connection is not None
+        self._connection.send_query(question)
+        self._connection.flush()
+
+
+class Reaching(bootsteps.StartStopStep):
+    """Cancels the consumers of our queues while the database is out of reach."""
+
+    requires = (Tasks,)
+
+    def __init__(self, parent: Any, **kwargs: Any) -> None:
+        """Start with all queues consumed."""
+        super().__init__(parent, **kwargs)
+        self._timer: Any = None
+        self._probe: DatabaseProbe | None = None
+        self._held: list[Any] = []
+        self._changing = False
+        self._seen = SEEN.format(
+            Identifier(Runner._meta.db_table), Literal(os.environ.get("RUNNER_ID", ""))
+        ).as_bytes()
+        self._seen_at = float("-inf")
+
+    def start(self, parent: Any) -> None:
+        """Ask periodically; a new connection to the broker consumes all queues."""
+        self._held, self._changing = [], False
+        self._probe = DatabaseProbe(own_connection.parameters())
+        self._timer = parent.timer.call_repeatedly(EVERY, self._look, (parent, self._probe))
+
+    def stop(self, parent: Any) -> None:
+        """Stop asking while there is no broker."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._probe is not None:
+            self._probe.close()
+            self._probe = None
+
+    def shutdown(self, parent: Any) -> None:
+        """Close the connection."""
+        self.stop(parent)
+
+    def _look(self, parent: Any, probe: DatabaseProbe) -> None:
+        # A live worker that receives no messages counts as gone.
+        seen = time.monotonic() - self._seen_at >= SEEN_EVERY and canary.proven()
+        if probe.look(self._seen if seen else QUESTION) and seen:
+            self._seen_at = time.monotonic()
+        cut = probe.silence() > SILENCE
+        if cut != bool(self._held) and not self._changing:
+            # A pool of threads has its timer in another thread than its consumer.
+            self._changing = True
+            parent.call_soon(self._hold if cut else self._resume, parent)
+
+    def _hold(self, parent: Any) -> None:
+        consumer = parent.task_consumer
+        ours = _alone(parent.app.amqp.queues.consume_from)
+        self._held = [queue for queue in consumer.queues if queue.name in ours]
+        for queue in self._held:
+            consumer.cancel_by_queue(queue.name)
+        self._changing = False
+        log.warning(
+            "the database has not answered for %g s; this worker takes no messages until it does",
+            SILENCE,
+        )
+
+    def _resume(self, parent: Any) -> None:
+        consumer = parent.task_consumer
+        for queue in self._held:
+            consumer.add_queue(queue)
+        consumer.consume()
+        self._held, self._changing = [], False
+        log.warning("the database answers; this worker takes messages again")
+
+
+def _said(connection: pq.abc.PGconn) -> str:
+    return connection.error_message.decode("utf-8", "replace").strip()
+
+
+def _alone(names: Any) -> set[str]:
+    """Return those queues that only Valkyr's own tasks use."""
+    return {name for name in names if messaging.ours_among([name])} - {
+        *messaging.shared_among(names)
+    }
