@@ -43,7 +43,7 @@ class ApprovalInputs(ModuleInputs):
         None,
         description=(
             f"Seconds after which the outcome is `expired`; at most {MAX_DAYS} days. "
-            "Without it the step waits forever."
+            "Without it the step waits indefinitely."
         ),
         examples=[86_400],
     )
@@ -61,10 +61,7 @@ class ApprovalOutputs(ModuleOutputs):
 
 
 class ApprovalModule(WaitingModule):
-    """Waits for a person's decision, in the admin under "Approvals" or by the API (`decideRun`).
-
-    Goes on along `approved`, `rejected` or `expired`.
-    """
+    """Waits for a person's decision, in the admin under "Approvals" or by the API (`decideRun`)."""
 
     type = "flow.approval"
     title = "Approval"
@@ -78,11 +75,11 @@ class ApprovalModule(WaitingModule):
     }
     bad_inputs = (
         Bad("nothing to decide", {"title": ""}, "title"),
-        Bad("a title of a page", {"title": "x" * 10_000}, "title"),
+        Bad("a title that is too long", {"title": "x" * 10_000}, "title"),
         Bad(
-            "a patience past all bounds", {"title": "t", "expiresSeconds": 10**12}, "expiresSeconds"
+            "a timeout that is too long", {"title": "t", "expiresSeconds": 10**12}, "expiresSeconds"
         ),
-        Bad("too many people", {"title": "t", "approvers": ["a"] * 10_000}, "approvers"),
+        Bad("too many approvers", {"title": "t", "approvers": ["a"] * 10_000}, "approvers"),
     )
 
     def execute(self, inputs: ApprovalInputs, ctx: StepContext) -> Wait:

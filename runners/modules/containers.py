@@ -81,12 +81,12 @@ class LoopInputs(ModuleInputs):
 
 
 class Loop(Container):
-    """Runs its body again and again, one iteration after another.
+    """Runs its body repeatedly, one iteration after another.
 
-    The output is `{"iterations": n, "last": {task: output, …}}` of the last iteration, with
-    `last` null if there was none. Inside the body `loop.index` counts from 0, `loop.iteration`
-    from 1, `loop.previous` holds the outputs of the iteration before (null at first), and
-    `tasks.<id>.history` a task's outputs in earlier iterations.
+    The output is `{"iterations": n, "last": {task: output, …}}`; `last` is null if there was no
+    iteration. In the body, `loop.index` counts from 0 and `loop.iteration` from 1. `loop.previous`
+    holds the outputs of the previous iteration (null in the first), and `tasks.<id>.history` a
+    task's outputs in earlier iterations.
     """
 
     type = "flow.loop"
@@ -97,8 +97,8 @@ class Loop(Container):
     example = {"until": "{{ loop.iteration >= 3 }}", "maxIterations": 50}
     bad_inputs = (
         Bad("a negative count", {"count": -1}, "count"),
-        Bad("a count past all bounds", {"count": 10**12}, "count"),
-        Bad("a limit of none", {"while": True, "maxIterations": 0}, "maxIterations"),
+        Bad("a count that is too high", {"count": 10**12}, "count"),
+        Bad("a limit of 0", {"while": True, "maxIterations": 0}, "maxIterations"),
     )
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
@@ -124,7 +124,7 @@ class MapInputs(ModuleInputs):
         100,
         ge=1,
         le=MAX_CONCURRENCY,
-        description=f"How many bodies are under way at once: 1 to {MAX_CONCURRENCY:,}. "
+        description=f"The most bodies that run at once: 1 to {MAX_CONCURRENCY:,}. "
         "Written out, not a template.",
         examples=[10],
     )
@@ -140,10 +140,10 @@ class MapInputs(ModuleInputs):
 
 
 class Map(Container):
-    """Runs its body once for each item of a list, many at a time.
+    """Runs its body once for each item of a list, in parallel.
 
-    The output is the list of the bodies' outputs in the items' order. Inside the body `item` is
-    the item and `index` its number, from 0.
+    The output is the list of the bodies' outputs in the order of the items. In the body, `item`
+    is the item and `index` its number, from 0.
     """
 
     type = "flow.map"
@@ -152,10 +152,8 @@ class Map(Container):
     container = "map"
     example = {"items": "{{ tasks.fetch.output.rows }}", "maxConcurrency": 10}
     bad_inputs = (
-        Bad("no bodies at once", {"items": [], "maxConcurrency": 0}, "maxConcurrency"),
-        Bad(
-            "an answer to errors that there is not", {"items": [], "onItemError": "skip"}, "onItem"
-        ),
+        Bad("a concurrency of 0", {"items": [], "maxConcurrency": 0}, "maxConcurrency"),
+        Bad("an unknown reaction to errors", {"items": [], "onItemError": "skip"}, "onItem"),
     )
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
@@ -238,13 +236,11 @@ class SubworkflowOutputs(ModuleOutputs):
 class Subworkflow(WaitingModule):
     """Runs another workflow of the workspace as a child execution, and waits for its end.
 
-    A child inherits priority and kind of trigger, and runs at once, as a part of its root: it
-    takes no place of the workspace and no concurrency key. The step ends with the child: a child
-    that fails, is cancelled or times out is a permanent failure of the step, which its `error`
-    edge can take. Cancelling the parent, or its time-out, cancels its children; a pause does not
-    reach them. If the child's dead letter is requeued, the child continues without the parent,
-    whose step has failed. Requeue that step too: it starts a new child. Calls can be at most 16
-    deep.
+    A child inherits the priority and the kind of trigger. It starts at once and uses no slot and
+    no concurrency key. If the child fails, is cancelled or times out, the step fails permanently
+    and can take its `error` edge. If the parent is cancelled or times out, so are its children; a
+    pause does not affect them. If you requeue the child's dead letter, the child continues without
+    its parent. Requeue the parent's step too: it starts a new child. Calls can be 16 deep.
     """
 
     type = "flow.subworkflow"
@@ -254,8 +250,8 @@ class Subworkflow(WaitingModule):
     example = {"workflow": "ship-order", "input": {"orderId": "{{ input.orderId }}"}}
     bad_inputs = (
         Bad("no workflow", {"workflow": ""}, "workflow"),
-        Bad("a slug of a page", {"workflow": "x" * 10_000}, "workflow"),
-        Bad("a version that cannot be", {"workflow": "ship-order", "version": 0}, "version"),
+        Bad("a slug that is too long", {"workflow": "x" * 10_000}, "workflow"),
+        Bad("version 0", {"workflow": "ship-order", "version": 0}, "version"),
     )
 
     def execute(self, inputs: SubworkflowInputs, ctx: StepContext) -> Wait:

@@ -45,9 +45,9 @@ class IfInputs(ModuleInputs):
 
     condition: Any = Field(
         description=(
-            "Decides the outcome. False are: false, null, 0, an empty list or object, and the "
-            "texts '', 'false', '0', 'no', 'off', 'null' and 'none' in any case, spaces around "
-            "them ignored. Everything else is true."
+            "Decides the outcome. The values false, null, 0, an empty list or object, and the "
+            "texts '', 'false', '0', 'no', 'off', 'null' and 'none' (in any case, also with spaces "
+            "around them) are false. All others are true."
         ),
         examples=["{{ tasks.fetch.output.body.total > 1000 }}"],
     )
@@ -61,7 +61,7 @@ def truth(value: Any) -> bool:
 
 
 class If(FlowModule):
-    """Goes on along `true` or `false`."""
+    """Follows the outcome `true` or `false`."""
 
     type = "flow.if"
     title = "If"
@@ -128,7 +128,7 @@ def _outcome_by_case(cases: list[Scalar] | dict[str, str]) -> dict[str, str]:
 
 
 class Switch(FlowModule):
-    """Goes on along the outcome of the case that equals `value`, or `default`."""
+    """Follows the outcome of the case that equals `value`, or `default`."""
 
     type = "flow.switch"
     title = "Switch"
@@ -171,7 +171,7 @@ class FailInputs(ModuleInputs):
     )
     error_type: Literal["PERMANENT", "TRANSIENT", "TIMEOUT"] = Field(
         "PERMANENT",
-        description="How the failure is classed: TRANSIENT and TIMEOUT are retried by the policy.",
+        description="The class of the failure: TRANSIENT and TIMEOUT are retried by the policy.",
     )
     details: Any = Field(None, description="Kept with the failure.", examples=[{"code": 17}])
 
@@ -185,14 +185,14 @@ class Fail(FlowModule):
     Inputs = FailInputs
     example = {"message": "order {{ input.id }} is empty", "details": {"code": 17}}
     bad_inputs = (
-        Bad("what it is for", {"message": "the order is empty"}, "the order is empty"),
+        Bad("the failure itself", {"message": "the order is empty"}, "the order is empty"),
         Bad(
             "a failure that is retried",
             {"message": "not yet", "errorType": "TRANSIENT"},
             "not yet",
             ErrorType.TRANSIENT,
         ),
-        Bad("a class that there is not", {"message": "m", "errorType": "FATAL"}, "errorType"),
+        Bad("an unknown class", {"message": "m", "errorType": "FATAL"}, "errorType"),
     )
 
     def execute(self, inputs: FailInputs, ctx: StepContext) -> Result:
@@ -209,7 +209,7 @@ class SetVariablesInputs(ModuleInputs):
 
 
 class SetVariables(FlowModule):
-    """Sets declared execution variables once the step has succeeded."""
+    """Sets declared variables of the execution, if the step succeeds."""
 
     type = "flow.set_variables"
     title = "Set variables"
@@ -217,9 +217,7 @@ class SetVariables(FlowModule):
     writes_variables = True
     example = {"values": {"carrier": "{{ tasks.quote.output.body.carrier }}"}}
     bad_inputs = (
-        Bad(
-            "a variable nobody declared", {"values": {"carier": "DHL"}}, "no variable named carier"
-        ),
+        Bad("an undeclared variable", {"values": {"carier": "DHL"}}, "no variable named carier"),
         Bad("a list of values", {"values": ["DHL"]}, "values"),
     )
 

@@ -81,7 +81,7 @@ class DelayInputs(ModuleInputs):
 class DelayOutputs(ModuleOutputs):
     """The result of the wait."""
 
-    waited_seconds: float = Field(description="How long it really was, by the database's clock.")
+    waited_seconds: float = Field(description="The actual wait, by the database's clock.")
 
 
 def instant(text: str) -> datetime:
@@ -103,9 +103,9 @@ def instant(text: str) -> datetime:
 
 
 class Delay(WaitingModule):
-    """Waits for a time, or until an instant, and holds no worker meanwhile.
+    """Waits for a time, or until an instant, without holding a worker.
 
-    A delay that comes due while its execution is paused ends with the pause.
+    A delay that is due while its execution is paused ends with the pause.
     """
 
     type = "flow.delay"
@@ -117,7 +117,7 @@ class Delay(WaitingModule):
         Bad("an instant without a zone", {"until": "2027-01-31T08:00:00"}, "with its zone"),
         Bad("a text that is not an instant", {"until": "tomorrow"}, "with its zone"),
         Bad("a wait that is too long", {"seconds": 10**12}, "seconds"),
-        Bad("no number", {"seconds": float("nan")}, "seconds"),
+        Bad("a number of seconds that is not finite", {"seconds": float("nan")}, "seconds"),
     )
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
@@ -180,7 +180,7 @@ class WaitForEventInputs(ModuleInputs):
         None,
         description=(
             f"Seconds after which the outcome is `timeout`; at most {MAX_DAYS} "
-            "days. Without it the step waits forever."
+            "days. Without it the step waits indefinitely."
         ),
         examples=[86_400],
     )
@@ -206,8 +206,8 @@ class WaitForEventOutputs(ModuleOutputs):
 class WaitForEvent(WaitingModule):
     """Waits for an event, published to the workspace or signalled to this execution.
 
-    The outcome is `success`, or `timeout` if no event came in time. Only events count that come
-    after the step began to wait.
+    The outcome is `success`, or `timeout` if no event came in time. Events that came before the
+    step began to wait do not count.
     """
 
     type = "flow.wait_for_event"
@@ -225,7 +225,7 @@ class WaitForEvent(WaitingModule):
         Bad("no name", {"event": ""}, "event"),
         Bad("a name with a control character", {"event": "order\x00paid"}, "control characters"),
         Bad(
-            "a patience past all bounds", {"event": "e", "timeoutSeconds": 10**12}, "timeoutSecond"
+            "a timeout that is too long", {"event": "e", "timeoutSeconds": 10**12}, "timeoutSecond"
         ),
     )
 
@@ -275,7 +275,7 @@ class CallbackInputs(ModuleInputs):
         None,
         description=(
             f"Seconds after which the outcome is `timeout` and the address is void; at "
-            f"most {MAX_DAYS} days. Without it the step waits forever."
+            f"most {MAX_DAYS} days. Without it the step waits indefinitely."
         ),
         examples=[3_600],
     )
@@ -293,10 +293,9 @@ class CallbackOutputs(ModuleOutputs):
 class CallbackModule(WaitingModule):
     """Waits until another system calls the step's address, once.
 
-    Any step of the same workflow, or of a body inside, tells the address by
-    `tasks.<id>.callbackUrl`, `<id>` being the callback's task: known before it begins to wait, and
-    in bodies another in each turn. Valkyr stores a call that arrives before the step waits. Goes on
-    along `success`, or `timeout`.
+    Other steps of the workflow, or of a body inside, read the address as `tasks.<id>.callbackUrl`,
+    where `<id>` is the callback's task. They can read it before the wait begins. In a body, each
+    iteration has another address. Valkyr stores a call that arrives before the step waits.
     """
 
     type = "flow.callback"
@@ -306,9 +305,9 @@ class CallbackModule(WaitingModule):
     outcomes = ("success", "timeout")
     example = {"title": "the bank's answer to {{ input.orderId }}", "timeoutSeconds": 3_600}
     bad_inputs = (
-        Bad("a title of a page", {"title": "x" * 10_000}, "title"),
-        Bad("a patience past all bounds", {"timeoutSeconds": 10**12}, "timeoutSeconds"),
-        Bad("no patience", {"timeoutSeconds": -1}, "timeoutSeconds"),
+        Bad("a title that is too long", {"title": "x" * 10_000}, "title"),
+        Bad("a timeout that is too long", {"timeoutSeconds": 10**12}, "timeoutSeconds"),
+        Bad("a negative timeout", {"timeoutSeconds": -1}, "timeoutSeconds"),
     )
 
     def execute(self, inputs: CallbackInputs, ctx: StepContext) -> Wait:

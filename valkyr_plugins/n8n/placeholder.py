@@ -103,11 +103,11 @@ class Placeholder(Module[PlaceholderInputs]):
     }
     bad_inputs = (
         Bad(
-            "whatever it is",
+            "every input",
             {"nodeType": "n8n-nodes-base.telegram", "reason": "use http.request"},
             "n8n-nodes-base.telegram was not imported: use http.request",
         ),
-        Bad("nothing it stands for", {"reason": "unknown"}, "nodeType"),
+        Bad("a missing node type", {"reason": "unknown"}, "nodeType"),
     )
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:

@@ -18,10 +18,9 @@ from valkyr_plugins.python_workflows.workflow import PythonWorkflow
 LINE = 88
 HEAD = """# Names for workflows in Python
 
-Each name is imported from `valkyr`. How they work together is in
-[workflows in Python](../how-to/python-workflows.md). `**options` are the
-[options of a task](../how-to/python-workflows.md#options). This page is written by
-`python manage.py describe_python_api` from the code's signatures and docstrings.
+Import each name from `valkyr`. [Workflows in Python](../how-to/python-workflows.md) shows how to
+use them. `**options` are the [options of a task](../how-to/python-workflows.md#options).
+`python manage.py describe_python_api` writes this page from the code's signatures and docstrings.
 """
 GROUPS: Mapping[str, Sequence[str]] = {
     "Declare": ("workflow", "step"),

@@ -56,8 +56,8 @@ class RemoteStep(Module[RemoteInputs]):
     example = {"handler": "render-video", "file": "{{ input.file }}"}
     bad_inputs = (
         Bad("no handler", {"file": "a.mp4"}, "handler"),
-        Bad("a handler's name of a page", {"handler": "x" * 10_000}, "handler"),
-        Bad("a queue of our own workers", {"handler": "render-video"}, "only a remote runner"),
+        Bad("a handler name that is too long", {"handler": "x" * 10_000}, "handler"),
+        Bad("a queue of Valkyr's workers", {"handler": "render-video"}, "only a remote runner"),
     )
 
     def costs_with(self, config: Any) -> bool:

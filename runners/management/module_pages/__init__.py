@@ -100,17 +100,6 @@ def as_json(value: Any) -> str:
 # One module's entry: its description, inputs, outputs, an example, and its errors.
 
 
-EFFECTS = {
-    "none": "`none`. Running the step again is safe.",
-    "idempotent": (
-        "`idempotent`. After a crash the step can run again; the idempotency key prevents a second "
-        "effect."
-    ),
-    "database": (
-        "`database`. Its writes to Valkyr's database commit with the step's record, or not at all."
-    ),
-    "external": "`external`. After a crash it can happen twice, with the same idempotency key.",
-}
 LONGEST = 300
 
 
@@ -122,18 +111,18 @@ def entry(spec: ModuleSpec) -> str:
 
 
 def _facts(spec: ModuleSpec) -> Iterator[str]:
-    yield f"- *Effect*: {EFFECTS[spec.effect]}"
-    where = "runs inline, with the steps around it" if spec.inline else f"queue `{spec.queue}`"
-    yield f"- *Runs*: {where}; retry `{spec.retry_name}`; timeout {spec.timeout_seconds:g} s."
+    where = "inline" if spec.inline else f"queue `{spec.queue}`"
+    facts = [f"effect `{spec.effect}`", where, f"retry `{spec.retry_name}`"]
+    facts.append(f"timeout {spec.timeout_seconds:g} s")
+    if not spec.takes_secrets:
+        facts.append("no secrets in `with`")
+    yield f"- *Runs*: {', '.join(facts)}."
     if spec.outcomes:
         yield f"- *Outcomes*: {codes(spec.outcomes)}."
     if spec.credential:
-        names = " or ".join(code(name) for name in spec.credential)
-        yield f"- *Credential*: type {names}. Name it in the task's `credential`."
+        yield f"- *Credential*: {' or '.join(code(name) for name in spec.credential)}."
     if spec.circuit_target:
         yield f"- *Circuit*: {spec.circuit_target.rstrip('.')}."
-    if not spec.takes_secrets:
-        yield "- *Secrets*: not allowed in `with`, because it is stored or shown."
 
 
 def _task(spec: ModuleSpec) -> list[str]:
@@ -146,25 +135,26 @@ def _task(spec: ModuleSpec) -> list[str]:
 
 def _inputs(spec: ModuleSpec) -> list[str]:
     schema = spec.inputs_schema
-    rows = list(_input_rows(schema))
+    rows = list(_input_rows(schema, spec.example or {}))
     if not rows:
         return ["It takes no inputs."]
     return ["| input | type | default | |", "|---|---|---|---|", *rows]
 
 
-def _input_rows(schema: Mapping[str, Any]) -> Iterator[str]:
+def _input_rows(schema: Mapping[str, Any], shown: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a row for each input; `shown` is the example task, whose inputs need no other one."""
     required = schema.get("required", [])
     for key, value in schema.get("properties", {}).items():
         default = "required" if key in required else code(_default(value))
         held = bounds(value)
         told = f"{kind(value, schema)}, {held}" if held else kind(value, schema)
-        yield f"| `{key}` | {told} | {default} | {_meaning(value)} |"
+        yield f"| `{key}` | {told} | {default} | {_meaning(value, key in shown)} |"
 
 
-def _meaning(value: Mapping[str, Any]) -> str:
+def _meaning(value: Mapping[str, Any], shown: bool) -> str:
     text = cell(value.get("description", ""))
-    for example in value.get("examples", [])[:1]:
-        text += f" Example: {code(_short(as_json(example)))}"
+    if not shown and (examples := value.get("examples")):
+        text += f" Example: {code(_short(as_json(examples[0])))}"
     return text.strip()
 
 
@@ -192,12 +182,10 @@ def _outputs(spec: ModuleSpec) -> list[str]:
 
 
 def _bad(spec: ModuleSpec) -> list[str]:
-    if not spec.bad_inputs:
-        return []
-    rows = [
-        f"| {cell(bad.what)} | {bad.error_type} | {cell(bad.says)} |" for bad in spec.bad_inputs
-    ]
-    return ["| bad input | error type | its message says |", "|---|---|---|", *rows]
+    by_type: dict[str, list[str]] = {}
+    for bad in spec.bad_inputs:
+        by_type.setdefault(bad.error_type, []).append(cell(bad.what))
+    return [f"- Fails as {name}: {'; '.join(causes)}." for name, causes in by_type.items()]
 
 
 def _short(text: str) -> str:
@@ -248,5 +236,5 @@ def _line(spec: ModuleSpec) -> str:
 
 
 def _category(category: str, members: Sequence[ModuleSpec]) -> str:
-    opening = f"# Modules: {category}\n\n[All modules](../{INDEX}), and how to read this page.\n"
+    opening = f"# Modules: {category}\n\n[How to read this page](../{INDEX}).\n"
     return "\n".join([opening, *(entry(spec) for spec in members)])

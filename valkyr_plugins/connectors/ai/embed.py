@@ -83,14 +83,14 @@ class LlmEmbed(LlmModule[EmbedInputs]):
     }
     bad_inputs = (
         Bad("no text", {"model": "m", "texts": []}, "at least 1 item"),
-        Bad("a text of spaces", {"model": "m", "texts": ["a", " \n"]}, "text 1 has 2 characters"),
+        Bad("a blank text", {"model": "m", "texts": ["a", " \n"]}, "text 1 has 2 characters"),
         Bad(
-            "a text as long as a book",
+            "a text that is too long",
             {"model": "m", "texts": ["a" * (MAX_CHARACTERS + 1)]},
             "cut long ones into parts",
         ),
         Bad(
-            "more vectors than a step can yield",
+            "too many vectors",
             {"model": "embed-wide", "texts": ["a", "b", "c"], "batchSize": 1,
              "baseUrl": "{server}"},
             "ask for fewer dimensions",

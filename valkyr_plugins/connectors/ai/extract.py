@@ -103,14 +103,14 @@ class LlmExtract(LlmModule[ExtractInputs]):
         ),
         Bad("no message", {"model": "m", "messages": [], "schema": {}}, "at least one message"),
         Bad(
-            "a schema that refers to what it does not hold",
+            "a schema with a broken reference",
             {"model": "valid", "messages": "Hello", "baseUrl": "{server}",
              "schema": {"$ref": "https://schemas.example.com/order.json"}},
             "the schema has a reference to a missing definition",
             needs="llm",
         ),
         Bad(
-            "a model that errs twice",
+            "a model that fails twice",
             {"model": "invalid-twice", "messages": "Hello", "baseUrl": "{server}",
              "schema": {"type": "object", "required": ["total"]}},
             "does not fit the schema, after one repair",
@@ -123,7 +123,7 @@ class LlmExtract(LlmModule[ExtractInputs]):
             needs="llm",
         ),
         Bad(
-            "an answer cut off at maxTokens",
+            "an answer that ends at maxTokens",
             {"model": "truncated", "messages": "Hello", "baseUrl": "{server}", "schema": {}},
             "raise maxTokens",
             needs="llm",

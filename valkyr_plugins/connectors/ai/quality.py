@@ -241,9 +241,9 @@ class QualityAssess(Module[AssessInputs]):
         "targetWords": 400,
     }
     bad_inputs = (
-        Bad("no text but null", {"text": None}, "text: Input should be a valid string"),
+        Bad("null instead of a text", {"text": None}, "text: Input should be a valid string"),
         Bad(
-            "a text as long as a shelf of books",
+            "a text that is far too long",
             {"text": "a " * MAX_CHARACTERS},
             "text: String should have at most",
         ),
@@ -256,11 +256,11 @@ class QualityAssess(Module[AssessInputs]):
             "at least one must count",
         ),
         Bad(
-            "a threshold that nothing reaches",
+            "a threshold above 1",
             {"text": "a", "threshold": 60},
             "threshold: Input should be less than or equal to 1",
         ),
-        Bad("bytes in place of a text", {"text": [0, 255]}, "text: Input should be a valid string"),
+        Bad("bytes instead of a text", {"text": [0, 255]}, "text: Input should be a valid string"),
     )
 
     def execute(self, inputs: AssessInputs, ctx: StepContext) -> Result:

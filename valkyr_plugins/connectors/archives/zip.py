@@ -98,18 +98,20 @@ class ArchiveZip(Module[ArchiveZipInputs]):
         "to": "archives/{{ input.day }}.zip",
     }
     bad_inputs = (
-        Bad("nothing to pack", {}, "give paths, contents or both"),
-        Bad("a name that climbs", {"contents": {"../x": ""}}, "leads outside"),
-        Bad("a name from the root", {"contents": {"/etc/x": ""}}, "leads outside"),
+        Bad("no entries", {}, "give paths, contents or both"),
+        Bad("a name with `..`", {"contents": {"../x": ""}}, "leads outside"),
+        Bad("an absolute name", {"contents": {"/etc/x": ""}}, "leads outside"),
         Bad("a Windows drive", {"contents": {"c:x": ""}}, "leads outside"),
         Bad("a name with a NUL", {"contents": {"a\x00b": ""}}, "has no proper name"),
-        Bad("a file within a file", {"contents": {"a": "", "a/b": ""}}, "as a file and as a f"),
-        Bad("half a surrogate", {"contents": {"a": "\ud800"}}, "surrogates not allowed"),
-        Bad("broken Base64", {"contents": {"a": "=="}, "encoding": "base64"}, "is not base64"),
-        Bad("more than allowed", {"contents": {"a": "12345"}, "maxBytes": 4}, "maxBytes"),
-        Bad("the machine's own disk", {"paths": ["file:///etc/passwd"]}, "never opened"),
+        Bad(
+            "a file below another file", {"contents": {"a": "", "a/b": ""}}, "as a file and as a f"
+        ),
+        Bad("a lone surrogate", {"contents": {"a": "\ud800"}}, "surrogates not allowed"),
+        Bad("invalid Base64", {"contents": {"a": "=="}, "encoding": "base64"}, "is not base64"),
+        Bad("more bytes than allowed", {"contents": {"a": "12345"}, "maxBytes": 4}, "maxBytes"),
+        Bad("a local path by URL", {"paths": ["file:///etc/passwd"]}, "never opened"),
         Bad("a link", {"paths": ["link"]}, "symbolic links are not followed", needs="files"),
-        Bad("the same twice", {"paths": ["large.txt"] * 2}, "twice", needs="files"),
+        Bad("a duplicate entry", {"paths": ["large.txt"] * 2}, "twice", needs="files"),
         Bad(
             "too large for an output",
             {"paths": ["random.bin"]},

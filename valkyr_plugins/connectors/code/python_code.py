@@ -94,7 +94,7 @@ class PythonCode(Module[PythonCodeInputs]):
     }
     bad_inputs = (
         Bad("invalid code", {"code": "def main(:"}, "SyntaxError: invalid syntax (line 1)"),
-        Bad("no main", {"code": "x = 1"}, "the code defines no function main"),
+        Bad("no function main", {"code": "x = 1"}, "the code defines no function main"),
         Bad("a NUL", {"code": "def main(i): pass\x00"}, "null bytes"),
         Bad(
             "an exception",
@@ -102,7 +102,7 @@ class PythonCode(Module[PythonCodeInputs]):
             "ZeroDivisionError: division by zero (line 2, in main)",
         ),
         Bad(
-            "a loop without end",
+            "an infinite loop",
             {"code": "def main(inputs):\n    while True: pass\n", "seconds": 0.5},
             "did not finish within 0.5 s",
             ErrorType.TIMEOUT,
@@ -122,9 +122,9 @@ class PythonCode(Module[PythonCodeInputs]):
             {"code": "def main(inputs):\n    return 'x' * 10 * 2**20\n"},
             "larger than 5 MiB",
         ),
-        Bad("code without end", {"code": "#" * 200_000}, "code: String should have at most"),
+        Bad("code that is too long", {"code": "#" * 200_000}, "code: String should have at most"),
         Bad(
-            "code that ends itself",
+            "code that ends its process",
             {"code": "import os\ndef main(inputs):\n    os._exit(3)\n"},
             "ended its process (exit code 3)",
         ),

@@ -173,22 +173,22 @@ class Aggregate(PureModule):
             "a is a text in some row, not a number",
         ),
         Bad(
-            "a number without end",
+            "a number that is not finite",
             {"rows": [{"a": "NaN"}], "compute": {"s": {"function": "sum", "field": "a"}}},
             "a is a text in some row, not a number",
         ),
         Bad(
-            "a sum of nothing",
+            "a sum without a field",
             {"rows": [], "compute": {"s": {"function": "sum"}}},
             "sum needs a field",
         ),
         Bad(
-            "a name twice",
+            "a duplicate name",
             {"rows": [], "groupBy": "a", "compute": {"a": {"function": "count"}}},
             "a is in groupBy and in compute",
         ),
         Bad(
-            "numbers and texts, the least of them",
+            "the minimum of numbers and texts",
             {"rows": [{"a": 1}, {"a": "x"}], "compute": {"m": {"function": "min", "field": "a"}}},
             "a is a number in some row and a text in another",
         ),

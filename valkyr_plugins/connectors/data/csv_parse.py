@@ -111,7 +111,7 @@ class CsvParse(Module[CsvParseInputs]):
     bad_inputs = (
         Bad("a line with too few fields", {"text": "a,b\n1\n"}, "line 2 of the CSV has 1 fields"),
         Bad("a column named twice", {"text": "a,a\n"}, "names a column twice: a"),
-        Bad("a text cut off within quotes", {"text": 'a\n"1'}, "it is cut off"),
+        Bad("a text that ends within quotes", {"text": 'a\n"1'}, "it is cut off"),
         Bad("a field of 10 MiB", lambda: {"text": "a\n" + "x" * 10_485_760}, "at most 5,242,880"),
         Bad("a field of 200,000 characters", {"text": "a\n" + "x" * 200_000}, "field limit"),
         Bad("a quote that never closes", {"text": 'a\n"' + "x\n" * 100_000}, "Is a quote missing?"),
@@ -120,7 +120,7 @@ class CsvParse(Module[CsvParseInputs]):
         Bad("a lone surrogate", {"text": "a\n\ud800"}, "lone surrogate (U+D800)"),
         Bad("a delimiter that is the quote", {"text": "a", "delimiter": '"'}, "do not go together"),
         Bad("two sources", {"text": "a", "path": "b"}, "exactly one of text, path and batch"),
-        Bad("a path out of the files folder", {"path": "../a.csv"}, "below the files folder"),
+        Bad("a path outside of the files folder", {"path": "../a.csv"}, "below the files folder"),
     )
 
     def execute(self, inputs: CsvParseInputs, ctx: StepContext) -> Result:

@@ -133,7 +133,7 @@ class CsvWrite(Module[CsvWriteInputs]):
         "path": "reports/{{ input.day }}.csv",
     }
     bad_inputs = (
-        Bad("rows that are none", {"rows": ["a", "b"]}, "rows"),
+        Bad("rows that are not rows", {"rows": ["a", "b"]}, "rows"),
         Bad(
             "a list longer than the columns",
             {"rows": [["a", "b"]], "columns": ["x"]},
@@ -156,11 +156,11 @@ class CsvWrite(Module[CsvWriteInputs]):
             "do not go together",
         ),
         Bad(
-            "a letter that the encoding lacks",
+            "a character that the encoding lacks",
             {"rows": [{"a": "日"}], "path": "a.csv", "encoding": "cp1252"},
             "'日' (U+65E5) has no place in cp1252",
         ),
-        Bad("a path out of the files folder", {"rows": [], "path": "../a"}, "below the files"),
+        Bad("a path outside of the files folder", {"rows": [], "path": "../a"}, "below the files"),
     )
 
     def execute(self, inputs: CsvWriteInputs, ctx: StepContext) -> Result:

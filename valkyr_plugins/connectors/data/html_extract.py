@@ -137,18 +137,18 @@ class HtmlExtract(Module[HtmlExtractInputs]):
     }
     bad_inputs = (
         Bad(
-            "a selector that breaks off",
+            "an incomplete selector",
             {"html": "<p>x", "fields": {"a": "p[title"}},
             "'[' is not closed",
         ),
         Bad("an invalid selector", {"html": "<p>x", "fields": {"a": "p$"}}, "not a CSS selector"),
         Bad(
-            "a selector that would go back and forth for hours",
+            "a selector that would run for hours",
             {"html": "<div>" * 3_000, "fields": {"a": "a div div div div"}},
             "nests too deep to be read",
         ),
         Bad(
-            "a pseudo-class that looks at everything",
+            "a pseudo-class that scans the whole page",
             {"html": "<p>", "fields": {"a": "p:has(a)"}},
             "':has' is not supported",
         ),
@@ -158,12 +158,12 @@ class HtmlExtract(Module[HtmlExtractInputs]):
             "counts siblings",
         ),
         Bad(
-            "1,000,000 elements in each other",
+            "1,000,000 nested elements",
             lambda: {"html": "<div>" * 1_000_000, "fields": {"a": "div"}},
             "nests too deep to be read",
         ),
         Bad(
-            "elements within elements, each with its whole HTML",
+            "nested elements, each with its HTML",
             {
                 "html": "<div>" * 500 + "x" * 100_000,
                 "fields": {"a": {"selector": "div", "get": "html", "all": True}},
@@ -171,7 +171,7 @@ class HtmlExtract(Module[HtmlExtractInputs]):
             "more than 5,242,880 bytes",
         ),
         Bad(
-            "nothing where something is required",
+            "a required value that is missing",
             {"html": "\x89PNG\x00", "fields": {"a": {"selector": "h1", "required": True}}},
             "nothing fits 'h1'",
         ),

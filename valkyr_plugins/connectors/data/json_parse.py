@@ -46,19 +46,23 @@ class JsonParse(PureModule):
     Outputs = JsonParseOutputs
     example = {"text": "{{ tasks.read.output.content }}"}
     bad_inputs = (
-        Bad("a text cut off", {"text": '{"a": [1, 2'}, "is not JSON at line 1, column 12"),
+        Bad("an incomplete text", {"text": '{"a": [1, 2'}, "is not JSON at line 1, column 12"),
         Bad("two values", {"text": "1 2"}, "Extra data at line 1, column 3"),
-        Bad("a number that JSON has no word for", {"text": "[NaN]"}, "NaN is not valid JSON"),
+        Bad("a number that JSON cannot express", {"text": "[NaN]"}, "NaN is not valid JSON"),
         Bad("a number too large", {"text": "1e999"}, "1e999 is too large"),
         Bad("a number of 5,000 digits", {"text": "1" * 5_000}, "has too many digits"),
-        Bad("100,000 lists in each other", {"text": "[" * 100_000}, "nests more than 256 deep"),
-        Bad("a key twice", {"text": '{"a":1,"a":2}', "repeatedKeys": "fail"}, "'a' appears twice"),
+        Bad("100,000 nested lists", {"text": "[" * 100_000}, "nests more than 256 deep"),
+        Bad(
+            "a duplicate key",
+            {"text": '{"a":1,"a":2}', "repeatedKeys": "fail"},
+            "'a' appears twice",
+        ),
         Bad(
             "a text of 10 MiB", lambda: {"text": '"' + "x" * 10_485_760 + '"'}, "at most 5,242,880"
         ),
         Bad("binary data", {"text": "\x00\x01"}, "holds a NUL character"),
-        Bad("a NUL in disguise", {"text": r'"\u0000"'}, "holds a NUL character"),
-        Bad("half a surrogate in disguise", {"text": r'"\ud83d"'}, "lone surrogate (U+D83D)"),
+        Bad("an escaped NUL", {"text": r'"\u0000"'}, "holds a NUL character"),
+        Bad("an escaped lone surrogate", {"text": r'"\ud83d"'}, "lone surrogate (U+D83D)"),
         Bad("a bad line", {"text": "1\n{\n", "lines": True}, "is not JSON at line 2, column 2"),
     )
 

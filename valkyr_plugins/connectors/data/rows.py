@@ -299,7 +299,11 @@ class Deduplicate(PureModule):
         Bad("rows that are an object", {"rows": {"a": 1}}, "rows: Input should be a valid list"),
         Bad("an invalid field", {"rows": [], "by": ["a["]}, "not a JMESPath expression"),
         Bad("too many rows", {"rows": [1] * 100_001}, "at most 100,000 are taken at once"),
-        Bad("an expression that does not fit", {"rows": [3], "by": "length(@)"}, "does not fit"),
+        Bad(
+            "an expression that does not fit the data",
+            {"rows": [3], "by": "length(@)"},
+            "does not fit",
+        ),
     )
 
     def execute(self, inputs: DeduplicateInputs, ctx: StepContext) -> Result:

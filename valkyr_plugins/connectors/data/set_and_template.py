@@ -65,7 +65,7 @@ class TextTemplate(PureModule):
         Bad("no text", {}, "text: Field required"),
         Bad("a text of 6 MiB", lambda: {"text": "x" * 6_291_456}, "at most 5,242,880 are taken"),
         Bad("a lone surrogate", {"text": "Dear \ud800"}, "lone surrogate (U+D800)"),
-        Bad("a number that JSON has no word for", {"text": float("nan")}, "not JSON"),
+        Bad("a number that JSON cannot express", {"text": float("nan")}, "not JSON"),
     )
 
     def execute(self, inputs: TemplateInputs, ctx: StepContext) -> Result:

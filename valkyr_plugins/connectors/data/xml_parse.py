@@ -79,21 +79,25 @@ class XmlParse(Module[XmlParseInputs]):
     Outputs = XmlParseOutputs
     example = {"text": "{{ tasks.fetch.output.body }}", "lists": ["item"]}
     bad_inputs = (
-        Bad("a document cut off", {"text": "<a><b>x"}, "is not XML at line 1"),
-        Bad("no XML at all", {"text": "id,total\n"}, "is not XML at line 1"),
+        Bad("an incomplete document", {"text": "<a><b>x"}, "is not XML at line 1"),
+        Bad("a text that is not XML", {"text": "id,total\n"}, "is not XML at line 1"),
         Bad("an empty text", {"text": ""}, "no element found"),
-        Bad("a billion laughs", {"text": BILLION_LAUGHS}, "declares entities"),
+        Bad(
+            "an entity expansion attack (billion laughs)",
+            {"text": BILLION_LAUGHS},
+            "declares entities",
+        ),
         Bad(
             "a file of the server as an entity",
             {"text": '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'},
             "declares entities",
         ),
         Bad(
-            "an entity of a document elsewhere",
+            "an external entity",
             {"text": '<!DOCTYPE a SYSTEM "http://127.0.0.1:9/a.dtd"><a>&x;</a>'},
             "uses the entity 'x', which it does not declare",
         ),
-        Bad("100,000 elements in each other", {"text": "<a>" * 100_000}, "more than 256 deep"),
+        Bad("100,000 nested elements", {"text": "<a>" * 100_000}, "more than 256 deep"),
         Bad(
             "a document of 10 MiB",
             lambda: {"text": f"<a>{'x' * 10_485_760}</a>"},

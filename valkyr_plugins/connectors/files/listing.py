@@ -138,7 +138,7 @@ class FileList(Module[FileListInputs]):
         Bad("a path outside", {"path": ".."}, "below the files folder"),
         Bad("the root", {"path": "/"}, "below the files folder"),
         Bad("no bucket", {"path": "s3://"}, "names no bucket"),
-        Bad("a pattern without end", {"pattern": "*/" * 40}, "at most 32 parts"),
+        Bad("a pattern that is too long", {"pattern": "*/" * 40}, "at most 32 parts"),
         Bad("another scheme", {"path": "memory://x"}, "not allowed here"),
         Bad(
             "a private server",

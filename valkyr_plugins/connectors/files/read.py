@@ -78,21 +78,21 @@ class FileRead(Module[FileReadInputs]):
     Outputs = FileReadOutputs
     example: ClassVar = {"path": "orders/{{ input.day }}.csv"}
     bad_inputs = (
-        Bad("a path out of the files folder", {"path": "../secret"}, "below the files folder"),
-        Bad("a path from the root", {"path": "/etc/passwd"}, "below the files folder"),
+        Bad("a path outside of the files folder", {"path": "../secret"}, "below the files folder"),
+        Bad("an absolute path", {"path": "/etc/passwd"}, "below the files folder"),
         Bad("a NUL in the path", {"path": "a\x00b"}, "below the files folder"),
-        Bad("the machine's own disk by URL", {"path": "file:///etc/passwd"}, "never opened"),
-        Bad("any server by URL", {"path": "http://10.0.0.1/x"}, "not allowed here"),
+        Bad("a local path by URL", {"path": "file:///etc/passwd"}, "never opened"),
+        Bad("a server by URL", {"path": "http://10.0.0.1/x"}, "not allowed here"),
         Bad("chained schemes", {"path": "simplecache::s3://b/k"}, "chains schemes"),
         Bad("an invalid bucket", {"path": "s3://arn:aws/k"}, "names no bucket"),
-        Bad("a key that climbs", {"path": "s3://shop/../other/k"}, "neither empty nor"),
+        Bad("a key with `..`", {"path": "s3://shop/../other/k"}, "neither empty nor"),
         Bad(
-            "the cloud's metadata service as the server",
+            "the cloud's metadata service",
             {"path": "s3://latest/meta-data", "endpoint": "http://169.254.169.254"},
             "a private or special address",
         ),
         Bad(
-            "a private server, its address written as a number",
+            "a private server with a numeric address",
             {"path": "s3://shop/k", "endpoint": "http://2130706433"},
             "is not an S3 endpoint",
         ),
@@ -103,7 +103,7 @@ class FileRead(Module[FileReadInputs]):
         Bad("a folder", {"path": "folder"}, "is not a regular file", needs="files"),
         Bad("a link", {"path": "link"}, "symbolic links are not followed", needs="files"),
         Bad(
-            "a server that is not there",
+            "an unreachable server",
             {"path": "s3://shop/k", "endpoint": "{server}"},
             "Could not connect",
             ErrorType.TRANSIENT,

@@ -80,14 +80,14 @@ class FileWrite(Module[FileWriteInputs]):
         Bad("no name", {"path": "", "content": ""}, "path is empty"),
         Bad("a backslash", {"path": "a\\b", "content": ""}, "below the files folder"),
         Bad("another scheme", {"path": "sftp://h/x", "content": ""}, "not allowed here"),
-        Bad("half a surrogate", {"path": "a", "content": "\ud800"}, "surrogates not allowed"),
+        Bad("a lone surrogate", {"path": "a", "content": "\ud800"}, "surrogates not allowed"),
         Bad(
-            "a letter that the charset lacks",
+            "a character that the charset lacks",
             {"path": "a", "content": "Ω", "charset": "latin-1"},
             "not text that latin-1 can hold",
         ),
         Bad(
-            "Base64 that is cut off",
+            "incomplete Base64",
             {"path": "a", "content": "QUJ", "encoding": "base64"},
             "content is not base64",
         ),

@@ -78,7 +78,7 @@ class SlackPost(Module[SlackPostInputs]):
         "channel": "#orders",
     }
     bad_inputs = (
-        Bad("nothing to say", {"channel": "#orders"}, "give text or blocks"),
+        Bad("no text or blocks", {"channel": "#orders"}, "give text or blocks"),
         Bad("a text of 50,000 characters", {"text": "a" * 50_000}, "40000 characters"),
         Bad("51 blocks", {"blocks": [{"type": "divider"}] * 51}, "50 items"),
         Bad("a text with a lone surrogate", {"text": "a\ud800"}, "text"),

@@ -78,11 +78,13 @@ class EventPublish(Module[EventPublishInputs]):
     bad_inputs = (
         Bad("no name", {"event": ""}, "event: String should have at least 1 character"),
         Bad(
-            "a name without end",
+            "a name that is too long",
             lambda: {"event": "x" * 1_000_000},
             "event: String should have at most",
         ),
-        Bad("a name of two lines", {"event": "a\nb"}, "event: a name has no control characters"),
+        Bad(
+            "a name with a line break", {"event": "a\nb"}, "event: a name has no control characters"
+        ),
         Bad(
             "a payload that is not JSON",
             {"event": "a", "payload": {"n": b"\xff"}},

@@ -123,17 +123,19 @@ class QueuePublish(Module[QueuePublishInputs]):
         "json": {"orderId": "{{ input.orderId }}"},
     }
     bad_inputs = (
-        Bad("no place", {"json": 1}, "set exactly one of queue, stream and exchange"),
+        Bad("no destination", {"json": 1}, "set exactly one of queue, stream and exchange"),
         Bad(
-            "two places",
+            "two destinations",
             {"queue": "a", "stream": "b", "json": 1},
             "set exactly one of queue, stream",
         ),
         Bad("no body", {"queue": "a"}, "set exactly one of json, text and base64"),
         Bad("two bodies", {"queue": "a", "text": "b", "json": 1}, "set exactly one of json, text"),
-        Bad("a name of two lines", {"queue": "a\r\nSET x y", "json": 1}, "queue: String should"),
         Bad(
-            "a name without end",
+            "a name with a line break", {"queue": "a\r\nSET x y", "json": 1}, "queue: String should"
+        ),
+        Bad(
+            "a name that is too long",
             lambda: {"queue": "x" * 1_000_000, "json": 1},
             "queue: String should",
         ),
@@ -141,9 +143,9 @@ class QueuePublish(Module[QueuePublishInputs]):
             "a body of 2 MiB", lambda: {"queue": "a", "text": "x" * 2**21}, "1,048,576 is the most"
         ),
         Bad("invalid Base64", {"queue": "a", "base64": "!"}, "base64 is not valid Base64"),
-        Bad("half a character", {"queue": "a", "text": "\ud800"}, "half a character at 0"),
+        Bad("a lone surrogate", {"queue": "a", "text": "\ud800"}, "half a character at 0"),
         Bad(
-            "a header in the way",
+            "a header named body",
             {"stream": "a", "json": 1, "headers": {"body": "b"}},
             "a stream's entry already has body",
         ),

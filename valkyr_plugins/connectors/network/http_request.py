@@ -44,7 +44,7 @@ BAD_REQUESTS = (
         "header 'X-Note' holds characters outside of ASCII",
     ),
     Bad(
-        "a header that frames the request",
+        "a header that HTTP sets",
         {"url": NOWHERE, "headers": {"Transfer-Encoding": "chunked"}},
         "Transfer-Encoding cannot be set",
     ),
@@ -59,7 +59,7 @@ BAD_REQUESTS = (
         "body",
     ),
     Bad(
-        "a number JSON does not know",
+        "a number that JSON cannot express",
         {"url": NOWHERE, "method": "POST", "json": {"amount": float("nan")}},
         "cannot be written as JSON",
     ),
@@ -73,7 +73,7 @@ BAD_REQUESTS = (
         },
         "must lie below the files folder",
     ),
-    Bad("an answer that never ends", {"url": "{server}/endless"}, "raise maxBytes", needs="http"),
+    Bad("an endless answer", {"url": "{server}/endless"}, "raise maxBytes", needs="http"),
     Bad(
         "64 KiB that unpack to 64 MiB",
         {"url": "{server}/gzip-bomb"},
@@ -81,26 +81,26 @@ BAD_REQUESTS = (
         needs="http",
     ),
     Bad(
-        "an encoding that nobody asked for",
+        "an unrequested encoding",
         {"url": "{server}/brotli"},
         "only one of gzip, deflate is understood",
         needs="http",
     ),
     Bad(
-        "an answer that breaks off",
+        "an answer that ends early",
         {"url": "{server}/cut"},
         "RemoteProtocolError",
         ErrorType.TRANSIENT,
         needs="http",
     ),
     Bad(
-        "an answer that drips",
+        "a very slow answer",
         {"url": "{server}/drip-body", "timeoutSeconds": 0.3},
         "ReadTimeout",
         ErrorType.TIMEOUT,
         needs="http",
     ),
-    Bad("redirects in a circle", {"url": "{server}/circle"}, "more than 5", needs="http"),
+    Bad("a redirect loop", {"url": "{server}/circle"}, "more than 5", needs="http"),
 )
 
 

@@ -109,13 +109,13 @@ class RssRead(Module[RssReadInputs]):
         Bad("a page that is not a feed", {"url": "{server}/page"}, "is not a feed", needs="http"),
         Bad("JSON", {"url": "{server}/good"}, "is not a feed", needs="http"),
         Bad("nothing", {"url": "{server}/empty"}, "is not a feed", needs="http"),
-        Bad("a feed that never ends", {"url": "{server}/endless"}, "raise maxBytes", needs="http"),
+        Bad("an endless feed", {"url": "{server}/endless"}, "raise maxBytes", needs="http"),
         Bad("64 KiB that unpack to 64 MiB", {"url": "{server}/gzip-bomb"}, "raise maxBytes",
             needs="http"),
-        Bad("a feed that breaks off", {"url": "{server}/cut"}, "RemoteProtocolError",
+        Bad("a feed that ends early", {"url": "{server}/cut"}, "RemoteProtocolError",
             ErrorType.TRANSIENT, needs="http"),
-        Bad("this machine's own files", {"url": "file:///etc/passwd"}, "http:// or https://"),
-        Bad("more entries than are yielded", {"url": "https://a.example/", "limit": 100_000},
+        Bad("local files", {"url": "file:///etc/passwd"}, "http:// or https://"),
+        Bad("too many entries", {"url": "https://a.example/", "limit": 100_000},
             "less than or equal to 1000"),
     )  # fmt: skip
     Inputs = RssReadInputs

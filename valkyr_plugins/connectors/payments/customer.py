@@ -91,19 +91,19 @@ class Customer(StripeModule[CustomerInputs]):
         "metadata": {"userId": "{{ input.userId }}"},
     }
     bad_inputs = (
-        Bad("nobody to change", {"operation": "update", "name": "Ann"}, "update needs customer"),
+        Bad("no customer", {"operation": "update", "name": "Ann"}, "update needs customer"),
         Bad(
-            "nothing to change",
+            "no changes",
             {"operation": "update", "customer": "cus_1"},
             "update needs something to change",
         ),
         Bad(
-            "a name without end",
+            "a name that is too long",
             lambda: {"name": "x" * 1_000_000},
             "name: String should have at most",
         ),
         Bad(
-            "an id that leads elsewhere",
+            "an id with a path",
             {"operation": "retrieve", "customer": "cus_1/sources/card_1"},
             "customer: expected an id that begins with cus_",
         ),

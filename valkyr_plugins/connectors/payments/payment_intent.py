@@ -179,32 +179,32 @@ class PaymentIntent(StripeModule[PaymentIntentInputs]):
         ),
         Bad("an amount as text", {"amount": "12.50", "currency": "eur"}, "amount: Input should be"),
         Bad(
-            "nothing to pay",
+            "an amount of 0",
             {"amount": 0, "currency": "eur"},
             "amount: Input should be greater than or equal to 1",
         ),
         Bad(
-            "a currency's sign",
+            "a currency sign",
             {"amount": 1250, "currency": "€"},
             "currency: expected three lower-case letters of ISO 4217",
         ),
         Bad(
-            "a card's number for a payment method",
+            "a card number as a payment method",
             {"amount": 1250, "currency": "eur", "paymentMethod": "4242424242424242"},
             "paymentMethod: expected an id that begins with pm_",
         ),
         Bad(
-            "an id that leads elsewhere",
+            "an id with a path",
             {"operation": "capture", "paymentIntent": "pi_1/../../charges"},
             "paymentIntent: expected an id that begins with pi_",
         ),
         Bad(
-            "metadata without end",
+            "a metadata value that is too long",
             {"amount": 1, "currency": "eur", "metadata": {"note": "x" * 501}},
             "metadata: Stripe accepts up to 50 entries",
         ),
         Bad(
-            "what belongs to another operation",
+            "inputs of another operation",
             {"operation": "cancel", "paymentIntent": "pi_1", "amount": 5},
             "the operation cancel takes no amount",
         ),

@@ -78,15 +78,15 @@ class Refund(StripeModule[RefundInputs]):
         "reason": "requested_by_customer",
     }
     bad_inputs = (
-        Bad("nothing to give back", {"amount": 5}, "set either paymentIntent or charge"),
+        Bad("no payment or charge", {"amount": 5}, "set either paymentIntent or charge"),
         Bad(
             "a payment and a charge",
             {"paymentIntent": "pi_1", "charge": "ch_1"},
             "set either paymentIntent or charge",
         ),
-        Bad("less than nothing", {"charge": "ch_1", "amount": -5}, "amount: Input should be"),
+        Bad("a negative amount", {"charge": "ch_1", "amount": -5}, "amount: Input should be"),
         Bad(
-            "an id of something else",
+            "an id of another object",
             {"paymentIntent": "cus_1"},
             "paymentIntent: expected an id that begins with pi_",
         ),

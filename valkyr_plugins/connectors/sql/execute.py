@@ -129,7 +129,7 @@ class SqlExecute(Module[SqlExecuteInputs]):
             "at most 50",
         ),
         Bad(
-            "the end of the step's own transaction",
+            "a COMMIT",
             {"statement": "/* so? */ COMMIT"},
             "COMMIT is not allowed",
             needs="sql",
@@ -141,7 +141,7 @@ class SqlExecute(Module[SqlExecuteInputs]):
             needs="sql",
         ),
         Bad(
-            "a row that is there already",
+            "a duplicate row",
             {"statement": "INSERT INTO sold (id) VALUES (:id)", "params": {"id": 1}},
             "23505",
             needs="sql",
@@ -153,13 +153,13 @@ class SqlExecute(Module[SqlExecuteInputs]):
             needs="sql",
         ),
         Bad(
-            "parameters of which one lacks a value",
+            "a parameter without a value",
             {"statement": "INSERT INTO sold (id) VALUES (:id)", "params": [{"id": 7}, {}]},
             "names :id",
             needs="sql",
         ),
         Bad(
-            "a program on the server's machine",
+            "a program on the database server",
             {"statement": "COPY sold TO PROGRAM 'sh'"},
             "COPY is not allowed",
             needs="sql",

@@ -105,7 +105,7 @@ class SqlQuery(Module[SqlQueryInputs]):
         Bad("no credential", {"statement": "SELECT 1"}, "needs a credential of type database"),
         Bad("a statement that writes", {"statement": "DELETE FROM t"}, "only reads", needs="sql"),
         Bad(
-            "one that writes behind a word that reads",
+            "a statement that writes after a keyword that reads",
             {"statement": "WITH gone AS (DELETE FROM sold RETURNING id) SELECT * FROM gone"},
             "must not contain data-modifying",
             needs="sql",
@@ -118,9 +118,9 @@ class SqlQuery(Module[SqlQueryInputs]):
         ),
         Bad("no SQL", {"statement": "SELECT FROM WHERE"}, "syntax error", needs="sql"),
         Bad("no such table", {"statement": "SELECT * FROM nothing"}, "42P01", needs="sql"),
-        Bad("a parameter too few", {"statement": "SELECT :a"}, "names :a", needs="sql"),
+        Bad("a missing parameter", {"statement": "SELECT :a"}, "names :a", needs="sql"),
         Bad(
-            "a parameter too many",
+            "an unknown parameter",
             {"statement": "SELECT 1", "params": {"a": 1}},
             "params holds a",
             needs="sql",
@@ -138,7 +138,7 @@ class SqlQuery(Module[SqlQueryInputs]):
             needs="sql",
         ),
         Bad(
-            "rows without end",
+            "too many rows",
             {"statement": "SELECT generate_series(1, 1000000000000) AS n"},
             "maxRows",
             needs="sql",
@@ -150,7 +150,7 @@ class SqlQuery(Module[SqlQueryInputs]):
             needs="sql",
         ),
         Bad(
-            "two columns of one name",
+            "duplicate column names",
             {"statement": "SELECT 1 AS a, 2 AS a"},
             "twice",
             needs="sql",
