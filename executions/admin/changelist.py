@@ -1,5 +1,6 @@
 """Lists of big tables: their counts, their pages, and the tabs above them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -54,10 +55,9 @@ class BoundedChangeList(ChangeList):
     @property
     def whole(self) -> bool:
         """Return whether nobody searched or filtered, so that an empty list has no rows at all."""
-        return not self.query and self.filter_params in [
-            {name: [value] for name, value in filters.items()}
-            for filters in getattr(self.model_admin, "whole_lists", ({},))
-        ]
+        known: tuple[Mapping[str, str], ...] = getattr(self.model_admin, "whole_lists", ({},))
+        given = {name: values[-1] for name, values in self.filter_params.items()}
+        return not self.query and given in known
 
     @property
     def tabs(self) -> list[Any]:
