@@ -11,7 +11,8 @@ from django.utils.translation import gettext
 from dlq.admin.attempts import attempts_section, copy_of, logs_section, traceback_section
 from dlq.admin.entry_links import page
 from dlq.admin.exporting import copying_section
-from dlq.admin.similar import alike, differences, newest_of_group, published
+from dlq.admin.marked_inputs import inputs_section
+from dlq.admin.similar import against_good, alike, differences, newest_of_group, published
 from dlq.admin.status_labels import pinned, resolution
 from dlq.models import DeadLetterEntry
 from executions.admin import links, marks
@@ -49,8 +50,9 @@ def reason(entry: DeadLetterEntry) -> Iterator[PageSection]:
 
 def sections(request: HttpRequest, entry: DeadLetterEntry, *, sees: bool) -> Iterator[PageSection]:
     """Return the panels in order; payloads for users who may see them."""
-    yield from differences(request, entry, shown=sees)
-    yield payload_section(gettext("Inputs"), entry.original_inputs, shown=sees, folded=False)
+    good = against_good(entry) if sees else None
+    yield from differences(request, entry, good)
+    yield inputs_section(entry, good.changes if good else None, shown=sees)
     yield attempts_section(entry)
     trace = traceback_section(entry.run)
     if trace is not None:
