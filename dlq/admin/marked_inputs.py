@@ -13,30 +13,29 @@ from django.utils.translation import gettext
 from dlq.comparing.difference import Comparison
 from dlq.comparing.suspects import Suspect, SuspectReason, suspects
 from dlq.models import DeadLetterEntry
-from executions.admin.sections import PageSection, payload_section
+from executions.admin.sections import PageSection
 from executions.admin.values import SHOWN_CHARACTERS, as_json, masked
 from executions.language import lazy
 
 REASONS = {
     SuspectReason.NAMED: lazy("named in the error"),
-    SuspectReason.DIFFERENT: lazy("different in the last successful run"),
+    SuspectReason.DIFFERENT: lazy("different from the last successful run"),
 }
 
 
-def inputs_section(
-    entry: DeadLetterEntry, against: Comparison | None, *, shown: bool
-) -> PageSection:
-    """Return the panel of the inputs; `against` compares them with a good run's."""
-    title = gettext("Inputs")
+def marked_inputs(entry: DeadLetterEntry, against: Comparison | None) -> PageSection | None:
+    """Return the panel of the inputs, None if no value is suspected.
+
+    `against` compares them with those of a good run.
+    """
     inputs = masked(entry.original_inputs)
-    if not shown or not isinstance(inputs, dict | list):
-        return payload_section(title, entry.original_inputs, shown=shown, folded=False)
     error = entry.run.error or entry.failure_reason
     details = (entry.run.error_details or {}).get("details")
     found = suspects(inputs, error, details, against)
     if not found:
-        return PageSection(title, body=as_json(inputs))
-    return PageSection(title, body=format_html("{}{}", _legend(found), _marked(inputs, found)))
+        return None
+    body = format_html("{}{}", _legend(found), _marked(inputs, found))
+    return PageSection(gettext("Inputs"), body=body)
 
 
 def _legend(found: Sequence[Suspect]) -> SafeString:
@@ -66,8 +65,13 @@ def _marked(inputs: Any, found: Sequence[Suspect]) -> SafeString:
     def mark(match: re.Match[str]) -> str:
         number = int(match[1])
         value = json.dumps(values[f"{token}:{number}"], ensure_ascii=False, default=str)
-        reason = REASONS[found[number].reason]
-        return format_html('<mark class="vk-suspect" title="{}">{}</mark>', reason, value)
+        reason = found[number].reason
+        return format_html(
+            '<mark class="vk-suspect vk-suspect-{}" title="{}">{}</mark>',
+            reason.value,
+            REASONS[reason],
+            value,
+        )
 
     shown = re.sub(rf"&quot;{token}:(\d+)&quot;", mark, escape(text))
     return format_html('<pre class="vk-pre" tabindex="0">{}</pre>', SafeString(shown))

@@ -45,15 +45,17 @@ def suspects(
     """Return the values that the error names, and those that differ from a good run.
 
     `details` are the failure's own: a list of problems with a `field`, or an object that has one.
-    `against` compares `{"inputs": …}` of a good run with this one. Names come first.
+    `against` compares `{"inputs": …}` of a good run with this one: what is in the error's text but
+    is the same in a good run, such as an allowed value, is no suspect. Names come first.
     """
     fields = set(_fields(details))
     differing = _differing(against)
     named, different = [], []
     for path, value in _leaves(inputs):
-        if _is_field(path, fields) or _in_error(value, error):
+        differs = _differs(path, differing)
+        if _is_field(path, fields) or ((differs or not differing) and _in_error(value, error)):
             named.append(Suspect(path, SuspectReason.NAMED))
-        elif _differs(path, differing):
+        elif differs and len(differing) <= FEW_DIFFERENCES:
             different.append(Suspect(path, SuspectReason.DIFFERENT))
     return [*named, *different][:MAX_MARKED]
 
@@ -114,7 +116,7 @@ def _differing(against: Comparison | None) -> frozenset[str]:
         for change in against.changes
         if change.kind is not DifferenceKind.REMOVED and change.path.startswith("inputs")
     ]
-    return frozenset(paths if len(paths) <= FEW_DIFFERENCES else ())
+    return frozenset(paths)
 
 
 def _differs(path: Path, differing: Collection[str]) -> bool:

@@ -57,6 +57,13 @@ def test_what_differs_from_a_good_run_is_marked_after_what_is_named() -> None:
     ]
 
 
+def test_a_value_of_the_error_that_a_good_run_had_too_is_not_marked() -> None:
+    good = {"data": ORDER["data"] | {"country": "FR", "lines": [{"sku": "A-1"}, {"sku": "B-77"}]}}
+
+    assert told(ORDER, "'UK' is not one of 'B-77'", good=good) == [("data.country", "named")]
+    assert told(ORDER, "'UK' is unknown", good=ORDER) == [("data.country", "named")]
+
+
 def test_many_differences_mark_nothing() -> None:
     inputs = {str(n): n for n in range(FEW_DIFFERENCES + 1)}
 

@@ -144,10 +144,10 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     change_form_before_template = "redrive/redrive.html"
     list_display = ("what", "mark", "bar", "failed", "who", "why", "created")
     list_display_links = ("what",)
-    list_select_related = ("group",)
+    list_select_related = ("group__workflow",)
     list_filter = (StateFilter,)
-    list_before_template = "valkyr/tabs.html"
-    list_defer = ("selection", "overrides", "expression")
+    list_before_template = "redrive/list.html"
+    list_defer = ("selection", "overrides", "expression", "group__workflow__definition")
     ordering = ("-id",)
     empty_text = lazy(
         "No redrives yet. Select dead letters or open a failure group, then choose “Redrive”."
@@ -166,11 +166,21 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
             raise PermissionDenied(gettext("You need the permission redrive."))
         return ask(request, _named(request), sent=request.method == "POST")
 
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show the list as the base does, with whether its rows change by themselves."""
+        answer = super().changelist_view(request, extra_context)
+        context = getattr(answer, "context_data", None) or {}
+        if "cl" in context:
+            context["live_rows"] = any(row.busy for row in context["cl"].result_list)
+        return answer
+
     @display(description=lazy("what"))
     def what(self, row: Redrive) -> Any:
-        """Return its group, or the number of entries."""
+        """Return its group and the group's workflow, or the number of entries."""
         return (
-            marks.clipped(str(row.group), 60)
+            marks.clipped(f"{row.group.workflow.name}, {row.group}", 80)
             if row.group
             else gettext("{total:,} dead letters").format(total=row.total)
         )
