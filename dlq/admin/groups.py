@@ -230,10 +230,10 @@ def _scaled(counts: Sequence[int], period: str, words: str) -> SafeString:
     """Return a sparkline with its period and the number that its highest bar stands for."""
     top = max(counts)
     return format_html(
-        '<span>{} <span class="vk-nowrap">{} {}</span></span>',
+        '<span>{} <span class="vk-nowrap">{}{}</span></span>',
         sparkline(counts, words.format(count=sum(counts), top=top)),
         period.replace(" ", marks.NO_BREAK),
-        gettext("max {top:,}").format(top=top) if top else "",
+        gettext(", max {top:,}").format(top=top) if top else "",
     )
 
 

@@ -174,6 +174,7 @@ def _one_group(page: Any) -> None:
     expect(under_way).to_contain_text(
         f"{AGAIN} of {AGAIN} ended: {AGAIN} succeeded", timeout=DRAINED
     )
+    expect(page.get_by_role("link", name="0 open")).to_be_visible()
     _station(page, "one-6-drained")
     assert clicks.count <= MOST
     assert clicks.dead_ends == []

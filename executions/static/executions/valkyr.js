@@ -65,11 +65,14 @@
     return answer?.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
   };
   const renew = async () => {
-    if (paused || document.hidden || !document.querySelector("[data-refresh]")) return;
+    const figures = document.querySelector("[data-refresh]");
+    if (paused || document.hidden || !figures) return;
+    // A reader who is in these figures keeps the place.
+    if ("keepFocus" in figures.dataset && figures.contains(document.activeElement)) return;
     const here = location.pathname + location.search;
     if (window.htmx) return htmx.ajax("GET", here, { target: "#figures", select: "#figures", swap: "outerHTML" });
     const fresh = (await fetched(here))?.getElementById("figures"); // Django's own admin has no htmx
-    if (fresh) document.getElementById("figures")?.replaceWith(document.importNode(fresh, true));
+    if (fresh) figures.replaceWith(document.importNode(fresh, true));
   };
   // Cells of a list whose rows change while somebody looks, in place: no row moves, and the focus and
   // the selection stay. The list to read them from says whether to go on.
