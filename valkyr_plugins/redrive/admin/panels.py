@@ -17,7 +17,7 @@ from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveItem, Redri
 from valkyr_plugins.redrive.preview import Preview, preview
 from valkyr_plugins.redrive.progress import progress
 
-SHOWN = 100
+SHOWN = 25
 MARKS: dict[str, tuple[str, str]] = {
     "QUEUED": ("radio_button_unchecked", "grey"),
     "RUNNING": ("clock_loader_40", "blue"),
