@@ -32,6 +32,7 @@ hypothesis.settings.load_profile("untimed")
 STARTING = (
     "tests/browser/studio/journeys/",
     "tests/browser/test_desk.py",
+    "tests/browser/test_thousand_failures.py",
     "tests/cli/",
     "tests/faults/",
     "tests/hosts/",
@@ -90,6 +91,7 @@ LONGEST = (
     "tests/integration/test_walkthrough.py",
     "tests/browser/studio/journeys/",
     "tests/browser/test_desk.py",
+    "tests/browser/test_thousand_failures.py",
     "tests/integration/test_up.py",
     "tests/integration/test_benchmarks.py",
     "tests/cli/",

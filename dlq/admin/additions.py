@@ -10,6 +10,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from dlq.admin.entry import DeadLetterEntryAdmin
+from dlq.admin.triage_list import TriageList
 from dlq.models import FailureGroup
 from executions.admin.sections import PageSection
 
@@ -38,7 +39,17 @@ class ShownLink:
     path: str
 
 
+@dataclass(frozen=True, slots=True)
+class GroupProgress:
+    """A panel above the facts of a failure group; a `live` one is renewed every two seconds."""
+
+    section: PageSection
+    live: bool
+
+
 GROUP_LINKS: list[GroupLink] = []
+# Each makes a panel of what is done to a failure group now, or None.
+GROUP_PROGRESS: list[Callable[[HttpRequest, FailureGroup], GroupProgress | None]] = []
 # Each makes a panel of the page of a failure group, of a bounded number of rows.
 GROUP_SECTIONS: list[Callable[[HttpRequest, FailureGroup], PageSection]] = []
 
@@ -49,12 +60,25 @@ def links_of(request: HttpRequest, group: FailureGroup) -> list[ShownLink]:
     return [ShownLink(link.title, link.icon, link.key, path) for link, path in found if path]
 
 
+def progress_of(request: HttpRequest, group: FailureGroup) -> list[GroupProgress]:
+    """Return the panels of what is done to a group now."""
+    found = (make(request, group) for make in GROUP_PROGRESS)
+    return [panel for panel in found if panel is not None]
+
+
 def add_entry_action(name: str, action: Callable[..., HttpResponse | None], **marks: Any) -> None:
-    """Add an action on selected dead letters.
+    """Add an action on selected dead letters, as `add_action` does."""
+    add_action(DeadLetterEntryAdmin, name, action, **marks)
+
+
+def add_action(
+    admin: type[TriageList], name: str, action: Callable[..., HttpResponse | None], **marks: Any
+) -> None:
+    """Add an action on selected rows of a list.
 
     Called with the admin, the request and the selected rows. `marks` are the attributes that Django
     and Unfold read: `short_description`, `allowed_permissions`.
     """
     action.__dict__.update(marks)
-    setattr(DeadLetterEntryAdmin, name, action)
-    DeadLetterEntryAdmin.actions = (*(DeadLetterEntryAdmin.actions or ()), name)
+    setattr(admin, name, action)
+    admin.actions = (*(admin.actions or ()), name)

@@ -11,7 +11,7 @@ from dlq.admin.attempts import sentence
 from dlq.admin.entry_filters import EntryFieldsFilter, InputsForm, ResolutionFilter
 from dlq.admin.entry_links import entry_links
 from dlq.admin.entry_operations import ALL
-from dlq.admin.entry_page import AROUND, entry_facts, marked, reason, sections
+from dlq.admin.entry_page import AROUND, entry_facts, marked, panels
 from dlq.admin.exporting import CopyingAdmin, ExportingAdmin
 from dlq.admin.status_labels import resolution
 from dlq.admin.triage_list import TriageList
@@ -120,13 +120,9 @@ class DeadLetterEntryAdmin(ExportingAdmin, EntryList, CopyingAdmin, OperatingAdm
         entry_reads.note_first_look(request, obj)
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
         lead = [marked(obj), sentence(obj), entry_links(obj)]
-        return Page(
-            lead,
-            facts(entry_facts(obj)),
-            list(sections(request, obj, sees=sees)),
-            title=f"{obj.workflow} · {obj.step_path}",
-            first=list(reason(obj)),
-        )
+        first, below = panels(request, obj, sees=sees)
+        title = f"{obj.workflow} · {obj.step_path}"
+        return Page(lead, facts(entry_facts(obj)), below, title=title, first=first)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return the rows; one query fetches an entry's related rows."""

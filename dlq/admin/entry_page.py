@@ -11,7 +11,15 @@ from django.utils.translation import gettext
 from dlq.admin.attempts import attempts_section, copy_of, logs_section, traceback_section
 from dlq.admin.entry_links import page
 from dlq.admin.exporting import copying_section
-from dlq.admin.similar import alike, differences, newest_of_group, published
+from dlq.admin.marked_inputs import marked_inputs
+from dlq.admin.similar import (
+    GoodComparison,
+    against_good,
+    alike,
+    differences,
+    newest_of_group,
+    published,
+)
 from dlq.admin.status_labels import pinned, resolution
 from dlq.models import DeadLetterEntry
 from executions.admin import links, marks
@@ -47,10 +55,27 @@ def reason(entry: DeadLetterEntry) -> Iterator[PageSection]:
         yield text_section(gettext("Notes"), entry.notes)
 
 
-def sections(request: HttpRequest, entry: DeadLetterEntry, *, sees: bool) -> Iterator[PageSection]:
-    """Return the panels in order; payloads for users who may see them."""
-    yield from differences(request, entry, shown=sees)
-    yield payload_section(gettext("Inputs"), entry.original_inputs, shown=sees, folded=False)
+def panels(
+    request: HttpRequest, entry: DeadLetterEntry, *, sees: bool
+) -> tuple[list[PageSection], list[PageSection]]:
+    """Return the panels above and below the facts; payloads only if the user `sees` them.
+
+    Inputs with marked values belong to the reason, above the facts.
+    """
+    good = against_good(entry) if sees else None
+    marked_ones = marked_inputs(entry, good.changes) if good else None
+    below = list(_sections(request, entry, good))
+    if marked_ones is not None:
+        return [*reason(entry), marked_ones], below
+    inputs = payload_section(gettext("Inputs"), entry.original_inputs, shown=sees, folded=False)
+    return list(reason(entry)), [inputs, *below]
+
+
+def _sections(
+    request: HttpRequest, entry: DeadLetterEntry, good: GoodComparison | None
+) -> Iterator[PageSection]:
+    sees = good is not None
+    yield from differences(request, entry, good)
     yield attempts_section(entry)
     trace = traceback_section(entry.run)
     if trace is not None:

@@ -1,32 +1,39 @@
 """Failure groups, the front page of triage: one row per kind of failure, and a page for each."""
 
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from dlq.admin import groups_filters
-from dlq.admin.additions import links_of
-from dlq.admin.groups_filters import GroupFieldsFilter, GroupFigures, StatusFilter
+from dlq.admin.additions import add_action, links_of, progress_of
+from dlq.admin.exporting import EXPORT_URL_NAME
+from dlq.admin.groups_filters import GroupFieldsFilter, GroupFigures, StatusFilter, status_counts
 from dlq.admin.groups_operations import OPERATIONS
 from dlq.admin.groups_page import facts_of, sections, sentence, sparkline
 from dlq.admin.status_labels import status
 from dlq.admin.triage_list import TriageList
 from dlq.models import FailureGroup
+from executions.access.powers import Power
 from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
 from executions.admin.base import FactAdmin
+from executions.admin.scope import holds
 from executions.admin.search import FINDERS, by_id
 from executions.admin.sections import Page, facts
 from executions.admin.skin import display
 from executions.language import lazy
 
 ENTRIES = "dlq_deadletterentry"
+SOON = timedelta(days=3)  # a deletion in this time is shown in the list
 MANY = 50  # groups of one list of dead letters
 # The operations that a row's menu offers.
 IN_ROWS = ("acknowledge", "assign", "note", "snooze", "resolve", "ignore")
@@ -41,7 +48,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
     """Failure groups: only the counting duty creates them; users triage them."""
 
     operations = OPERATIONS
-    list_display = ("failure", "where", "many", "trend", "seen", "mark")
+    list_display = ("failure", "where", "many", "mark", "seen", "trend")
     change_form_before_template = "dlq/group.html"
     list_display_links = ("failure",)
     list_select_related = ("workflow", "owner")
@@ -88,6 +95,13 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
             row.figures = found[row.pk]
             row.plugin_links = links_of(request, row)
 
+    def tab_counts(self, request: HttpRequest, changelist: Any) -> dict[str, int]:
+        """Return the number of groups behind each tab."""
+        rows, _ = self.get_search_results(request, changelist.root_queryset, changelist.query)
+        for spec in changelist.filter_specs[1:]:
+            rows = spec.queryset(request, rows)
+        return status_counts(rows)
+
     @display(description=lazy("failure"))
     def failure(self, row: FailureGroup) -> Any:
         """Return the exception in bold, the normalised message below."""
@@ -127,42 +141,41 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("last 24 h, 7 d"))
     def trend(self, row: Any) -> Any:
-        """Return two sparklines, of the last day and week."""
+        """Return two sparklines, of the last day and week, each with its highest bar."""
         own: GroupFigures = row.figures
+        day = gettext("{count:,} in the last 24 hours, at most {top:,} in one hour")
+        week = gettext("{count:,} in the last 7 days, at most {top:,} in six hours")
         return format_html(
-            '<span class="vk-trend"><span>{} 24{}h</span><span>{} 7{}d</span></span>',
-            sparkline(
-                own.day, gettext("{count:,} in the last 24 hours").format(count=sum(own.day))
-            ),
-            marks.NO_BREAK,
-            sparkline(
-                own.week, gettext("{count:,} in the last 7 days").format(count=sum(own.week))
-            ),
-            marks.NO_BREAK,
+            '<span class="vk-trend">{}{}</span>',
+            _scaled(own.day, gettext("24 h"), day),
+            _scaled(own.week, gettext("7 d"), week),
         )
 
-    @display(description=lazy("dates"))
+    @display(description=lazy("last seen"))
     def seen(self, row: Any) -> Any:
-        """Return first and last failure, the age of the oldest open one, and the next deletion.
-
-        Times that read alike are shown once, under the first word.
-        """
+        """Return the last failure, with every date on hover; below, a deletion that is near."""
         own: GroupFigures = row.figures
         now = timezone.now()
-        pairs = [
+        dates = [
             (gettext("last"), row.last_seen),
             (gettext("first"), row.first_seen),
             (gettext("oldest open"), own.oldest_open),
             (gettext("expires"), own.expires),
         ]
-        shown: dict[Any, tuple[str, Any]] = {}
-        for word, at in pairs:
-            if at:
-                shown.setdefault((at > now, marks.span(abs(now - at))), (word, marks.ago(at, now)))
-        return format_html_join(
-            SafeString("<br>"),
-            '<span class="vk-nowrap"><span class="vk-subtle">{}</span> {}</span>',
-            shown.values(),
+        every = "\n".join(f"{word}: {at:%Y-%m-%d %H:%M} UTC" for word, at in dates if at)
+        last = format_html(
+            '<time datetime="{}" title="{}" class="vk-nowrap">{}</time>',
+            row.last_seen.isoformat(),
+            every,
+            gettext("{time} ago").format(time=marks.span(abs(now - row.last_seen))),
+        )
+        if own.expires is None or own.expires - now > SOON:
+            return last
+        return format_html(
+            '{}<br><span class="vk-nowrap"><span class="vk-subtle">{}</span> {}</span>',
+            last,
+            gettext("expires"),
+            marks.ago(own.expires, now),
         )
 
     @display(description=lazy("status, owner"))
@@ -195,7 +208,12 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         context["buttons"] = [button for button in buttons if _name(button) in IN_SIGHT]
         context["more"] = [button for button in buttons if _name(button) not in IN_SIGHT]
         context["actions_detail"] = []
-        context["plugin_links"] = links_of(request, obj) if isinstance(obj, FailureGroup) else []
+        if isinstance(obj, FailureGroup):
+            context["plugin_links"] = links_of(request, obj)
+            context["progress"] = progress_of(request, obj)
+            context["live"] = any(panel.live for panel in context["progress"])
+            export = reverse(f"admin:{EXPORT_URL_NAME}")
+            context["export"] = f"{export}?group={obj.pk}&resolution=all"
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -212,6 +230,17 @@ def _name(button: Any) -> str:
     return str(button["path"]).rstrip("/").rsplit("/", 1)[-1]
 
 
+def _scaled(counts: Sequence[int], period: str, words: str) -> SafeString:
+    """Return a sparkline with its period and the number that its highest bar stands for."""
+    top = max(counts)
+    return format_html(
+        '<span>{} <span class="vk-nowrap">{}{}</span></span>',
+        sparkline(counts, words.format(count=sum(counts), top=top)),
+        period.replace(" ", marks.NO_BREAK),
+        gettext(", max {top:,}").format(top=top) if top else "",
+    )
+
+
 def _versions(figures: GroupFigures) -> str:
     least, greatest, _ = figures.versions
     if not greatest:
@@ -220,6 +249,20 @@ def _versions(figures: GroupFigures) -> str:
         f"v{least}"
         if least == greatest
         else gettext("v{least} to v{greatest}").format(least=least, greatest=greatest)
+    )
+
+
+def add_group_action(
+    name: str, action: Callable[..., HttpResponse | None], power: Power, title: str
+) -> None:
+    """Add an action on selected groups, for users who have the power in some workspace."""
+
+    def permitted(admin: FailureGroupAdmin, request: HttpRequest) -> bool:
+        return holds(request, power)
+
+    setattr(FailureGroupAdmin, f"has_{name}_permission", permitted)
+    add_action(
+        FailureGroupAdmin, name, action, short_description=title, allowed_permissions=(name,)
     )
 
 

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from dlq.admin import filter_form
 from dlq.admin.filter_form import FieldsFilter, FiltersForm
+from dlq.browse import bounded_list
 from dlq.models import DeadLetterEntry, FailureGroup, GroupHour, GroupVersion, Resolution
 from executions.admin.filters import AGES, TabFilter
 from executions.language import lazy
@@ -123,6 +124,29 @@ class StatusFilter(TabFilter):
         "resolved": ("RESOLVED",),
         "ignored": ("IGNORED",),
     }
+
+
+# Groups that are counted for the tabs, and the time for it.
+COUNTED, COUNT_MS = 10_000, 500
+
+
+def status_counts(rows: QuerySet[FailureGroup]) -> dict[str, int]:
+    """Return the number of rows of each tab; none if there are too many to be counted in time."""
+    some = rows.order_by().values("pk")[: COUNTED + 1]
+    counted = FailureGroup.objects.filter(pk__in=some).order_by().values_list("status")
+    try:
+        with bounded_list.patience(COUNT_MS, bounded_list.ALONE):
+            by_status = dict(counted.annotate(Count("pk")))
+    except bounded_list.TooManyRows:
+        return {}
+    total = sum(by_status.values())
+    if total > COUNTED:
+        return {}
+    tabs = {
+        word: sum(by_status.get(status, 0) for status in statuses)
+        for word, statuses in StatusFilter.groups.items()
+    }
+    return tabs | {"all": total}
 
 
 class GroupFilters(FiltersForm):

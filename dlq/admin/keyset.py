@@ -1,5 +1,7 @@
 """Admin lists with keyset pages: the URL has a cursor instead of a page number."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from django.db.models import QuerySet
@@ -30,6 +32,17 @@ class KeysetChangeList(BoundedChangeList):
 
     too_many = False
     next_page = previous_page = ""
+    tab_counts: Mapping[str, int] = MappingProxyType({})
+
+    @property
+    def tabs(self) -> list[Any]:
+        """Return the tabs, each with the number of its rows if that is known."""
+        tabs = super().tabs
+        words = [word for word, _ in self.filter_specs[0].lookup_choices] if tabs else []
+        return [
+            tab | {"count": self.tab_counts.get(word)}
+            for word, tab in zip(words, tabs, strict=True)
+        ]
 
     def get_filters_params(self, params: Any = None) -> Any:
         """Return Django's parameters without cursor and order, which filter nothing."""

@@ -1,6 +1,7 @@
 """Similar failures, and this failure's differences from a good run or another failure."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -13,7 +14,7 @@ from django.utils.translation import gettext, ngettext
 from dlq.admin.entry_links import page
 from dlq.admin.status_labels import resolution
 from dlq.comparing.difference import Comparison, DifferenceKind, ValueDifference, compare
-from dlq.comparing.reference_runs import last_good, other_of_group
+from dlq.comparing.reference_runs import Search, last_good, other_of_group
 from dlq.models import DeadLetterEntry, FailureGroup, Resolution
 from executions.admin import links, marks
 from executions.admin.scope import scoped
@@ -39,21 +40,39 @@ _MARKS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class GoodComparison:
+    """The last successful run, if there is one, and its differences from the failure."""
+
+    found: Search
+    changes: Comparison | None
+
+
+def against_good(entry: DeadLetterEntry) -> GoodComparison:
+    """Compare the failure with the last successful run of its step."""
+    found = last_good(entry)
+    if found.good is None:
+        return GoodComparison(found, None)
+    good = found.good
+    left = {"version": good.version, "inputs": good.run.inputs, "config": good.config}
+    return GoodComparison(found, compare(left, _told(entry)))
+
+
 def differences(
-    request: HttpRequest, entry: DeadLetterEntry, *, shown: bool
+    request: HttpRequest, entry: DeadLetterEntry, good: GoodComparison | None
 ) -> Iterator[PageSection]:
-    """Return the three comparisons; none for users who may not see payloads."""
-    if not shown:
+    """Return the three comparisons; none (no `good`) for users who may not see payloads."""
+    if good is None:
         yield from (hidden_section(title) for title in (GOOD, OTHER, NOW))
         return
-    yield _against_good(entry)
+    yield _good(entry, good)
     yield _against_other(request, entry)
     yield _definition(entry)
 
 
-def _against_good(entry: DeadLetterEntry) -> PageSection:
-    found = last_good(entry)
-    if found.good is None:
+def _good(entry: DeadLetterEntry, compared: GoodComparison) -> PageSection:
+    found = compared.found
+    if found.good is None or compared.changes is None:
         times = ngettext("{number:,} execution", "{number:,} executions", found.looked).format(
             number=found.looked
         )
@@ -70,10 +89,9 @@ def _against_good(entry: DeadLetterEntry) -> PageSection:
         marks.ago(good.run.finished_at),
         entry.version_number,
     )
-    left = {"version": good.version, "inputs": good.run.inputs, "config": good.config}
     return table(
         GOOD,
-        compare(left, _told(entry)),
+        compared.changes,
         note,
         (gettext("Successful run"), gettext("This failure")),
     )

@@ -197,6 +197,7 @@ class TriageList(SavedViews):
     def triage(self, request: HttpRequest, changelist: Any) -> dict[str, Any]:
         """Return the data of the template above the list."""
         form = _form_of(changelist)
+        changelist.tab_counts = self.tab_counts(request, changelist)
         return {
             "form": form,
             "visible": [field for field in form if not field.is_hidden],
@@ -210,6 +211,10 @@ class TriageList(SavedViews):
             "save": reverse(f"admin:{self.page_name}_save_view"),
             "links": self.links(request, changelist),
         }
+
+    def tab_counts(self, request: HttpRequest, changelist: Any) -> dict[str, int]:
+        """Return the number of rows behind each tab by its word; none if it is not known."""
+        return {}
 
     def links(self, request: HttpRequest, changelist: Any) -> list[tuple[str, str, str]]:
         """Return the links for the whole list: (title, icon, URL)."""

@@ -8,8 +8,10 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from dlq.models import DeadLetterEntry
+from executions.database.time_limits import soon
 from executions.definition.graph.places import module_in
 from executions.models import WorkflowExecution
+from executions.states import ExecutionState
 from runners.models import Run
 from runners.states import IDENTITY
 
@@ -41,18 +43,21 @@ def last_good(entry: DeadLetterEntry) -> Search:
     """Return the newest success of the entry's step in executions that began before it failed.
 
     If none had the same item or iteration, the first one is used. Two queries, each by an index: at
-    most `LOOKED_THROUGH` executions, one lookup each.
+    most `LOOKED_THROUGH` executions, one lookup each. If all of them failed, as in a large outage,
+    the newest successful executions are searched, for a limited time.
     """
-    executions = list(
-        WorkflowExecution.objects.filter(
-            workflow_id=entry.workflow_id, created_at__lte=entry.quarantined_at
-        )
-        .order_by("-created_at", "-id")
-        .values_list("pk", flat=True)[:LOOKED_THROUGH]
-    )
+    rows = WorkflowExecution.objects.filter(
+        workflow_id=entry.workflow_id, created_at__lte=entry.quarantined_at
+    ).order_by("-created_at", "-id")
+    executions = list(rows.values_list("pk", flat=True)[:LOOKED_THROUGH])
+    looked = len(executions)
     first = re.sub(r"\[\d+\]", "[0]", entry.step_path)
     # The same step in the newest execution; results given by hand had no inputs.
     runs = _successes(executions, {entry.step_path, first})
+    if not runs and looked == LOOKED_THROUGH:
+        ended_well = rows.filter(state=ExecutionState.SUCCESS).values_list("pk", flat=True)
+        executions = soon(lambda: list(ended_well[:LOOKED_THROUGH])) or []
+        runs = _successes(executions, {entry.step_path, first})
     ranks = {pk: rank for rank, pk in enumerate(executions)}
     best = min(
         runs,
@@ -60,7 +65,7 @@ def last_good(entry: DeadLetterEntry) -> Search:
         default=None,
     )
     good = None if best is None else _good(best[0])
-    return Search(good, len(executions))
+    return Search(good, looked)
 
 
 def other_of_group(

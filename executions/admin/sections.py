@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from django.utils.safestring import SafeString
@@ -37,6 +38,11 @@ class PageSection:
     folded: bool = False
     error: bool = False
     more: Cell = ""
+
+    @property
+    def labelled(self) -> list[list[tuple[str, Cell]]]:
+        """Return each row's cells with the headers of their columns, which narrow windows show."""
+        return [list(zip_longest(self.headers, row, fillvalue="")) for row in self.rows]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,15 @@
 """Triage in a browser: lists, tabs, filters by path, saved views, keys alone, small and dark."""
 
+import re
 from typing import Any
 
 import pytest
+from django.contrib.auth import get_user_model
+from django.utils import timezone
 from playwright.sync_api import expect
 
-from dlq.models import DeadLetterEntry, FailureGroup, GroupNote, SavedView
+from dlq.models import DeadLetterEntry, FailureGroup, GroupHour, GroupNote, SavedView
+from executions.models import Workflow
 from tests.browser.pictures import picture, picture_in_both
 from tests.support import admin_rows as rows
 from tests.support.accessibility import findings_in_both
@@ -153,6 +157,68 @@ def test_triage_has_no_barriers_and_fits_a_small_screen(
             fold.click()
         assert findings_in_both(staff_page, ours) == []
         picture_in_both(staff_page, f"triage-{name}")
+
+
+CUT = """() => [...document.querySelectorAll("#result_list tbody tr > *")].filter((cell) => {
+  const row = cell.parentElement.getBoundingClientRect(), box = cell.getBoundingClientRect();
+  return cell.scrollWidth > cell.clientWidth + 1 || cell.scrollHeight > cell.clientHeight + 1
+    || box.right > row.right + 1 || box.bottom > row.bottom + 1;
+}).map((cell) => cell.className.split(" ")[0])"""
+OVERLAPPING = """() => [...document.querySelectorAll("#result_list tbody tr")].flatMap((row) => {
+  const boxes = [...row.querySelectorAll("a, time, svg, .vk-state, .vk-error-type, .vk-error-text")]
+    .filter((one) => one.offsetParent !== null || one.ownerSVGElement === undefined)
+    .map((one) => [one, one.getBoundingClientRect()]);
+  return boxes.flatMap(([a, x], at) => boxes.slice(at + 1)
+    .filter(([b, y]) => !a.contains(b) && x.left < y.right - 1 && y.left < x.right - 1
+      && x.top < y.bottom - 2 && y.top < x.bottom - 2)
+    .map(([b]) => `${a.textContent} / ${b.textContent}`));
+})"""
+
+
+def _fill(failures: list[DeadLetterEntry]) -> None:
+    """Long names, an owner and counts as they are on a bad day."""
+    owner = get_user_model().objects.create_user("maria.montenegro")
+    hour = timezone.now().replace(minute=0, second=0, microsecond=0)
+    for group in FailureGroup.objects.all():
+        GroupHour.objects.create(group=group, hour=hour, count=98_765)
+    FailureGroup.objects.update(
+        total=98_765, open=12_345, owner=owner, muted=True, status="REGRESSED",
+        place="validate-the-address-of-the-customer.check-the-postcode",
+        message="the service did not answer in 30 s: https://partner.example/v1/addresses/check",
+    )  # fmt: skip
+    Workflow.objects.update(name="Order import of the north-west region")
+
+
+def test_every_column_of_groups_fits_a_small_laptop_and_a_phone(
+    staff_page: Any, failures: list[DeadLetterEntry]
+) -> None:
+    _fill(failures)
+    for width, height in ((1280, 800), (390, 844)):
+        staff_page.set_viewport_size({"width": width, "height": height})
+        _open(staff_page, GROUPS)
+        status = staff_page.get_by_role("row").filter(has_text="regressed").first
+        expect(status.locator(".vk-state")).to_be_in_viewport(ratio=1)
+        picture_in_both(staff_page, f"triage-full-{width}")
+        table = staff_page.locator("#result_list")
+        assert table.evaluate("table => table.scrollWidth <= table.parentElement.clientWidth")
+        expect(staff_page.locator(".simplebar-track.simplebar-horizontal").first).to_be_hidden()
+        assert staff_page.evaluate(OVERLAPPING) == []
+        assert width > 1000 or staff_page.evaluate(CUT) == []
+
+
+def test_a_time_is_said_once_and_a_sparkline_says_its_scale(
+    staff_page: Any, failures: list[DeadLetterEntry]
+) -> None:
+    _fill(failures)
+    _open(staff_page, GROUPS)
+
+    row = staff_page.locator("#result_list tbody tr").first
+    expect(row.locator("time")).to_have_count(1)
+    expect(row.locator("time")).to_have_attribute("title", re.compile(r"^last: .* UTC\nfirst: "))
+    expect(row.locator(".vk-trend")).to_contain_text("24 h, max 98,765")
+    expect(row.get_by_role("img").first).to_have_accessible_name(
+        "98,765 in the last 24 hours, at most 98,765 in one hour"
+    )
 
 
 def test_lists_are_filtered_and_acted_on_without_scripts(

@@ -23,40 +23,13 @@ from executions.models import (
 )
 from runners.models import Run
 from tests.browser.acting import page_action
+from tests.browser.clicks import Clicks
 from tests.browser.pictures import picture_in_both
 from tests.support import admin_rows as rows
 from tests.support.schedules import every_hour, scheduled
 from tests.support.workflows import publish, task
 
 MOST = 4
-
-
-class Clicks:
-    """A page whose clicks, keys and texts are counted."""
-
-    def __init__(self, page: Any) -> None:
-        self.page = page
-        self.count = 0
-
-    def click(self, role: str, name: str, within: Any = None) -> None:
-        """Click what is seen under that name."""
-        found = (within or self.page).get_by_role(role, name=name, exact=True)
-        self.press(found.locator("visible=true").first)
-
-    def press(self, element: Any) -> None:
-        """Click an element."""
-        self.count += 1
-        element.click()
-
-    def key(self, name: str) -> None:
-        """Press a key."""
-        self.count += 1
-        self.page.keyboard.press(name)
-
-    def type(self, text: str) -> None:
-        """Type a text where the focus is."""
-        self.count += 1
-        self.page.keyboard.type(text)
 
 
 @pytest.fixture
@@ -71,6 +44,7 @@ def home(staff_page: Any, request: pytest.FixtureRequest) -> Iterator[Clicks]:
     yield clicks
     picture_in_both(staff_page, request.node.name.removeprefix("test_").split("[")[0])
     assert clicks.count <= MOST
+    assert clicks.dead_ends == []
 
 
 def _start(home: Clicks) -> None:

@@ -10,9 +10,10 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
+from dlq.comparing.reference_runs import LOOKED_THROUGH
 from dlq.models import DeadLetterEntry
 from dlq.retention.pruning import turn
-from executions.models import Activity, Membership, Workflow
+from executions.models import Activity, Membership, Workflow, WorkflowExecution
 from tests.support import admin_rows as rows
 
 pytestmark = pytest.mark.django_db
@@ -57,6 +58,24 @@ def test_the_page_tells_what_failed_and_what_differs_from_the_last_good_run(
     assert "inputs.body.note" in shown
     assert rows.HOSTILE not in shown
     assert "Monitor" in shown
+
+
+def test_values_that_the_error_names_or_that_differ_are_marked_in_the_inputs(
+    op: Client, workflow: Workflow
+) -> None:
+    good_run(workflow, inputs={"url": "http://partner.test/v1", "body": {"amount": 5}})
+    entry = rows.failed_order(workflow)
+
+    shown = page(op, entry)
+
+    mark = '<mark class="vk-suspect vk-suspect-{}" title="{}">{}</mark>'
+    named = mark.format("named", "named in the error", "&quot;http://partner.test/charge&quot;")
+    differs = "different from the last successful run"
+    assert named in shown
+    assert mark.format("different", differs, "990") in shown
+    assert f"body.amount</span>: {differs}" in shown
+    assert shown.index(named) < shown.index("Compared with the last successful run")
+    assert rows.HOSTILE not in shown
 
 
 def test_without_a_good_run_the_page_says_how_far_it_looked(op: Client, workflow: Workflow) -> None:
@@ -239,3 +258,21 @@ def test_the_list_is_exported_as_it_is_filtered(op: Client, workflow: Workflow) 
     assert line["originalInputs"] == gone.original_inputs
     told = Activity.objects.get(action="dead_letter.export")
     assert told.details == {"filters": {"resolution": ["discarded"]}}
+
+
+def test_a_good_run_before_hundreds_of_failures_is_found(op: Client, workflow: Workflow) -> None:
+    good_run(workflow, inputs={"url": "http://partner.test/v1"})
+    entry = rows.failed_order(workflow)
+    of = {"workflow": workflow, "version": workflow.latest_version, "state": "FAILED"}
+    moment = timezone.now() - timedelta(minutes=30)
+    WorkflowExecution.objects.bulk_create(
+        WorkflowExecution(
+            workspace_id=workflow.workspace_id, created_at=moment, finished_at=moment, **of
+        )
+        for _ in range(LOOKED_THROUGH)
+    )
+
+    shown = page(op, entry)
+
+    assert "http://partner.test/v1" in shown
+    assert "did not succeed" not in shown

@@ -17,7 +17,7 @@ from django.utils.html import format_html
 
 from dlq.admin.dashboard import facts
 from dlq.admin.dashboard.blocks import BLOCKS, SECTIONS
-from dlq.models import GroupHour
+from dlq.models import FailureGroup, GroupHour
 from dlq.public.dashboard import (
     Banner,
     BlockView,
@@ -353,6 +353,18 @@ def test_what_is_wrong_is_listed_with_the_list_behind_it(op: Client, workflow: W
         "The schedule of Order import is late",
     ]
     assert said(op).count('href="/admin/dlq/deadletterentry/?resolution=open"') >= 2
+
+
+def test_a_new_group_that_is_resolved_needs_no_attention(op: Client, workflow: Workflow) -> None:
+    live_worker()
+    letter = rows.failed_order(workflow)
+    hour = database_now().replace(minute=0, second=0, microsecond=0)
+    GroupHour.objects.create(group_id=letter.group_id, hour=hour, count=1)
+    assert problems(op)[0] == "1 new failure group in the last 24 hours"
+
+    FailureGroup.objects.update(status="RESOLVED")
+
+    assert problems(op) == ["1 open dead letter"]
 
 
 def test_a_slow_queue_needs_attention(op: Client, workflow: Workflow) -> None:

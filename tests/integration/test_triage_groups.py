@@ -243,3 +243,40 @@ def test_a_question_answered_wrongly_is_asked_again(
 
     assert said in answer.content.decode()
     assert not Activity.objects.filter(action__startswith="group.").exists()
+
+
+def test_tabs_show_how_many_groups_are_behind_them(
+    op: Client, group: Callable[..., FailureGroup]
+) -> None:
+    for status in ("NEW", "NEW", "ACKNOWLEDGED", "RESOLVED"):
+        group(status=status)
+    group(status="NEW", exception="Odd")
+
+    tabs = op.get(GROUPS).context["cl"].tabs
+    narrowed = op.get(f"{GROUPS}?exception=Odd&status=resolved").context["cl"].tabs
+
+    assert [tab["count"] for tab in tabs] == [4, 3, 0, 0, 1, 0, 5]
+    assert [tab["count"] for tab in narrowed] == [1, 1, 0, 0, 0, 0, 1]
+
+
+def test_too_many_groups_are_not_counted_for_tabs(
+    op: Client, group: Callable[..., FailureGroup], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dlq.admin.groups_filters.COUNTED", 2)
+    for _ in range(3):
+        group()
+
+    answer = op.get(GROUPS)
+
+    assert {tab["count"] for tab in answer.context["cl"].tabs} == {None}
+    assert b"vk-tab-count" not in answer.content
+
+
+def test_a_group_is_exported_from_its_page(op: Client, group: Callable[..., FailureGroup]) -> None:
+    made, _ = group(), group()
+
+    address = op.get(f"{GROUPS}{made.pk}/change/").context["export"]
+
+    assert b"1 dead letters, oldest first" in op.get(address).content
+    lines = b"".join(op.post(address).streaming_content).splitlines()
+    assert len(lines) == 1

@@ -76,6 +76,19 @@ def test_the_projects_own_pages_are_as_they_were(page: Page) -> None:
     expect(page.locator("#content-main").get_by_role("link", name="API tokens")).to_be_visible()
 
 
+def test_groups_are_redriven_by_one_form(page: Page) -> None:
+    page.goto("/admin/dlq/failuregroup/?status=all")
+    expect(page.locator(".vk-tabs .vk-tab-count").first).to_be_visible()
+    page.locator("#action-toggle").check()
+    page.select_option("select[name=action]", label="Redrive…")
+    page.get_by_role("button", name="Go").click()
+    expect(page.get_by_role("heading", name="Redrive failure groups")).to_be_visible()
+    page.get_by_label("Canary").fill("1")
+    page.get_by_role("button", name="Create drafts").click()
+
+    expect(page.locator(".messagelist")).to_contain_text("created.")
+
+
 def test_a_dead_letter_is_discarded_from_its_page(page: Page) -> None:
     page.goto("/admin/dlq/deadletterentry/")
     page.locator("#result_list tbody a[href*='/change/']").first.click()

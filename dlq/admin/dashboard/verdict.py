@@ -11,6 +11,7 @@ from django.utils.translation import gettext, ngettext
 
 from dlq.admin.dashboard.blocks import SECTIONS, HomeProblem
 from dlq.admin.dashboard.facts import Facts
+from dlq.admin.groups_filters import StatusFilter
 from executions import addresses
 from executions.admin import links, marks
 from executions.admin.changelist import BOUND
@@ -56,7 +57,11 @@ def _all_well(kept: Facts, now: datetime) -> str:
 
 
 def _failures(kept: Facts, now: datetime) -> Iterator[HomeProblem]:
-    new = [group for group in kept["groups"] or [] if not group.earlier]
+    new = [
+        group
+        for group in kept["groups"] or []
+        if not group.earlier and group.status in StatusFilter.groups["open"]
+    ]
     if new:
         text = ngettext(
             "{number} new failure group in the last 24 hours",

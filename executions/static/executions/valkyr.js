@@ -60,12 +60,45 @@
     button.setAttribute("aria-pressed", String(paused));
     button.textContent = paused ? "Resume updates" : "Pause updates";
   });
-  const renew = () => {
-    if (paused || document.hidden || !document.querySelector("[data-refresh]")) return;
-    htmx.ajax("GET", location.pathname + location.search, { target: "#figures", select: "#figures", swap: "outerHTML" });
+  const fetched = async (address) => {
+    const answer = await fetch(address).catch(() => null);
+    return answer?.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
+  };
+  const renew = async () => {
+    const figures = document.querySelector("[data-refresh]");
+    if (paused || document.hidden || !figures) return;
+    // A reader who is in these figures keeps the place.
+    if ("keepFocus" in figures.dataset && figures.contains(document.activeElement)) return;
+    const here = location.pathname + location.search;
+    if (window.htmx) return htmx.ajax("GET", here, { target: "#figures", select: "#figures", swap: "outerHTML" });
+    const fresh = (await fetched(here))?.getElementById("figures"); // Django's own admin has no htmx
+    if (fresh) figures.replaceWith(document.importNode(fresh, true));
+  };
+  // Cells of a list whose rows change while somebody looks, in place: no row moves, and the focus and
+  // the selection stay. The list to read them from says whether to go on.
+  const keyOf = (row) => row.querySelector("input.action-select")?.value;
+  const renewRows = async (live) => {
+    if (document.hidden) return true;
+    const page = await fetched(live.dataset.liveRows);
+    if (!page) return true;
+    const fresh = new Map([...page.querySelectorAll("#result_list tr")].map((row) => [keyOf(row), row]));
+    for (const row of document.querySelectorAll("#result_list tr")) {
+      const now = keyOf(row) && fresh.get(keyOf(row));
+      if (!now) continue;
+      for (const name of live.dataset.cells.split(" ")) {
+        const [old, cell] = [row, now].map((one) => one.querySelector(`.field-${name}`));
+        if (old && cell && old.innerHTML !== cell.innerHTML) old.replaceChildren(...document.importNode(cell, true).childNodes);
+      }
+    }
+    return page.querySelector("[data-live-rows]") !== null;
+  };
+  const keepRows = async (live) => {
+    if (await renewRows(live)) setTimeout(keepRows, Number(live.dataset.seconds) * 1000, live);
   };
   window.addEventListener("load", () => {
     const figures = document.querySelector("[data-refresh]");
     if (figures) setInterval(renew, Number(figures.dataset.refresh) * 1000);
+    const live = document.querySelector("[data-live-rows]");
+    if (live) setTimeout(keepRows, Number(live.dataset.seconds) * 1000, live);
   });
 })();

@@ -7,6 +7,7 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
 
+from dlq.models import FailureGroup
 from executions.models import Membership
 from tests.support import admin_rows as rows
 from tests.support.sharing import assign_perm
@@ -191,3 +192,109 @@ def test_a_redrive_that_forks_needs_what_a_fork_needs(
 
     assert Redrive.objects.count() == made
     assert made or "you need redrive, operate" in answer.content.decode()
+
+
+GROUPS = "/admin/dlq/failuregroup/"
+
+
+def two_groups() -> list[Any]:
+    """Two groups with two open dead letters each."""
+    of = rows.workflow()
+    ended = [rows.execution(of, "FAILED") for _ in range(4)]
+    letters = [
+        rows.dead_letter(rows.run(one, f"s{number % 2}.main"), fingerprint=f"{number % 2:0<64}")
+        for number, one in enumerate(ended)
+    ]
+    return sorted({letter.group_id for letter in letters})
+
+
+def chosen_groups(groups: list[Any], **given: str) -> dict[str, Any]:
+    return {
+        "action": "redrive_groups",
+        "_selected_action": [str(pk) for pk in groups],
+        "select_across": "0",
+        "scope": "STEP",
+        **given,
+    }
+
+
+def test_several_groups_are_redriven_by_one_form(op: Client) -> None:
+    groups = two_groups()
+
+    asked = op.post(GROUPS, chosen_groups(groups))
+    sent = chosen_groups(groups, confirmed="yes", start="yes", canary="1", reason="back")
+    done = op.post(GROUPS, sent, follow=True)
+
+    assert "4 open dead letters" in asked.content.decode()
+    found = Redrive.objects.order_by("group_id")
+    assert [(row.group_id, row.total, row.canary) for row in found] == [(pk, 2, 1) for pk in groups]
+    assert {row.state for row in found} == {"RUNNING"}
+    assert "2 redrives started." in done.content.decode()
+    shown = op.get(reverse("admin:dlq_failuregroup_change", args=[groups[0]])).content.decode()
+    assert "0 of 2 ended" in shown
+    assert 'data-refresh="2"' in shown
+
+
+def test_drafts_of_several_groups_are_made_without_a_start(op: Client) -> None:
+    op.post(GROUPS, chosen_groups(two_groups(), confirmed="yes"))
+
+    assert list(Redrive.objects.values_list("state", flat=True)) == ["DRAFT", "DRAFT"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"start": "yes", "count": "3"}, "Type the number of entries to confirm: 4"),
+        ({"start": "yes"}, "Type the number of entries to confirm: 4"),
+        ({"overrides": "["}, "Not JSON"),
+        ({"scope": "STEP", "from_step": "x.main"}, "needs the scope FROM"),
+    ],
+)
+def test_a_wish_for_several_groups_that_cannot_be_makes_nothing(
+    op: Client, monkeypatch: pytest.MonkeyPatch, given: dict[str, str], said: str
+) -> None:
+    monkeypatch.setattr("valkyr_plugins.redrive.admin.many_groups.TYPED_ABOVE", 3)
+
+    answer = op.post(GROUPS, chosen_groups(two_groups(), confirmed="yes", **given))
+
+    assert said in answer.content.decode()
+    assert not Redrive.objects.exists()
+
+
+def test_who_may_not_redrive_is_not_offered_it_for_groups(
+    client: Client, django_user_model: Any
+) -> None:
+    groups = two_groups()
+    ada = member(client, django_user_model, "SYSTEM")
+
+    assert "redrive_groups" not in ada.get(GROUPS).content.decode()
+    ada.post(GROUPS, chosen_groups(groups, confirmed="yes", start="yes"))
+    assert not Redrive.objects.exists()
+
+
+def test_many_entries_of_groups_need_the_permission_bulk(
+    client: Client, django_user_model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups = two_groups()
+    monkeypatch.setattr("valkyr_plugins.redrive.admin.forms.FREE_IDS", 3)
+    limited = member(client, django_user_model, "USER")
+    user = django_user_model.objects.get(username="ada-user")
+    for pk in groups:
+        assign_perm("read_workflow", user, FailureGroup.objects.get(pk=pk).workflow)
+    user.user_permissions.add(Permission.objects.get(codename="redrive"))
+
+    answer = limited.post(GROUPS, chosen_groups(groups, confirmed="yes", start="yes"))
+
+    assert "need the permission bulk" in answer.content.decode()
+    assert not Redrive.objects.exists()
+
+
+def test_a_large_redrive_is_proposed_with_a_canary(
+    op: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    letter = rows.failed_order(rows.workflow())
+    address = f"{NEW}?ids={letter.pk}"
+    assert op.get(address).context["form"].initial == {"scope": "STEP"}
+    monkeypatch.setattr("valkyr_plugins.redrive.admin.forms.TYPED_ABOVE", 0)
+
+    assert op.get(address).context["form"].initial["canary"] == 10

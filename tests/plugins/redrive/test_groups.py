@@ -5,11 +5,13 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from dlq.admin import additions, groups_page
+from dlq.admin.groups import FailureGroupAdmin
 from dlq.groups import merging
 from executions.admin import links
 from tests.support import admin_rows as rows
 from tests.support.failures import fail
 from tests.support.workflows import ACTOR
+from valkyr_plugins.redrive.admin import many_groups
 
 pytestmark = pytest.mark.django_db
 
@@ -42,6 +44,9 @@ def test_pages_of_groups_have_redrives_only_with_the_plugin(
     rows.redrive(letter)
     if not there:
         monkeypatch.setattr(additions, "GROUP_LINKS", [])
+        monkeypatch.setattr(additions, "GROUP_PROGRESS", [])
+        own = [name for name in FailureGroupAdmin.actions if name != many_groups.ACTION]
+        monkeypatch.setattr(FailureGroupAdmin, "actions", own)
         monkeypatch.setattr(groups_page, "GROUP_SECTIONS", [])
 
     page = op.get(links.page("dlq_failuregroup", letter.group_id)).content.decode()
@@ -49,4 +54,5 @@ def test_pages_of_groups_have_redrives_only_with_the_plugin(
 
     assert ("Redrive…" in page, "Redrive…" in listed) == (there, there)
     assert ('aria-label="Redrives"' in page) == there
+    assert ("Open the redrive" in page) == there
     assert "Acknowledge…" in page

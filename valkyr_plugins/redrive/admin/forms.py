@@ -1,6 +1,6 @@
 """The forms that create and start a redrive."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -14,7 +14,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext
 
 from dlq.public.models import DeadLetterEntry, Resolution
-from executions.public.access import Actor
+from executions.public.access import Actor, Power
 from executions.public.admin import JSONTextField, ReasonForm, links, scoped
 from executions.public.admin_skin import IntegerInput, Select, Textarea, TextInput
 from executions.public.api import BOUND, FREE_IDS, bounded_count
@@ -35,6 +35,8 @@ from valkyr_plugins.redrive.options import (
 
 # To start more than this, the user must type the number.
 TYPED_ABOVE = 100
+# What the form proposes for so many: a few first, and a stop if they fail again.
+CAREFUL = {"canary": 10, "stop_above": 20}
 
 
 def _text(**attrs: Any) -> TextInput:
@@ -224,21 +226,19 @@ class Chosen:
 
 def ask(request: HttpRequest, chosen: Chosen, *, sent: bool) -> HttpResponse:
     """Show the form, or (`sent`) its result: the draft's page, or the form with errors."""
-    form = RedriveForm(data=request.POST if sent else None, initial={"scope": "STEP"})
+    open_rows = may_go(request, chosen.rows)
+    count = bounded_count(open_rows)
+    form = RedriveForm(data=request.POST if sent else None, initial=proposed(count))
     if sent and form.is_valid():
         made = _made(request, chosen, form)
         if made is not None:
             return HttpResponseRedirect(links.page("valkyr_redrive_redrive", made.pk))
-    open_rows = scoped(request, chosen.rows, Permission.REDRIVE).filter(
-        resolution=Resolution.PENDING
-    )
-    count = bounded_count(open_rows)
     context = {
         **admin.site.each_context(request),
         "title": gettext("New redrive"),
         "chosen": chosen,
         "form": form,
-        "count": f"{BOUND:,}+" if count >= BOUND else f"{count:,}",
+        "count": number_text(count),
         "number": count,
         "none": count == 0,
         "examples": open_rows.defer("original_inputs", "original_config").order_by("pk")[:SHOWN],
@@ -246,32 +246,54 @@ def ask(request: HttpRequest, chosen: Chosen, *, sent: bool) -> HttpResponse:
     return TemplateResponse(request, "redrive/new.html", context)
 
 
+def may_go(
+    request: HttpRequest,
+    rows: QuerySet[DeadLetterEntry],
+    powers: Iterable[Power] = (Permission.REDRIVE,),
+) -> QuerySet[DeadLetterEntry]:
+    """Return the open rows over which the user has these powers."""
+    for power in powers:
+        rows = scoped(request, rows, power)
+    return rows.filter(resolution=Resolution.PENDING)
+
+
+def proposed(count: int) -> dict[str, Any]:
+    """Return the form's first values for so many entries."""
+    return {"scope": "STEP"} | (CAREFUL if count > TYPED_ABOVE else {})
+
+
+def number_text(count: int) -> str:
+    """Return a bounded count as text."""
+    return f"{BOUND:,}+" if count >= BOUND else f"{count:,}"
+
+
 def _made(request: HttpRequest, chosen: Chosen, form: RedriveForm) -> Redrive | None:
     """Return the draft, or None with the reason on the form."""
     wish = form.wish(dict(chosen.selection), chosen.group_id)
-    rows = chosen.rows
-    for power in needed(wish):
-        rows = scoped(request, rows, power)
-    rows = rows.filter(resolution=Resolution.PENDING)
-    if refusal := _refusal(request, rows, form):
-        form.add_error(None, refusal)
+    rows = may_go(request, chosen.rows, needed(wish))
+    if reason := refusal(request, rows, form):
+        form.add_error(None, reason)
         return None
     try:
         with transaction.atomic():
             redrive = make(rows, wish, actor=Actor.of_request(request))
             check_approved(request.user, redrive)
         return redrive
-    except WithProblems as error:
-        for problem in error.problems:
-            form.add_error(None, f"{getattr(problem, 'path', '')}: {problem.message}".lstrip(": "))
-        if not error.problems:
-            form.add_error(None, str(error))
     except ValkyrError as error:
-        form.add_error(None, str(error))
+        explain(form, error)
     return None
 
 
-def _refusal(request: HttpRequest, rows: QuerySet[DeadLetterEntry], form: RedriveForm) -> str:
+def explain(form: RedriveForm, error: ValkyrError) -> None:
+    """Show an error on the form, each of its problems by itself."""
+    problems = error.problems if isinstance(error, WithProblems) else []
+    for problem in problems:
+        form.add_error(None, f"{getattr(problem, 'path', '')}: {problem.message}".lstrip(": "))
+    if not problems:
+        form.add_error(None, str(error))
+
+
+def refusal(request: HttpRequest, rows: QuerySet[DeadLetterEntry], form: RedriveForm) -> str:
     """Return why the user cannot do this with these rows; "" if they can."""
     few = FREE_IDS + 1
     count = bounded_count(rows, few)

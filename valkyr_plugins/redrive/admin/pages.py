@@ -37,15 +37,6 @@ from valkyr_plugins.redrive.items import held_by
 from valkyr_plugins.redrive.models import Redrive, RedriveScope, RedriveState, sources
 from valkyr_plugins.redrive.options import check_start
 
-MARKS: dict[str, tuple[str, str]] = {
-    "DRAFT": ("edit_note", "grey"),
-    "RUNNING": ("clock_loader_40", "blue"),
-    "PAUSED": ("pause_circle", "amber"),
-    "STOPPED": ("back_hand", "red"),
-    "DONE": ("check_circle", "green"),
-    "ABORTED": ("do_not_disturb_on", "grey"),
-}
-
 
 def _unless(target: str, *states: str) -> Callable[[Any], str]:
     """Return a check that rejects rows which cannot move to `target` (or are not in `states`)."""
@@ -153,10 +144,10 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     change_form_before_template = "redrive/redrive.html"
     list_display = ("what", "mark", "bar", "failed", "who", "why", "created")
     list_display_links = ("what",)
-    list_select_related = ("group",)
+    list_select_related = ("group__workflow",)
     list_filter = (StateFilter,)
-    list_before_template = "valkyr/tabs.html"
-    list_defer = ("selection", "overrides", "expression")
+    list_before_template = "redrive/list.html"
+    list_defer = ("selection", "overrides", "expression", "group__workflow__definition")
     ordering = ("-id",)
     empty_text = lazy(
         "No redrives yet. Select dead letters or open a failure group, then choose “Redrive”."
@@ -175,11 +166,21 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
             raise PermissionDenied(gettext("You need the permission redrive."))
         return ask(request, _named(request), sent=request.method == "POST")
 
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show the list as the base does, with whether its rows change by themselves."""
+        answer = super().changelist_view(request, extra_context)
+        context = getattr(answer, "context_data", None) or {}
+        if "cl" in context:
+            context["live_rows"] = any(row.busy for row in context["cl"].result_list)
+        return answer
+
     @display(description=lazy("what"))
     def what(self, row: Redrive) -> Any:
-        """Return its group, or the number of entries."""
+        """Return its group and the group's workflow, or the number of entries."""
         return (
-            marks.clipped(str(row.group), 60)
+            marks.clipped(f"{row.group.workflow.name}, {row.group}", 80)
             if row.group
             else gettext("{total:,} dead letters").format(total=row.total)
         )
@@ -187,8 +188,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     @display(description=lazy("state"))
     def mark(self, row: Redrive) -> Any:
         """Return the state's word, icon and colour."""
-        icon, colour = MARKS[row.state]
-        return marks.mark(str(RedriveState(row.state).label), icon, colour)
+        return panels.state_mark(row)
 
     @display(description=lazy("ended"))
     def bar(self, row: Redrive) -> Any:
@@ -221,7 +221,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
             sections = panels.sections(request, obj)
         else:
             sections = [panels.counts(obj), panels.chosen(request, obj)]
-        lead: list[Any] = [self.mark(obj), _sentence(obj)]
+        lead: list[Any] = [self.mark(obj), panels.sentence(obj)]
         if obj.stop_reason:
             sections.insert(
                 0, PageSection(gettext("Why it stopped"), body=obj.stop_reason, error=True)
@@ -249,25 +249,6 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
             (gettext("Reason"), obj.reason),
             (gettext("ID"), marks.copyable(obj.pk)),
         ]
-
-
-def _sentence(obj: Redrive) -> str:
-    if obj.state == RedriveState.DRAFT:
-        return gettext(
-            "A draft of {total:,} dead letters. Nothing has run; drafts are deleted after "
-            "a day. Read what would happen, then start it."
-        ).format(total=obj.total)
-    done = obj.succeeded + obj.failed_again + obj.skipped
-    return gettext(
-        "{done:,} of {total:,} ended: {succeeded:,} succeeded, {failed_again:,} failed "
-        "again, {skipped:,} skipped."
-    ).format(
-        done=done,
-        total=obj.total,
-        succeeded=obj.succeeded,
-        failed_again=obj.failed_again,
-        skipped=obj.skipped,
-    )
 
 
 def _named(request: HttpRequest) -> Chosen:
@@ -307,6 +288,6 @@ def _of_group(request: HttpRequest, rows: Any, group_id: UUID) -> Chosen:
         rows=rows.filter(group=group),
         selection={"groupId": str(group_id)},
         title=gettext("the failure group {group}").format(group=group),
-        back=reverse("admin:dlq_deadletterentry_changelist"),
+        back=links.page("dlq_failuregroup", group.pk),
         group_id=group_id,
     )

@@ -12,17 +12,26 @@ from executions.public.admin import PageSection, as_json, hidden_section, links,
 from executions.public.errors import ValkyrError
 from executions.public.language import lazy
 from executions.public.models import Permission
-from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveItem
+from valkyr_plugins.redrive.items import held_by
+from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveItem, RedriveState
 from valkyr_plugins.redrive.preview import Preview, preview
 from valkyr_plugins.redrive.progress import progress
 
-SHOWN = 100
+SHOWN = 25
 MARKS: dict[str, tuple[str, str]] = {
     "QUEUED": ("radio_button_unchecked", "grey"),
     "RUNNING": ("clock_loader_40", "blue"),
     "SUCCEEDED": ("check_circle", "green"),
     "FAILED_AGAIN": ("cancel", "red"),
     "SKIPPED": ("skip_next", "grey"),
+    "ABORTED": ("do_not_disturb_on", "grey"),
+}
+STATES: dict[str, tuple[str, str]] = {
+    "DRAFT": ("edit_note", "grey"),
+    "RUNNING": ("clock_loader_40", "blue"),
+    "PAUSED": ("pause_circle", "amber"),
+    "STOPPED": ("back_hand", "red"),
+    "DONE": ("check_circle", "green"),
     "ABORTED": ("do_not_disturb_on", "grey"),
 }
 HEADERS = (lazy("Entry"), lazy("State"), lazy("Sent"), lazy("Ended"), lazy("Runs as"), lazy("Why"))
@@ -32,6 +41,51 @@ def item_mark(state: str) -> SafeString:
     """Return an item's state as word, icon and colour."""
     icon, colour = MARKS[state]
     return marks.mark(str(ItemState(state).label), icon, colour)
+
+
+def state_mark(redrive: Redrive) -> SafeString:
+    """Return a redrive's state as word, icon and colour."""
+    icon, colour = STATES[redrive.state]
+    return marks.mark(str(RedriveState(redrive.state).label), icon, colour)
+
+
+def sentence(redrive: Redrive) -> str:
+    """Return how far a redrive is, in words."""
+    if redrive.state == RedriveState.DRAFT:
+        return gettext(
+            "A draft of {total:,} dead letters. Nothing has run; drafts are deleted after "
+            "a day. Read what would happen, then start it."
+        ).format(total=redrive.total)
+    done = redrive.succeeded + redrive.failed_again + redrive.skipped
+    return gettext(
+        "{done:,} of {total:,} ended: {succeeded:,} succeeded, {failed_again:,} failed "
+        "again, {skipped:,} skipped."
+    ).format(
+        done=done,
+        total=redrive.total,
+        succeeded=redrive.succeeded,
+        failed_again=redrive.failed_again,
+        skipped=redrive.skipped,
+    )
+
+
+def in_short(redrive: Redrive) -> PageSection:
+    """Return a redrive's progress in one panel, with a link to its page."""
+    now = progress(redrive)
+    return PageSection(
+        gettext("Redrive"),
+        body=format_html(
+            '<p>{} {}</p><p>{} {}</p><p>{}</p><p><a class="vk-link" href="{}">{}</a></p>',
+            state_mark(redrive),
+            bar(redrive),
+            sentence(redrive),
+            _pace(now.rate, now.seconds_left),
+            redrive.stop_reason or held_by(redrive) if now.queued else "",
+            links.page("valkyr_redrive_redrive", redrive.pk),
+            gettext("Open the redrive"),
+        ),
+        error=redrive.state == RedriveState.STOPPED,
+    )
 
 
 def bar(redrive: Redrive) -> SafeString:

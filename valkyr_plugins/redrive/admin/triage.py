@@ -1,31 +1,38 @@
 """Redrives on the pages of failure groups, and links from there and from lists to a new one."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 from urllib.parse import urlencode
 
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
 from django.utils.translation import gettext
 
 from dlq.public.dashboard import HomeSection, add_section
 from dlq.public.models import DeadLetterEntry, FailureGroup
 from dlq.public.triage import (
     GROUP_LINKS,
+    GROUP_PROGRESS,
     GROUP_SECTIONS,
     LISTS,
     DeadLetterEntryAdmin,
     GroupLink,
+    GroupProgress,
     add_entry_action,
+    add_group_action,
 )
 from executions.public.admin import Cell, PageSection, holds, links, marks, newest_of, scoped
 from executions.public.language import lazy
 from executions.public.models import Permission
+from valkyr_plugins.redrive.admin import many_groups, panels
 from valkyr_plugins.redrive.admin.forms import Chosen, ask
 from valkyr_plugins.redrive.models import Redrive, RedriveState
 
 SHOWN = 10
+RECENT = timedelta(days=1)
 ACTION = "redrive_many"
 
 
@@ -65,6 +72,16 @@ def redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
     )
 
 
+def under_way(request: HttpRequest, group: FailureGroup) -> GroupProgress | None:
+    """Return the progress of a group's newest redrive until a day after its end."""
+    rows = scoped(request, Redrive.objects.filter(group=group))
+    newest = rows.exclude(state=RedriveState.DRAFT).order_by("-created_at", "-id").first()
+    ended = newest.finished_at if newest else None
+    if newest is None or (ended is not None and timezone.now() - ended > RECENT):
+        return None
+    return GroupProgress(panels.in_short(newest), newest.busy)
+
+
 def redrive_many(
     admin: DeadLetterEntryAdmin, request: HttpRequest, queryset: QuerySet[DeadLetterEntry]
 ) -> HttpResponse:
@@ -92,6 +109,10 @@ def redrive_many(
 GROUP_LINKS.append(GroupLink(lazy("Redrive…"), "replay", "r", address))
 LISTS.append(("valkyr_redrive_redrive", lazy("Redrives")))
 GROUP_SECTIONS.append(redrives)
+GROUP_PROGRESS.append(under_way)
+add_group_action(
+    many_groups.ACTION, many_groups.redrive_groups, Permission.REDRIVE, lazy("Redrive…")
+)
 add_entry_action(
     ACTION,
     redrive_many,

@@ -1,0 +1,48 @@
+"""A page on which one counts what a person does, and notes clicks that lead nowhere."""
+
+from typing import Any
+
+
+class Clicks:
+    """Counts clicks, keys that choose, and texts that are typed."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.count = 0
+        self.dead_ends: list[str] = []
+        page.on("response", self._note)
+
+    def _note(self, response: Any) -> None:
+        if response.request.resource_type in {"document", "xhr"} and response.status >= 400:
+            self.dead_ends.append(f"{response.status} {response.url}")
+
+    def click(self, role: str, name: str, within: Any = None) -> None:
+        """Click what is seen under that name."""
+        found = (within or self.page).get_by_role(role, name=name, exact=True)
+        self.press(found.locator("visible=true").first)
+
+    def press(self, element: Any) -> None:
+        """Click an element."""
+        self.count += 1
+        element.click()
+
+    def choose(self, element: Any, label: str) -> None:
+        """Choose from a list."""
+        self.count += 1
+        element.select_option(label=label)
+
+    def key(self, name: str) -> None:
+        """Press a key."""
+        self.count += 1
+        self.page.keyboard.press(name)
+
+    def type(self, text: str) -> None:
+        """Type a text where the focus is."""
+        self.count += 1
+        self.page.keyboard.type(text)
+
+    def fill(self, label: str, text: str) -> None:
+        """Click a field and type: two."""
+        self.press(self.page.get_by_label(label, exact=True))
+        self.page.keyboard.press("Control+a")  # what the field proposes is replaced
+        self.type(text)
