@@ -74,31 +74,8 @@
     const fresh = (await fetched(here))?.getElementById("figures"); // Django's own admin has no htmx
     if (fresh) figures.replaceWith(document.importNode(fresh, true));
   };
-  // Cells of a list whose rows change while somebody looks, in place: no row moves, and the focus and
-  // the selection stay. The list to read them from says whether to go on.
-  const keyOf = (row) => row.querySelector("input.action-select")?.value;
-  const renewRows = async (live) => {
-    if (document.hidden) return true;
-    const page = await fetched(live.dataset.liveRows);
-    if (!page) return true;
-    const fresh = new Map([...page.querySelectorAll("#result_list tr")].map((row) => [keyOf(row), row]));
-    for (const row of document.querySelectorAll("#result_list tr")) {
-      const now = keyOf(row) && fresh.get(keyOf(row));
-      if (!now) continue;
-      for (const name of live.dataset.cells.split(" ")) {
-        const [old, cell] = [row, now].map((one) => one.querySelector(`.field-${name}`));
-        if (old && cell && old.innerHTML !== cell.innerHTML) old.replaceChildren(...document.importNode(cell, true).childNodes);
-      }
-    }
-    return page.querySelector("[data-live-rows]") !== null;
-  };
-  const keepRows = async (live) => {
-    if (await renewRows(live)) setTimeout(keepRows, Number(live.dataset.seconds) * 1000, live);
-  };
   window.addEventListener("load", () => {
     const figures = document.querySelector("[data-refresh]");
     if (figures) setInterval(renew, Number(figures.dataset.refresh) * 1000);
-    const live = document.querySelector("[data-live-rows]");
-    if (live) setTimeout(keepRows, Number(live.dataset.seconds) * 1000, live);
   });
 })();
