@@ -21,7 +21,7 @@ def of(workflow: Workflow) -> str:
 
 
 def expected(request: Request, workflow: Workflow) -> int | None:
-    """Return the revision that If-Match requires, as `asked`."""
+    """Return the revision that If-Match requires; see `asked`."""
     return asked(request, workflow.revision)
 
 
@@ -31,7 +31,7 @@ def tag(number: int) -> str:
 
 
 def asked(request: Request, present: int) -> int | None:
-    """Return the number that If-Match requires; None without a requirement.
+    """Return the number that If-Match requires; None without the header.
 
     Of several tags, the current one counts; an unknown tag matches no number.
     """

@@ -30,7 +30,7 @@ class Deadline(Func):
 
 
 def database_now() -> datetime:
-    """Return the database's time, one round trip."""
+    """Return the database's time, in one round trip."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         row = cursor.fetchone()

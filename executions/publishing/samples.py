@@ -53,7 +53,7 @@ def _read(path: Path) -> PayloadSample:
 
 
 def _tags(definition: dict[str, Any]) -> tuple[str, ...]:
-    """Return the kinds of modules it uses, and how it is started."""
+    """Return the kinds of modules that the example uses, and its kinds of triggers."""
     bodies = read_body(definition, (), catalog()).everywhere()
     modules = [module for body in bodies for task in body.tasks for module, _ in task.steps]
     kinds = {module.spec.category for module in modules if module.spec is not None}

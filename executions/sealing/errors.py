@@ -1,4 +1,4 @@
-"""Why a value could not be sealed or opened; no message contains content or a key."""
+"""Errors of sealing and opening values; no message contains content or a key."""
 
 from executions.errors import ValkyrError
 

@@ -1,8 +1,8 @@
 """Error workflows: an execution that failed or timed out starts the one its version names.
 
-The new execution is inserted, waiting, in the transaction in which the other one ends, so both
-exist or neither does; it is admitted after the commit. A fault in an error workflow never keeps an
-execution from ending.
+The new execution is inserted, waiting, in the transaction that ends the other one, so that both are
+committed or neither is; it is admitted after the commit. A fault in an error workflow never keeps
+an execution from ending.
 """
 
 import logging

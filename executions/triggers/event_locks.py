@@ -1,4 +1,4 @@
-"""Lock everything that one event's starts need, together, in the order of every start.
+"""Lock together all rows that one event's starts need, in the order that every start uses.
 
 Each start takes its workspace, its counters and its concurrency keys, one after another. Starts of
 one transaction would take keys in the order of their triggers, and two events with different orders

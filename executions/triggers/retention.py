@@ -24,7 +24,8 @@ def expire() -> dict[str, int]:
 
 
 def days() -> float:
-    """Return the retention of both, in days (VALKYR_EVENT_RETENTION_DAYS)."""
+    """Return the retention of events and refused messages, in days (VALKYR_EVENT_RETENTION_DAYS).
+    """
     return valkyr_settings().event_retention_days
 
 

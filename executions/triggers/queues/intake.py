@@ -87,7 +87,7 @@ def _start(trigger: Trigger, message: QueueMessage) -> IntakeCount:
 
 
 def refuse(trigger_id: UUID, message: QueueMessage, code: str, reason: str) -> IntakeCount:
-    """Store a message that can start nothing, once, for people to see."""
+    """Store a message that can start nothing, once, for users to review."""
     row = RefusedMessage(
         id=message.token,
         trigger_id=trigger_id,

@@ -1,8 +1,8 @@
 """Select the tasks of a test run.
 
 They are the requested tasks and their requirements: the tasks before them and those that they read.
-A pinned task has no requirements. A run that begins at a task runs no earlier task, so the required
-ones of these must be pinned.
+A pinned task has no requirements. A run that begins at a task runs no earlier task, so required
+earlier tasks must be pinned.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,8 @@ from executions.definition.templating.errors import Pointer
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A task that is read, and where; `called` if only its callback URL is read."""
+    """A task that is read, and the place of the reading; `called` if only its callback URL is read.
+    """
 
     pointer: Pointer
     name: str
@@ -139,7 +140,7 @@ def _core(ways: "_Ways", reading: BodyReading, asked: TrialRequest) -> frozenset
 
 
 class _Ways:
-    """The edges of a body, in both directions; cycles are harmless."""
+    """The edges of a body, in both directions; may contain cycles."""
 
     def __init__(self, reading: BodyReading) -> None:
         count = len(reading.tasks)
