@@ -77,9 +77,10 @@ def end(execution_id: UUID, *, failed: bool, metrics: Any) -> None:
 
 
 def refuse(execution: WorkflowExecution, verb: str, *, undoing: bool = False) -> None:
-    """Raise Compensated for an execution in which no step of its workflow may run again.
+    """Raise Compensated if the steps of an execution may not run again, since it was compensated.
 
-    With `undoing`, an undo step is to run again, which is allowed while the compensation is FAILED.
+    With `undoing`, the step to run again is an undo step, which is allowed while the compensation
+    is FAILED.
     """
     found = execution.compensation
     if not found or (undoing and found == State.FAILED):

@@ -45,9 +45,9 @@ def asked(request: Request, present: int) -> int | None:
 
 
 def unless_known(request: Request, told: Any, *, fresh: int) -> Response:
-    """Return content that changes only with a release: cached for a while, and 304 if unchanged.
+    """Return content that changes only with a release: kept `fresh` seconds, 304 if unchanged.
 
-    The tag is a digest of the content; `fresh` is in seconds.
+    The tag is a digest of the content.
     """
     digest = f'"{payloads.digest(JsonRenderer().render(told).decode())[:32]}"'
     headers = {"ETag": digest, "Cache-Control": f"private, max-age={fresh}"}

@@ -31,7 +31,7 @@ MAX_MESSAGE = 10_000
 
 @receiver(execution_failed)
 def notify(sender: Any, execution_id: UUID, **_: Any) -> None:
-    """Start the error workflow of an execution that failed, unless it is one itself."""
+    """Start the error workflow of an execution that failed, unless that is an error workflow."""
     failed = (
         WorkflowExecution.objects.select_related("workflow")
         .defer("context_data", "output", "metrics_snapshot", "error_stack_trace")

@@ -1,4 +1,4 @@
-"""Results of a body's iterations, and a loop's condition, read from the rows."""
+"""Results of a body's iterations, and a loop's condition, as read from the rows."""
 
 from dataclasses import replace
 from typing import Any
@@ -63,7 +63,7 @@ def _markfailures(state: SegmentState, place: Place, outputs: list[Any]) -> None
 
 
 def minded(place: Place, inner: str) -> bool:
-    """Return whether an edge inside this body handles the failure of a step."""
+    """Return whether an edge inside the step's body handles its failure."""
     step = place.graph.steps[place.graph.by_path[inner]]
     return place.graph.tasks[step.task].handles_error
 

@@ -63,7 +63,7 @@ class ApprovalOutputs(ModuleOutputs):
 class ApprovalModule(WaitingModule):
     """Waits for a person's decision, in the admin under "Approvals" or by the API (`decideRun`).
 
-    Goes on along `approved`, `rejected` or `expired`.
+    Its outcome is `approved`, `rejected` or `expired`.
     """
 
     type = "flow.approval"

@@ -31,7 +31,7 @@ LOOP_ENDINGS = ("count", "while", "until")
 
 
 class Container(Module[Any]):
-    """Common base: the engine runs the body; no worker runs the module."""
+    """The base of containers, whose bodies the engine runs; no worker runs the module itself."""
 
     category: ClassVar[str] = "control"
     retry: ClassVar[str] = "none"
@@ -114,7 +114,7 @@ class Loop(Container):
 
 
 class MapInputs(ModuleInputs):
-    """The items to run the body for, and how."""
+    """The items for which to run the body, and how to run it."""
 
     items: Any = Field(
         description=f"A list of at most {MAX_ITEMS:,} items, or a template that yields one.",
@@ -238,13 +238,12 @@ class SubworkflowOutputs(ModuleOutputs):
 class Subworkflow(WaitingModule):
     """Runs another workflow of the workspace as a child execution, and waits for its end.
 
-    A child inherits priority and kind of trigger, and runs at once, as a part of its root: it
-    takes no place of the workspace and no concurrency key. The step ends with the child: a child
-    that fails, is cancelled or times out is a permanent failure of the step, which its `error`
-    edge can take. Cancelling the parent, or its time-out, cancels its children; a pause does not
-    reach them. If the child's dead letter is requeued, the child continues without the parent,
-    whose step has failed. Requeue that step too: it starts a new child. Calls can be at most 16
-    deep.
+    A child inherits priority and kind of trigger, and runs at once, as a part of its root: it takes
+    no capacity slot of the workspace and no concurrency key. The step ends with the child: a child
+    that fails, is cancelled or times out is a permanent failure of the step, which its `error` edge
+    can take. Cancelling the parent, or its time-out, cancels its children; a pause does not reach
+    them. If the child's dead letter is requeued, the child continues without the parent, whose step
+    has failed. Requeue that step too: it starts a new child. Calls can be at most 16 deep.
     """
 
     type = "flow.subworkflow"

@@ -103,7 +103,7 @@ def instant(text: str) -> datetime:
 
 
 class Delay(WaitingModule):
-    """Waits for a time, or until an instant, and holds no worker meanwhile.
+    """Waits for a duration, or until an instant, and occupies no worker meanwhile.
 
     A delay that comes due while its execution is paused ends with the pause.
     """
@@ -206,8 +206,8 @@ class WaitForEventOutputs(ModuleOutputs):
 class WaitForEvent(WaitingModule):
     """Waits for an event, published to the workspace or signalled to this execution.
 
-    The outcome is `success`, or `timeout` if no event came in time. Only events count that come
-    after the step began to wait.
+    The outcome is `success`, or `timeout` if no event came in time. Only events that arrive after
+    the step began to wait count.
     """
 
     type = "flow.wait_for_event"
@@ -293,10 +293,10 @@ class CallbackOutputs(ModuleOutputs):
 class CallbackModule(WaitingModule):
     """Waits until another system calls the step's address, once.
 
-    Any step of the same workflow, or of a body inside, tells the address by
-    `tasks.<id>.callbackUrl`, `<id>` being the callback's task: known before it begins to wait, and
-    in bodies another in each turn. Valkyr stores a call that arrives before the step waits. Goes on
-    along `success`, or `timeout`.
+    Any step of the same workflow, or of a body inside it, reads the address as
+    `tasks.<id>.callbackUrl`, where `<id>` is the callback's task. The address is known before the
+    step waits; in a body, each iteration has another. Valkyr stores a call that arrives before the
+    step waits. Its outcome is `success` or `timeout`.
     """
 
     type = "flow.callback"

@@ -39,8 +39,8 @@ from runners.states import RunState, WaitKind
 def record(state: SegmentState, work: Work, unit: Unit) -> Work | None:
     """Record a unit; return the next work, or None at the segment's end.
 
-    Raises LeaseLost if another worker holds the run; nothing is recorded then. An attempt's cost is
-    written last, since all steps of a workspace share the budgets' counters.
+    Raises LeaseLost if another worker holds the run; nothing is recorded then. The cost of an
+    attempt is written last, because all steps of a workspace share the budgets' counters.
     """
     if not unit.costs or not record_costs.provided:
         return _record(state, work, unit)
@@ -119,7 +119,10 @@ def _sibling(state: SegmentState, unit: Unit, next_steps: NextSteps) -> LiveRun 
 
 
 def _hand_on(state: SegmentState, work: Work, unit: Unit, sibling: LiveRun) -> Work | None:
-    """Record, and claim a sibling in the same statement; None if another worker has it."""
+    """Record, and claim a sibling in the same statement.
+
+    Return None if another worker has the sibling.
+    """
     prepared, failure = attempt_prepare(state, sibling.step, sibling.attempt)
     claimed_at = time.monotonic()
     try:
@@ -168,7 +171,7 @@ def _record_handled(state: SegmentState, work: Work, unit: Unit) -> Work | None:
 def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | None = None) -> Any:
     """Record a run as dead and notify the dead-letter queue; return the letter.
 
-    The execution fails if nothing else is in flight. `manual` is the reason of a quarantine.
+    The execution fails if no other step is in progress. `manual` is the reason of a quarantine.
     """
     state.failure = failure = unit.failure
     assert failure is not None
@@ -261,7 +264,7 @@ def _write_locked(
 ) -> tuple[NextSteps, bool | None]:
     """Lock the execution, choose what is next and write it; return whether other runs are live.
 
-    Takes one round trip if the choice needs nothing that only the lock makes certain.
+    Takes one round trip if the choice does not depend on data that only the lock makes certain.
     """
     variables = unit.variables
     if not variables and not state.frontier.unsettled:

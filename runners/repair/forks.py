@@ -1,6 +1,6 @@
-"""Requests for forks: where to fork from, and what to change.
+"""Requests for forks: the step to fork from, and the changes.
 
-The plugin time travel provides forks; repairs of many executions need only this part. The audit
+The plugin `timetravel` provides forks; redrives of many executions need only this part. The audit
 trail keeps the names of what is changed, never values.
 """
 

@@ -1,4 +1,5 @@
-"""Rules for tasks and modules: unique IDs, known types, valid configuration, suitable queues."""
+"""Rules for tasks and modules: unique IDs, known types, valid configuration, queues, credentials.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
