@@ -118,7 +118,7 @@ def failures(now: datetime) -> Iterator[Family]:
 
 
 def beat(now: datetime) -> Iterator[Family]:
-    """Yield when a duty of beat's last ran, if any did, and the progress of sealing."""
+    """Yield the last run of a duty of beat, if any, and the progress of sealing."""
     last = last_beat()
     if last is not None:
         yield Family(
@@ -139,7 +139,7 @@ def beat(now: datetime) -> Iterator[Family]:
 
 
 def schedules(now: datetime) -> Iterator[Family]:
-    """Yield schedules whose time has passed without a check."""
+    """Yield the number of schedules whose fire time has passed without a check."""
     late = Trigger.objects.filter(enabled=True, next_at__lt=now - LATE).order_by()[:BOUND].count()
     yield Family("valkyr_schedules_late", "Schedules more than 30 s behind their time.", late)
 
@@ -208,7 +208,7 @@ PATIENCE_SECONDS = 6.0
 
 
 class DatabaseCollector(Collector):
-    """The last readings, renewed when they are old."""
+    """Keeps the last readings, and renews them when they are old."""
 
     def __init__(self) -> None:
         """Start without readings."""

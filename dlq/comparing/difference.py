@@ -48,7 +48,7 @@ class Comparison:
 
 
 class _Spent(Exception):
-    """The limit of values is reached."""
+    """The limit of compared values is reached."""
 
 
 class _Walk:

@@ -40,8 +40,8 @@ class Search:
 def last_good(entry: DeadLetterEntry) -> Search:
     """Return the newest success of the entry's step in executions that began before it failed.
 
-    If none had the same item or iteration, the first one is used. Two queries, each by an index: at
-    most `LOOKED_THROUGH` executions, one lookup each.
+    If none has the same item or iteration, the first iteration is used. Two queries, each by an
+    index: at most `LOOKED_THROUGH` executions, one lookup each.
     """
     executions = list(
         WorkflowExecution.objects.filter(

@@ -32,7 +32,7 @@ class PruningPace:
 
     @property
     def over(self) -> bool:
-        """Return whether to stop after the current batch."""
+        """Return whether pruning must stop after the current batch."""
         return self.stopped() or (self.until is not None and time.monotonic() >= self.until)
 
     @contextmanager
@@ -56,10 +56,10 @@ class PruningPace:
 
 @dataclass(slots=True)
 class PruningTally:
-    """The number of rows of a kind, their first and last end, and why others stay.
+    """The number of rows of a kind, their first and last end, and the reasons why others stay.
 
-    `parts` counts dependent rows by kind: the runs of executions. `more` says that the time was
-    over before the end.
+    `parts` counts dependent rows by kind: the runs of executions. `more` says that the time ended
+    before all rows were deleted.
     """
 
     kind: str
@@ -71,7 +71,7 @@ class PruningTally:
     more: bool = False
 
     def span(self, first: datetime | None, last: datetime | None) -> None:
-        """Include the end of some of them."""
+        """Extend the span to include these ends."""
         if first is not None:
             self.first = first if self.first is None else min(self.first, first)
         if last is not None:

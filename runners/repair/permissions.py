@@ -14,7 +14,7 @@ APPROVAL = "flow.approval"
 
 
 class ApprovalNeeded(ValkyrError):
-    """An approval is given by those whom it asks, and in no other way."""
+    """Only its approvers can give an approval."""
 
     code = "approval_needed"
 

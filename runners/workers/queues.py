@@ -35,7 +35,7 @@ class Queue:
     capped: bool = False
 
     def unserved(self, now: datetime) -> bool:
-        """Return whether work waits without a live worker."""
+        """Return whether the queue has waiting runs but no live worker."""
         return self.workers == 0 and self.oldest is not None and now - self.oldest > PATIENCE
 
 

@@ -12,7 +12,7 @@ from valkyr_plugins.circuits.breaker import CircuitState
 class CircuitBreaker(models.Model):
     """One target of a workspace's steps, such as `http.request:api.example.com`.
 
-    A target without a row has neither failed nor been proven. While CLOSED, `failures` counts until
+    A target without a row has neither failed nor answered. While CLOSED, `failures` counts until
     `window_until`, and `answers` what was answered meanwhile, as far as the failed callers know;
     `proven_at` is when it was last known to answer. A target not proven lets through no more calls
     at once than it may still fail (`trials`, void after `trials_until`). OPEN lasts until

@@ -1,4 +1,4 @@
-"""`quality.assess`: decides by a score whether a text is good enough to go on with."""
+"""`quality.assess`: decides by a score whether a text is good enough."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -105,7 +105,8 @@ def has_structure(paragraph: str) -> bool:
 
 
 def relevance(text: str, keywords: Sequence[str]) -> Dimension:
-    """Return the share of the keywords that occur as whole words, in any case; 1 without any."""
+    """Return the share of the keywords that occur as whole words, in any case; 1 without keywords.
+    """
     wanted = list(dict.fromkeys(word.strip().casefold() for word in keywords if word.strip()))
     if not wanted:
         return Dimension(1.0, "no keywords were given")
@@ -222,7 +223,7 @@ class QualityAssess(Module[AssessInputs]):
     each character counts as a word. The outcome is `true` from 0.6 on. An execution's metrics sum
     its assessments up: how many, their mean score, the share that passed.
 
-    It says whether a text has the form of a good one, never whether it is true.
+    The score says whether a text has the form of a good one, not whether it is true.
     """
 
     type = "quality.assess"

@@ -1,4 +1,4 @@
-"""Run statements: read rows in batches of 100, or write in one transaction, once if asked."""
+"""Run statements: read rows in batches of 100, or write in one transaction, once if requested."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -144,7 +144,7 @@ def begin_once(connection: Connection, key: str) -> dict[str, Any] | None:
 
 
 def note_result(connection: Connection, key: str, result: dict[str, Any]) -> None:
-    """Store the result with the key."""
+    """Store the result with the key of `begin_once`."""
     connection.execute(NOTE, {"key": key, "result": result})
 
 
