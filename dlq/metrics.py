@@ -101,7 +101,7 @@ def waiting(now: datetime) -> Iterator[Family]:
 
 
 def failures(now: datetime) -> Iterator[Family]:
-    """Yield failure groups by status, and their dead letters."""
+    """Yield the number of failure groups by status, and of their dead letters."""
     groups = FailureGroup.objects.filter(merged_into=None).order_by()
     rows = list(groups.values_list("status").annotate(Count("pk"), Sum("open")))
     statuses = dict.fromkeys(GroupStatus.values, 0)
@@ -237,7 +237,7 @@ class DatabaseCollector(Collector):
 
 
 def read() -> list[Family]:
-    """Return all readings now: which parts answer, and the database's readings if it does."""
+    """Return all readings now: the parts that respond, and the database's readings."""
     began = time.monotonic()
     up = Family("valkyr_up", "Whether a part answers: 1 or 0.", labels=["part"])
     found = checking.statuses("database", "broker")

@@ -39,8 +39,7 @@ def explanation(code: str) -> str:
 
 
 def below_root(name: str, *args: Any, **named: Any) -> str:
-    """Return the address that `api` returns, without the prefix of all addresses: `v1/Workflow/…`.
-    """
+    """Return the address that `api` returns, without the common prefix: `v1/Workflow/…`."""
     return api(name, *args, **named).removeprefix(root())
 
 

@@ -1,4 +1,7 @@
-"""The admin's form for a name and a password; attempts count with those for API tokens."""
+"""The admin's form for a name and a password.
+
+Attempts are counted together with those for API tokens.
+"""
 
 from typing import Any
 

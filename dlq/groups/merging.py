@@ -84,7 +84,7 @@ def carry(move_id: int, batch: int = BATCH) -> int:
 
 
 def _by_age(move: GroupMove) -> bool:
-    """Return whether moved entries still match the scan."""
+    """Return whether moved entries would still match the scan, so that it goes by age."""
     return bool(move.fingerprint) and not move.by
 
 
@@ -140,7 +140,7 @@ def failing_of(entry: DeadLetterEntry) -> Failing:
 
 
 def _take_counts_along(entries: list[DeadLetterEntry], homes: Mapping[UUID, Placed]) -> None:
-    """Queue counter changes for both groups, by version and hour: fewer here, more there."""
+    """Queue counter changes for both groups, by version and hour: subtract here, add there."""
     seen: Counter[tuple[UUID, int, datetime]] = Counter()
     opened: Counter[tuple[UUID, int, datetime]] = Counter()
     times: dict[tuple[UUID, int, datetime], list[datetime]] = {}

@@ -142,8 +142,7 @@ def _add(sums: dict[UUID, Sums]) -> dict[UUID, int]:
 
 
 def _tell(group: FailureGroup, sums: Sums, now: datetime) -> None:
-    """Send the signals of a new or regressed group, and wake a snoozed one if its condition is met.
-    """
+    """Send the signals of a new or regressed group, and wake snoozed ones if a condition is met."""
     if not sums.fresh:
         return
     if group.total == sums.fresh and not sums.moved:

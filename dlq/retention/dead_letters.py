@@ -62,8 +62,7 @@ def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def look(wanted: RetentionPeriods) -> PruningTally:
-    """Return what `prune` would delete; and how many resolved dead letters stay for another reason.
-    """
+    """Return what `prune` would delete; and how many resolved ones stay for other reasons."""
     rows = _due(wanted)
     first, last = rows.aggregate(first=Min("resolved_at"), last=Max("resolved_at")).values()
     tally = PruningTally(KIND, rows.count(), first, last)
@@ -73,7 +72,7 @@ def look(wanted: RetentionPeriods) -> PruningTally:
 
 
 def gone_by(wanted: RetentionPeriods) -> LettersGone:
-    """Return the limits of expiry and resolution that this deletes, and the held ones."""
+    """Return the dead letters to delete: limits of expiry and resolution, without held ones."""
     held = _resolved(wanted).filter(_held())
     ids = tuple(held.values_list("pk", flat=True))
     if wanted.older_than is None:

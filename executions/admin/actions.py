@@ -224,8 +224,7 @@ def _leave(
     report: OperationReport,
     pk: UUID,
 ) -> HttpResponse:
-    """Redirect to the page that opened the dialog, by a header for htmx, which follows no redirect.
-    """
+    """Redirect to the page that opened the dialog, with a header for htmx, which needs it."""
     if operation.destination is not None and report.done:
         target = operation.destination(report.result)
     else:

@@ -198,8 +198,7 @@ class ActivityAdmin(FactAdmin):
         ]
 
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Export the list's filtered rows as JSON lines; POST only, because the export is recorded.
-        """
+        """Export the list's filtered rows as JSON lines; POST only, since it is recorded."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not self.has_view_permission(request):

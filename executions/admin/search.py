@@ -42,8 +42,7 @@ FINDERS: list[Finder] = []
 
 
 def visible(request: HttpRequest, model: type[Model]) -> QuerySet[Any]:
-    """Return the rows of `model` that the user may see in the admin; none if the model has no page.
-    """
+    """Return the rows of `model` that the user may see in the admin; none if it has no page."""
     if not admin.site.is_registered(model):
         return model._default_manager.none()
     page: Any = admin.site.get_model_admin(model)

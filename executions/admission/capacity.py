@@ -67,8 +67,7 @@ def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
 
 
 def unlocked(workspace_id: UUID, user_id: Any) -> Ceilings:
-    """Return the limits of the workspace and a user, without locking it. Raises WorkspaceArchived.
-    """
+    """Return the limits of the workspace and a user, without a lock. Raises WorkspaceArchived."""
     found = ceilings(workspace_id, user_id)
     if found.archived:
         raise WorkspaceArchived

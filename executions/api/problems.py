@@ -177,8 +177,7 @@ def _of_framework(error: exceptions.APIException) -> JsonResponse:
 
 
 def _is_away(error: BaseException) -> bool:
-    """Return whether the database did not respond, or closed a session that was idle for too long.
-    """
+    """Return whether the database did not respond, or closed a session that was idle too long."""
     if isinstance(error, InternalError):
         return isinstance(error.__cause__, IdleInTransactionSessionTimeout)
     return isinstance(error, OperationalError | InterfaceError)

@@ -32,8 +32,7 @@ class RowPolicy:
 
     @property
     def version(self) -> str:
-        """Return the comment stored with the policy, which shows whether the policy is up to date.
-        """
+        """Return the comment stored with the policy, which shows whether it is up to date."""
         made = f"{self.seen}\n{self.written}\n{scoped_role()}"
         return hashlib.sha256(made.encode()).hexdigest()
 

@@ -24,8 +24,7 @@ def expire() -> dict[str, int]:
 
 
 def days() -> float:
-    """Return the retention of events and refused messages, in days (VALKYR_EVENT_RETENTION_DAYS).
-    """
+    """Return for how many days to keep events and messages (VALKYR_EVENT_RETENTION_DAYS)."""
     return valkyr_settings().event_retention_days
 
 

@@ -66,8 +66,7 @@ PLAIN = {
 
 
 def wait_of(run: Run) -> SafeString | str:
-    """Return the wait of a waiting run; "" for other runs, and for a container with a running body.
-    """
+    """Return the wait of a waiting run; "" for other runs and a container with a running body."""
     if run.state != "WAITING" or run.waits_for == WaitKind.BODY:
         return ""
     kind = WaitKind(run.waits_for)

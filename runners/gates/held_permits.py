@@ -52,8 +52,7 @@ def reclaim() -> int:
 
 
 def _told(own: bool, state: str, kind: str, error: str) -> Callable[[LeasePermit], None]:
-    """Return the function that reports the end of the lease to a gate, according to the run's row.
-    """
+    """Return the function that reports the end of the lease to a gate, as the run's row says."""
     if own and state == RunState.SUCCESS:
         return lambda permit: permit.ended(None)
     if own and kind:

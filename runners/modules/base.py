@@ -86,8 +86,7 @@ class StepContext(Protocol):
 
     @property
     def deadline(self) -> float:
-        """Return the time at which the step's time limit ends, on the clock of `time.monotonic()`.
-        """
+        """Return the time at which the step's time limit ends, on `time.monotonic()`."""
 
     @property
     def last_details(self) -> Any:
@@ -110,8 +109,7 @@ class StepContext(Protocol):
 
     @property
     def origin(self) -> str:
-        """Return the location of the workflow's code, such as `shop.flows:fulfil`; "" without code.
-        """
+        """Return the location of the workflow's code, such as `shop.flows:fulfil`; or ""."""
 
     @property
     def changed(self) -> frozenset[str]:
@@ -343,8 +341,7 @@ class Module(Generic[InputsT]):
         return None
 
     def circuit_with(self, inputs: InputsT, credential: Mapping[str, str] | None) -> str | None:
-        """Return the target that `circuit` returns, for a module whose credential names the server.
-        """
+        """Return the target that `circuit` returns, if the module's credential names the server."""
         return self.circuit(inputs)
 
     @classmethod
@@ -362,8 +359,7 @@ class Module(Generic[InputsT]):
         return []
 
     def warm_up(self) -> None:
-        """Import the packages that `execute` needs and that are slow to load; `load` calls it once.
-        """
+        """Import the slow packages that `execute` needs; `load` calls it once."""
 
     def load(self) -> None:
         """Warm up once in this process.
@@ -390,9 +386,9 @@ class Module(Generic[InputsT]):
     def woken(
         self, inputs: InputsT, wake: Mapping[str, Any], ctx: StepContext
     ) -> Result | Wait | BaseModel | Mapping[str, Any] | None:
-        """Continue after a Wait; `wake["by"]` names the cause:
+        """Continue after a Wait; `wake["by"]` names the cause.
 
-        `timer`, `person` (`decision`, `comment`, `actor`, `at`), `event` (`event`, `payload`,
+        It is `timer`, `person` (`decision`, `comment`, `actor`, `at`), `event` (`event`, `payload`,
         `eventId`), `callback` (`payload`), `child` (`state`, `output`, `error`, `executionId`).
         `wake["waitedSeconds"]` is the duration of the wait.
         """

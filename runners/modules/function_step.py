@@ -170,8 +170,7 @@ def _declare(  # noqa: PLR0913 - one a fact of a module, given by name
 
 
 def _given(queue: str, retry: Retry, timeout_seconds: float) -> dict[str, Any]:
-    """Return the arguments that differ from a module's defaults, with their names in a definition.
-    """
+    """Return the arguments that differ from a module's defaults, named as in a definition."""
     given: dict[str, Any] = {"retry": retry, "timeoutSeconds": timeout_seconds, "queue": queue}
     usual = {"retry": "standard", "timeoutSeconds": 60.0, "queue": "default"}
     return {key: value for key, value in given.items() if value != usual[key]}

@@ -53,8 +53,7 @@ class StepFunction(Generic[P, R]):
         return self.__valkyr_module__.type
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run the function; while a workflow is being traced, record the call and return a handle.
-        """
+        """Run the function; during a trace, record the call and return a handle."""
         return self._call(args, kwargs, {})
 
     def options(self, **options: Any) -> Callable[P, R]:

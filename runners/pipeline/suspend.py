@@ -63,8 +63,7 @@ def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
 
 
 def _heard(state: SegmentState, work: Work, wait: Wait) -> bool:
-    """Return whether the run's event has already arrived, which may happen during the suspension.
-    """
+    """Return whether the run's event has arrived, which may happen during the suspension."""
     if wait.kind is WaitKind.EVENT:
         transaction.on_commit(partial(catch_up, work.run_id), robust=True)
     return wait.kind is WaitKind.CALLBACK and hand_over(

@@ -52,8 +52,7 @@ class _Container:
 
     @property
     def changed(self) -> bool:
-        """Return whether the container's counters change, or items wait although none is running.
-        """
+        """Return whether the container's counters change, or items wait although none runs."""
         idle = not self.turns.places and bool(self.spare)
         return idle or self.counted_anew or bool(self.ended or self.begun or self.unstarted)
 

@@ -48,8 +48,7 @@ class KillWatch:
         self._until = 0.0
 
     def short(self) -> bool:
-        """Return whether the OOM killer ended a process since the last call, or within the window.
-        """
+        """Return whether the OOM killer ended a process since the last call or in the window."""
         found, now = kills(), time.monotonic()
         if found != self._seen:
             self._seen, self._until = found, now + self._seconds

@@ -155,8 +155,7 @@ def end_child(**_: Any) -> None:
 
 
 def leave(**_: Any) -> None:
-    """Begin the shutdown: take no new steps; steps taken over from now on do not count as crashed.
-    """
+    """Begin the shutdown: take no new steps; steps taken over from now on are no crashes."""
     if _share is not WorkerShare.NOTHING:
         _departure.begin(end=_share is WorkerShare.ALL)
 

@@ -193,8 +193,7 @@ def _credential(rule: AlertRule) -> dict[str, str] | Outcome | None:
 
 
 def _later(delivery: AlertDelivery, attempts: int, outcome: Outcome, now: Any) -> dict[str, Any]:
-    """Return the time of the next attempt, or that the message is given up; tests are not repeated.
-    """
+    """Return the time of the next attempt, or that it is given up; tests are not repeated."""
     at = None
     if delivery.reason != DeliveryReason.TEST:
         at = next_attempt(

@@ -41,7 +41,7 @@ Ids = Collection[UUID]
 
 
 def still_by_kind() -> dict[AlertKind, Lasting]:
-    """Return the functions, by kind of alert, that know which objects still qualify."""
+    """Return, by kind of alert, functions that return the objects to which it still applies."""
     plugged = {AlertKind(kind): lasting for kind, lasting in LASTING.items()}
     return {**dict.fromkeys(OF_PLUGINS, _none), **STILL, **plugged}
 

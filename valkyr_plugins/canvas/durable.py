@@ -94,8 +94,7 @@ def start_many(translated: Translated, payloads: Sequence[Any]) -> list[DurableR
 
 
 def _with_version(translated: Translated, call: "Callable[[CodeVersion], Started]") -> "Started":
-    """Call the function with the canvas's version; publish that first if this process has not yet.
-    """
+    """Call the function with the canvas's version; publish that first if necessary."""
     from executions.public.errors import NotFound
 
     known = _published.get(translated.slug)

@@ -111,8 +111,7 @@ class DurableResult:
         return self.state == states.SUCCESS
 
     def failed(self) -> bool:
-        """Return whether a task failed permanently. A retry from the admin continues the execution.
-        """
+        """Return whether a task failed permanently. A retry in the admin continues it."""
         return self.state == states.FAILURE
 
     def get(self, timeout: float | None = None, propagate: bool = True, **_: Any) -> Any:

@@ -88,10 +88,7 @@ class _Drawing:
                 return self._task(part, given, more)
 
     def _chain(self, chain: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
-        """Translate a chain: its own options are its first task's, as in Celery.
-
-        Its links its last's.
-        """
+        """Translate a chain: its options apply to its first task, its links to its last."""
         _check_own_kwargs(chain)
         parts = _in_a_chain([_with_args(chain.tasks[0], chain.args), *chain.tasks[1:]])
         errors = {k: v for k, v in options.items() if k == "link_error"}

@@ -38,7 +38,7 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The run or execution of a sent item."""
+    """The new run or execution of a sent item."""
 
     id: int
     run_id: UUID | None
@@ -47,7 +47,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The result of an item."""
+    """An item that ended, with its result."""
 
     id: int
     state: ItemState

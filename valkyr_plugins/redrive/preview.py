@@ -41,7 +41,7 @@ def target_of(redrive: Redrive, workflow_id: UUID) -> WorkflowVersion | None:
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Return two definitions' differences, one sentence per task or setting.
 
-    One more than shown.
+    Returns at most one more than is shown.
     """
     found = []
     for sentence in _changes(before, after):
@@ -242,7 +242,10 @@ def _again(redrive: Redrive, graph: Graph, step: str) -> list[Outside]:
 
 
 def _tried(redrive: Redrive) -> tuple[list[Sample], list[Rejected], int]:
-    """Try the overrides on the first entries; return samples, rejects and the number."""
+    """Try the overrides on the first entries.
+
+    Return samples, rejected entries and the number tried.
+    """
     patcher = patching.patcher(redrive)
     rows = (
         DeadLetterEntry.objects.filter(

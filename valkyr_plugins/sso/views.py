@@ -1,4 +1,4 @@
-"""The two views of single sign-on: to the provider, and back."""
+"""The two views of single sign-on: the redirect to the provider, and the return from it."""
 
 from typing import Any
 

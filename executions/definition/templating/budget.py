@@ -55,8 +55,7 @@ _in_request: ContextVar[bool] = ContextVar("in_request", default=False)
 
 
 def begin_request(**_: Any) -> None:
-    """Limit this thread's or task's rendering as in a web process; a receiver of Django's signal.
-    """
+    """Limit this thread's or task's rendering as in web processes; receives Django's signal."""
     _in_request.set(True)
 
 

@@ -242,9 +242,9 @@ def counted(budget: RenderBudget, value: Iterable[Any], units: int) -> Iterator[
 
 
 def each(name: str) -> Callable[..., Any]:
-    """Return `map`, `select`, `reject` or an attribute variant:
+    """Return `map`, `select`, `reject` or an attribute variant.
 
-    Jinja's own filter, over counted items.
+    They are Jinja's own filters, over counted items.
 
     A filter or test is named by text, and each item costs its call and the call's arguments.
     """

@@ -14,8 +14,7 @@ from executions.states import Role
 
 
 class Command(BaseCommand):
-    """Prints whether the administrator was `created`, `exists`, or `exists with another password`.
-    """
+    """Prints whether the user was `created`, `exists`, or `exists with another password`."""
 
     help = (
         "Make a superuser named VALKYR_ADMIN_USERNAME with VALKYR_ADMIN_PASSWORD, who administers "

@@ -280,6 +280,6 @@ class ShownProgress:
 
 
 def _settled(text: str) -> int:
-    """Return how much of a text may be shown: up to its last space, if there is one nearby."""
+    """Return how much of a text may be shown: up to the last space, if one is near the end."""
     end = max(text.rfind(" "), text.rfind("\n")) + 1
     return end if end or len(text) < HELD_BACK else len(text)

@@ -76,8 +76,7 @@ REFUSALS = (
 
 
 def put_otherwise(body: Body, refusal: str) -> tuple[Body, str] | None:
-    """Return the rewritten request and the changed key; None if the rejection names no known key.
-    """
+    """Return the rewritten request and its changed key; None if the error names no known key."""
     text = refusal.lower()
     if not any(word in text for word in REFUSALS):
         return None

@@ -272,7 +272,7 @@ def _made(request: HttpRequest, chosen: Chosen, form: RedriveForm) -> Redrive | 
 
 
 def _refusal(request: HttpRequest, rows: QuerySet[DeadLetterEntry], form: RedriveForm) -> str:
-    """Return why the user cannot do this with these rows; "" if they can."""
+    """Return why the user cannot redrive these rows; "" if the user can."""
     few = FREE_IDS + 1
     count = bounded_count(rows, few)
     if count == 0:

@@ -147,7 +147,7 @@ class StateFilter(TabFilter):
 
 @admin.register(Redrive)
 class RedriveAdmin(OperatingAdmin, FactAdmin):
-    """Created by users, driven by a duty."""
+    """Redrives, which users create and a duty drives."""
 
     operations = (START, PAUSE, RESUME, ABORT)
     change_form_before_template = "redrive/redrive.html"
@@ -177,7 +177,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("what"))
     def what(self, row: Redrive) -> Any:
-        """Return its group, or the number of entries."""
+        """Return the redrive's group, or the number of entries."""
         return (
             marks.clipped(str(row.group), 60)
             if row.group
@@ -192,12 +192,12 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("ended"))
     def bar(self, row: Redrive) -> Any:
-        """Return the share that has ended."""
+        """Return the share of entries that have ended."""
         return panels.bar(row)
 
     @display(description=lazy("failed again"))
     def failed(self, row: Redrive) -> str:
-        """Return how many failed again."""
+        """Return how many entries failed again."""
         return f"{row.failed_again:,}"
 
     @display(description=lazy("created by"))
@@ -207,12 +207,12 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("why"))
     def why(self, row: Redrive) -> str:
-        """Return its reason."""
+        """Return the redrive's reason."""
         return marks.clipped(row.reason, 60) or marks.EMPTY
 
     @display(description=lazy("created"))
     def created(self, row: Redrive) -> Any:
-        """Return its age."""
+        """Return the redrive's age."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

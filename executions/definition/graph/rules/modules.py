@@ -1,5 +1,4 @@
-"""Rules for tasks and modules: unique IDs, known types, valid configuration, queues, credentials.
-"""
+"""Rules for tasks and modules: unique IDs, known types, configuration, queues, credentials."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -18,8 +17,7 @@ RESERVED_QUEUES = frozenset({"control"})
 def module_problems(
     reading: BodyReading, catalog: Catalog, variables: Mapping[str, Any]
 ) -> Iterator[DefinitionProblem]:
-    """Yield problems of modules, and mark invalid modules, so that the rules for edges skip them.
-    """
+    """Yield problems of modules, and mark invalid modules, which the rules for edges skip."""
     for task in reading.duplicates:
         message = f'a task with the ID "{task.id}" already exists; IDs must be unique'
         yield problem((*task.pointer, "id"), "duplicate_id", message)

@@ -35,8 +35,7 @@ _PLACE = re.compile(r"(tasks|edges)\[(\d+)\]")
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The definition to run, the problems of the request, and the place that each part comes from.
-    """
+    """The definition to run, the problems of the request, and the origin of each part."""
 
     document: dict[str, Any]
     problems: tuple[DefinitionProblem, ...] = ()

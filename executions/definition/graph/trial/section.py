@@ -21,8 +21,7 @@ from executions.definition.templating.errors import Pointer
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A task that is read, and the place of the reading; `called` if only its callback URL is read.
-    """
+    """A task that is read, and its place; `called` if only its callback URL is read."""
 
     pointer: Pointer
     name: str

@@ -201,7 +201,7 @@ def _ending(redrive: Redrive) -> str:
 
 
 def _of_preview(found: Preview) -> Iterator[str]:
-    """Return the preview without inputs, since a terminal's scroll-back is kept."""
+    """Return the preview without inputs, because terminals keep their output."""
     yield f"{found.runs:,} would run, in about {found.seconds:,.0f} s."
     if found.truncated:
         yield "There are more; these are the oldest."
@@ -222,7 +222,7 @@ def _of_preview(found: Preview) -> Iterator[str]:
 
 
 def _of_progress(redrive: Redrive) -> str:
-    """Return one line, which stays equal without progress."""
+    """Return the progress in one line."""
     now = progress(redrive)
     parts = [
         f"{now.queued:,} queued",
