@@ -1,4 +1,4 @@
-"""The states of a run and the classes of failure; the drawing in docs is the move table."""
+"""The states of a run and the classes of failure; the diagram in docs shows the allowed moves."""
 
 from enum import StrEnum
 

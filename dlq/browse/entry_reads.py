@@ -1,4 +1,4 @@
-"""Which dead runs have an open dead letter, whether a user opened it, and what a reveal shows."""
+"""Read dead letters: the open ones of runs, their first view, and revealed payloads."""
 
 from collections.abc import Sequence
 from uuid import UUID

@@ -2,7 +2,7 @@
 
 Every entry point (API, admin, studio, redrives) calls this module. TRIGGER alone allows another
 input to the latest version. Skipping steps, or giving a step values outside its definition, needs
-more.
+more powers.
 """
 
 from collections.abc import Iterator

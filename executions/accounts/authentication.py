@@ -76,7 +76,7 @@ Likely = Callable[[Any], Sequence[BoundStatement]]
 
 
 def nothing(user_id: Any) -> Sequence[BoundStatement]:
-    """Return no queries to run ahead."""
+    """Return no queries to run in advance."""
     return ()
 
 

@@ -195,9 +195,9 @@ def follow(
 ) -> set[str]:
     """Set the user's memberships from other systems to `roles` (by workspace slug).
 
-    Returns the slugs without a workspace to join. A membership that was given by hand stays
-    unchanged. Unlike a user, another system may remove a workspace's last ADMIN: a user who left
-    must not keep access. Call it in a transaction that holds the user's row.
+    Returns the slugs without a workspace to join. Memberships that users granted stay unchanged.
+    Unlike a user, another system may remove a workspace's last ADMIN: a user who left must not keep
+    access. Call it in a transaction that holds the user's row.
     """
     held = {
         row.workspace_id: row for row in user.valkyr_memberships.select_related("workspace", "user")

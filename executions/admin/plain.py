@@ -192,7 +192,7 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
 
 
 class _TypedFilter:
-    """Shows a small form beside the list, which keeps the other parameters."""
+    """Shows a small form next to the list, which keeps the other parameters."""
 
     template = "valkyr/plain/filter.html"
 

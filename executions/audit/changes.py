@@ -24,7 +24,7 @@ def difference(
 
 
 def told(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all values in the trail's form."""
+    """Return all values in the form of the audit trail."""
     return {name: _told(name, value) for name, value in values.items()}
 
 

@@ -85,7 +85,7 @@ class LiveAnswer(StreamingHttpResponse):
     """
 
     def __init__(self, request: HttpRequest, user_id: Any, feed: Feed, pk: UUID, last: str) -> None:
-        """Store the viewer; nothing happens before the first read."""
+        """Store the viewer; no work is done before the first read."""
         self._user_id, self._feed, self._pk, self._last = user_id, feed, pk, last
         # A server that is not asynchronous gets one answer and comes back for the next.
         streams = isinstance(request, ASGIRequest)

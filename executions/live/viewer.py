@@ -89,7 +89,7 @@ class Viewer:
         return True
 
     def close(self) -> None:
-        """Add no more frames; those in the queue can still be read."""
+        """Accept no further frames; those in the queue can still be read."""
         self.open = False
         self._news.set()
 

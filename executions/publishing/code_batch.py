@@ -74,7 +74,7 @@ class _Written:
 def write(workspace: Workspace, said: Sequence[CodeContent]) -> dict[str, CodeVersion]:
     """Set workflows to their code in one transaction; return their versions by slug.
 
-    Raises SlugTaken if a user, or other code, has a slug; then nothing is written.
+    Raises SlugTaken if a user, or other code, has a slug; in that case, no workflow is written.
     """
     with transaction.atomic():
         rows = _rows(workspace, sorted(said, key=lambda one: one.slug))

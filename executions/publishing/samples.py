@@ -1,6 +1,6 @@
 """Example workflows that are one definition each.
 
-They are in `examples/` of the repository, and in the wheel beside this app's packages; a process
+They are in `examples/` of the repository, and in the wheel next to this app's packages; a process
 reads them once, on first use.
 """
 

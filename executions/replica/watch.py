@@ -33,7 +33,7 @@ class Positions:
         self._noted: deque[tuple[float, int]] = deque()
 
     def note(self, asked_at: float, position: int) -> None:
-        """Note that the primary was at `position` (bytes) at `asked_at` or slightly later."""
+        """Record that the primary was at `position` (bytes) at `asked_at` or slightly later."""
         self._noted.append((asked_at, position))
         while self._noted and asked_at - self._noted[0][0] > self._kept:
             self._noted.popleft()

@@ -22,7 +22,7 @@ class WrongInstallationKey(SealingError):
 
 
 class KeyUnavailable(SealingError):
-    """The key management service did not do what it was asked."""
+    """The key management service did not fulfil the request."""
 
     code = "key_unavailable"
 

@@ -105,7 +105,7 @@ def _replace(
 
 
 def _replaced(rule: Concurrency, keys: Sequence[ConcurrencyKey | None]) -> list[bool]:
-    """Return the executions of a batch that later ones with that key replace, beyond its limit."""
+    """Return the executions of a batch that later ones replace, to respect each key's limit."""
     kept: Counter[ConcurrencyKey] = Counter()
     out = []
     for key in reversed(keys):

@@ -280,7 +280,7 @@ def fire(trigger_id: UUID) -> CronTick | None:
 
 
 def tend() -> dict[str, int]:
-    """Apply changes of beat's admin, note missed times, start due ticks; return counts."""
+    """Apply changes of beat's admin, record missed times, start due ticks; return counts."""
     enough = monotonic() + SECONDS
     return {
         "followed": beat_admin.follow_all(),

@@ -78,7 +78,7 @@ def turns_in(
 
 
 def said(run: Run, turns: IterationRows | None, kind: str) -> str:
-    """Return the progress of a loop or map: "97 of 100 items done, 2 running, 1 failed".
+    """Return the progress of a loop or map: "97 of 100 items done, 2 under way, 1 failed".
 
     `turns` is None if they were not read.
     """

@@ -1,7 +1,7 @@
 """Start, wake, cancel and list child executions.
 
 No transaction holds the locks of two executions: each message is sent after the commit, and the
-sweeper finds what was lost.
+sweeper finds lost messages.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,6 +1,6 @@
 """Estimates of step durations and of the processes per queue, on which packing is based.
 
-The moving estimate is in memory, so nothing is written for it. A process that has not run a step
+The moving estimate is in memory, so no rows are written for it. A process that has not run a step
 itself reads the newest runs of the table: at most one query per minute and workflow.
 """
 

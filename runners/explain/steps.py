@@ -104,7 +104,7 @@ def _isolation_due(run: Run, around: Around) -> Reason | None:
 
 
 def _suspected(run: Run) -> str:
-    """Describe what happened to a suspect and how it is executed."""
+    """Return a sentence about why a run is a suspect and how it is executed."""
     apart = "Where threads share a process, it is executed in a process of its own."
     if run.crashes:
         times = "once" if run.crashes == 1 else f"{run.crashes} times"

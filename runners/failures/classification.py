@@ -1,6 +1,6 @@
 """Classify each failure once, in one place: whether to retry it, and what to record.
 
-Library errors are matched by name, so that nothing is imported only for a comparison. Unknown
+Library errors are matched by name, so that no library is imported only for a comparison. Unknown
 errors are PERMANENT: repeating an error that is not understood does more harm than asking a person.
 """
 
@@ -31,8 +31,9 @@ _TRANSIENT, _PERMANENT, _TIMEOUT = ErrorType.TRANSIENT, ErrorType.PERMANENT, Err
 class Failure:
     """The record of a failed attempt; PostgreSQL can store all of its values.
 
-    `fingerprint` is the module's name for this kind of failure, `target` what the step called; both
-    may be empty. `http_status` is the status of the target's answer, if it speaks HTTP.
+    `fingerprint` is the module's name for this kind of failure, `target` the system that the step
+    called; both may be empty. `http_status` is the status of the target's answer, if it speaks
+    HTTP.
     """
 
     error_type: ErrorType

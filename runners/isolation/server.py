@@ -37,7 +37,9 @@ def main() -> None:
 
 
 def _load() -> None:
-    """Import what a step needs, once for all children; opens no connection and starts no thread.
+    """Import the packages that steps need, once for all children.
+
+    Opens no connection and starts no thread.
 
     The garbage collector is off meanwhile, because it would repeatedly scan objects that stay. That
     saves a tenth of the time.

@@ -35,7 +35,7 @@ def load(
 ) -> tuple[SegmentState, LiveRun] | None:
     """Load the segment's live run and its first step's data; None if there is nothing to do.
 
-    The data of `others`, the siblings that came with it, is loaded too. `states` are the states of
+    The data of `others`, the siblings that came with it, is also loaded. `states` are the states of
     interest.
     """
     began = time.perf_counter()

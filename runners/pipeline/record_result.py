@@ -1,7 +1,7 @@
 """Record a unit under the lease and decide what is next: claim, dispatch or end.
 
 Most steps need one statement and no lock. It takes the execution's lock when a join with other
-segments may be ready, when variables are written, and when nothing follows.
+segments may be ready, when variables are written, and when no step follows.
 """
 
 import random
@@ -94,7 +94,7 @@ def _record_unlocked(state: SegmentState, work: Work, unit: Unit) -> Work | None
 
 
 def _next_steps(state: SegmentState, work: Work, unit: Unit) -> NextSteps:
-    """Choose what is next, and render the inputs of the step that this worker runs."""
+    """Choose the next steps, and render the inputs of the step that this worker runs."""
     limits, broken = config(), unit.broken
     choice = choose(
         state, work, broken, SegmentLimits(limits.segment_steps, limits.segment_seconds)
@@ -110,7 +110,7 @@ def _next_steps(state: SegmentState, work: Work, unit: Unit) -> NextSteps:
 
 
 def _sibling(state: SegmentState, unit: Unit, next_steps: NextSteps) -> LiveRun | None:
-    """Return the sibling to claim with a segment's last record, if nothing else must be written."""
+    """Return the sibling to claim with a segment's last record, if no other write is needed."""
     if state.pack is None or next_steps.step is not None or next_steps.pending:
         return None
     if unit.more or unit.skipped or state.frontier.skipped:
@@ -262,7 +262,7 @@ def _record_locked(
 def _write_locked(
     state: SegmentState, work: Work, unit: Unit, run_state: RunState, outcome: str | None
 ) -> tuple[NextSteps, bool | None]:
-    """Lock the execution, choose what is next and write it; return whether other runs are live.
+    """Lock the execution, choose the next steps and write them; return whether other runs are live.
 
     Takes one round trip if the choice does not depend on data that only the lock makes certain.
     """

@@ -25,7 +25,7 @@ MOST = 200  # characters of a cause
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """What to count: `crashed` counts against the run; a `suspect` is executed in isolation."""
+    """The decision about a run: `crashed` counts against it; a `suspect` runs in isolation."""
 
     lost: int = 0
     crashed: int = 0

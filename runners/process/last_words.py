@@ -1,7 +1,7 @@
 """A note of a process that ended because it could not renew its leases: no step caused this.
 
-It is a file beside the signs of life, for processes on the machine that judge the process's end. It
-imports no Django.
+It is a file next to the signs of life, for processes on the machine that judge the process's end.
+It imports no Django.
 """
 
 import _thread

@@ -79,7 +79,7 @@ def is_id(text: str) -> bool:
 
 
 def workflow_id(api: "ApiClient", name: str, workspace: str | None = None) -> str:
-    """Return a workflow's ID from its ID, slug or name; raises CliError for none or several matches."""
+    """Return a workflow's ID from its ID, slug or name; raises CliError for no single match."""
     if is_id(name):
         return name
     place: dict[str, Any] = {}

@@ -47,7 +47,7 @@ register(SealedColumn(AlertRule))
 
 
 def sealed(rule_id: UUID, secret: str) -> Sealed:
-    """Return the secret (empty for none), sealed for the row in its transaction."""
+    """Return the secret (may be empty), sealed for the row in its transaction."""
     text = json.dumps({"secret": secret} if secret else {})
     return seal(text.encode(), place_of(AlertRule(pk=rule_id)))
 

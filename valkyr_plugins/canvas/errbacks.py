@@ -1,4 +1,4 @@
-"""Error callbacks (`link_error`), which run beside the failed task or as executions.
+"""Error callbacks (`link_error`), which run in the failed task's worker or as executions.
 
 A callback with several arguments gets the request, the exception and the traceback, and runs
 in the failed task's worker. Any other callback runs as a separate task with the failed task's ID.

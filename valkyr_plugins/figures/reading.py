@@ -142,7 +142,7 @@ def read(scope: Scope, wanted: Range, now: datetime) -> Figures:
 
 
 def hours_of(scope: Scope) -> Q:
-    """Return the rows of `ExecutionHour` that add up to what a user may see."""
+    """Return the rows of `ExecutionHour` that add up to the executions that a user may see."""
     if scope.everything:
         return Q(workspace=None, workflow=None)
     chosen = Q(pk__in=())

@@ -125,7 +125,7 @@ def confirm(user: Any, text: str, actor: Actor) -> Enrolled:
 def check(user: Any, text: str, actor: Actor) -> UUID:
     """Accept a code of the app or a recovery code, once; return the id of a factor.
 
-    Raises NoFactor, CodeRefused and TooManyCodes. A refusal is audited, too.
+    Raises NoFactor, CodeRefused and TooManyCodes. Refusals are also audited.
     """
     _count(user, actor)
     code = codes.normal(text)

@@ -1,6 +1,6 @@
 """Add, accept and remove passkeys: the only writer of their rows, each time audited.
 
-The state of a ceremony lies in the session, is used once and expires after ten minutes.
+The state of a ceremony is in the session, is used once and expires after ten minutes.
 """
 
 from ipaddress import ip_address
@@ -110,7 +110,7 @@ def offer_sign_in(request: Any, user: Any) -> dict[str, Any] | None:
 def check(request: Any, user: Any, text: str, actor: Actor) -> UUID:
     """Accept a passkey's signature; return the passkey's id.
 
-    Raises PasskeyRefused and TooManyCodes. A refusal is audited, too.
+    Raises PasskeyRefused and TooManyCodes. Refusals are also audited.
     """
     excess = count(of_sign_in(actor.address or "", None))
     if excess is not None:

@@ -66,7 +66,7 @@ class Left(Exception):
 class Made:
     """The task for a node: a module, its `with`, its outputs.
 
-    `outcomes` are the outcomes of its outputs if they are not `success`; `credential` is a
+    `outcomes` name the outcome of each output if it is not `success`; `credential` is a
     credential's name.
     """
 
@@ -107,7 +107,7 @@ class NodeWork:
         return below(self.node.parameters, keys, default)
 
     def word(self, keys: str, default: str = "") -> str:
-        """Return a parameter that is one of some words."""
+        """Return a parameter whose value must be one of these words."""
         found = self.get(keys)
         if isinstance(found, dict):
             found = found.get("value")

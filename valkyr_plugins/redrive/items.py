@@ -64,7 +64,7 @@ def claimed(redrive_id: UUID) -> Redrive | None:
 
 
 def running(redrive_id: UUID) -> Redrive | None:
-    """Lock as `claimed`, if it may send."""
+    """Return the locked redrive, as `claimed` does, if it may send; else None."""
     redrive = claimed(redrive_id)
     return redrive if redrive is not None and redrive.state == RedriveState.RUNNING else None
 

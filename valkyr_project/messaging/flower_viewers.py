@@ -85,7 +85,7 @@ class FlowerWatch:
 
 
 def watch(app: Celery) -> None:
-    """Let the Flower that starts in this process send orders to workers.
+    """Make Flower, which starts in this process, send orders to workers.
 
     Does nothing if `VALKYR_TASK_EVENTS` sets reporting to always or never.
     """

@@ -114,7 +114,7 @@ class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has n
         self._child_ctor = lambda command, **_: image.start(command, spec.environment)
 
     def launch(self, events: "queue.Queue[Message]") -> None:
-        """Start the process, and the thread that lives as long as it."""
+        """Start the process, and a thread that ends with it."""
         self.started_at = time.monotonic()
         threading.Thread(target=self.run, args=(events,), name=self.name, daemon=True).start()
 

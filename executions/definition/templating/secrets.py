@@ -27,7 +27,10 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
 
 
 def reference(secret: SecretField) -> str:
-    """Return what is stored, hashed and shown for the secret: `[secret:shop.password]`."""
+    """Return the text that is stored, hashed and shown in place of the secret.
+
+    An example is `[secret:shop.password]`.
+    """
     name, field = secret
     return f"[secret:{name}]" if field == VALUE else f"[secret:{name}.{field}]"
 

@@ -79,7 +79,7 @@ LABELS = {
 
 
 class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """An alert rule; problems are shown beside their input, as in the API."""
+    """An alert rule; problems are shown at their input, as in the API."""
 
     kinds = forms.MultipleChoiceField(
         label=lazy("Notify about"),

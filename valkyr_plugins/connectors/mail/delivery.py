@@ -124,7 +124,7 @@ class NamedSmtp(GuardedSmtp):
 
 
 class NamedSmtpSsl(smtplib.SMTP_SSL, NamedSmtp):
-    """The same, encrypted from the start."""
+    """A NamedSmtp that uses TLS from the start."""
 
 
 def _permitted(host: str, port: int, *, trusted: bool) -> list[str]:

@@ -66,7 +66,7 @@ def _moving(move: Callable[..., Any]) -> Callable[[UUID, Actor, Mapping[str, Any
 
 
 def _sending(move: Callable[..., Any]) -> Callable[[UUID, Actor, Mapping[str, Any]], Any]:
-    """Return the move, if the user may do to each entry what the redrive does."""
+    """Return the operation, for users who may perform the redrive's action on each entry."""
 
     def moved(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
         check_start(user_of(actor), Redrive.objects.get(pk=pk))

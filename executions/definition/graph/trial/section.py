@@ -29,7 +29,7 @@ class Read:
 
 
 def reads_of(task: TaskEntry) -> Iterator[Read]:
-    """Yield every read of a task beside this one; a body's own task of the same ID hides it."""
+    """Yield every read of a task next to this one; a body's own task of the same ID hides it."""
     inner: Collection[str] = task.body.by_id if task.body is not None else ()
     for module in task.modules:
         later = module.spec.deferred if module.spec is not None else ()

@@ -159,7 +159,7 @@ def _made(options: dict[str, Any]) -> Redrive:
 
 
 def _chosen(options: dict[str, Any]) -> tuple[QuerySet[DeadLetterEntry], dict[str, Any]]:
-    """Return the rows, and how they were chosen."""
+    """Return the chosen rows, and the kind of choice."""
     rows = DeadLetterEntry.objects.all()
     if options["group"]:
         return rows.filter(group_id=options["group"]), {"groupId": str(options["group"])}
