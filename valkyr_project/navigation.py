@@ -248,7 +248,7 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Second factors"),
                 "phonelink_lock",
                 "valkyr_mfa.secondfactor",
-                lazy("Users with a second factor, and its reset."),
+                lazy("Users with a second factor. Reset a lost one here."),
                 "mfa",
             ),
             _list_of(

@@ -116,7 +116,7 @@ def _step_row(table: StepTable, step: of_steps.StepFigures) -> list[Cell]:
 
 def _looked_at(table: StepTable) -> str:
     runs = (
-        gettext(", and of them {number:,} attempts").format(number=of_steps.RUNS)
+        gettext(", with {number:,} attempts").format(number=of_steps.RUNS)
         if table.capped
         else ""
     )
