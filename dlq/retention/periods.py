@@ -32,7 +32,7 @@ def keep_days() -> dict[str, float]:
 def log_days() -> float:
     """Return how long step logs stay after their execution's end.
 
-    In days; 0: as long as the execution.
+    The period is in days; 0 keeps them as long as the execution.
     """
     return valkyr_settings().keep_logs_days
 

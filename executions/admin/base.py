@@ -273,10 +273,7 @@ class ScopedAdmin(AuditedAdmin):
 
 
 class FactAdmin(ScopedAdmin):
-    """Rows that the engine owns, with a list and a read-only page.
-
-    Users cannot add, change or delete them.
-    """
+    """Rows that the engine owns, in a list and a read-only page."""
 
     change_form_before_template = "valkyr/facts.html"
     # Big tables are read in the order of their key; sorting by another column reads all of one.

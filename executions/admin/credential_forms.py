@@ -73,10 +73,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return bool(self.instance._state.adding)
 
     def limits(self) -> CredentialLimits:
-        """Return the entered limits.
-
-        None for an empty list: the suggestion applies, or the stored list stays.
-        """
+        """Return the entered limits; None for an empty list, which keeps or suggests one."""
         data = self.cleaned_data
         typed: dict[str, Any] = {name: data.get(name, "").split() or None for name in self._lists()}
         if "remote" in self.fields:

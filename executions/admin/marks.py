@@ -145,10 +145,7 @@ def path(text: str) -> SafeString:
 
 
 def worker(name: str) -> SafeString | str:
-    """Return a worker's name without the part that changes at each restart.
-
-    The full name is shown on hover.
-    """
+    """Return a worker's name without the part that each restart changes; the rest on hover."""
     if not name:
         return EMPTY
     return format_html('<span class="vk-nowrap" title="{}">{}</span>', name, name.split("|", 1)[0])

@@ -103,10 +103,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("next fire time"))
     def due(self, row: Trigger) -> Any:
-        """Return the next fire time of an enabled schedule.
-
-        A pause moves it to the end of the pause.
-        """
+        """Return the next fire time of an enabled schedule, or the end of its pause."""
         return marks.ago(row.next_at) if row.enabled else marks.EMPTY
 
     @display(description=lazy("since"))

@@ -320,7 +320,7 @@ def _verdict(
 ) -> conflicts.ConflictVerdict:
     """Return which executions may run at once.
 
-    For a joined start, which holds no locks, all or none.
+    A joined start, which holds no locks, returns all or none.
     """
     if not request.joined:
         return conflicts.settle(rule, keys)

@@ -97,7 +97,7 @@ def arrange(
 
 
 def fork_of(graph: Graph, ready: list[int]) -> dict[int, list[Step]]:
-    """Return the ready steps of which several lead to one join, by the join."""
+    """Return, by join, the ready steps of which several lead to it."""
     joined: dict[int, list[Step]] = {}
     for index in ready:
         join = join_of(graph, graph.steps[index])
@@ -142,10 +142,7 @@ def segment_of(graph: Graph, step: Step) -> list[Step]:
 
 
 def join_of(graph: Graph, step: Step) -> int | None:
-    """Return a branch's join, if the branch is one segment on one queue without a choice.
-
-    Else None.
-    """
+    """Return the join of a branch of one segment on one queue without a choice, or None."""
     steps = segment_of(graph, step)
     if any(following.queue != step.queue for following in steps):
         return None

@@ -329,10 +329,7 @@ def _instance(path: str, name: str) -> Module[Any]:
 
 
 def _found_in(loaded: Any) -> Iterator[Module[Any]]:
-    """Yield the loaded object if it is a module of steps.
-
-    For a Python module, those that it declares.
-    """
+    """Yield the loaded object if it is a step module, or those that a Python module declares."""
     if isinstance(loaded, ModuleType):
         for value in list(vars(loaded).values()):
             if _declared_in(value, loaded.__name__):

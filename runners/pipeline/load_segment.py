@@ -59,7 +59,7 @@ def load_pack(
 ) -> ExecutionPack[SegmentState]:
     """Load executions whose segments came together, as `load` does.
 
-    None if their versions differ or are unknown.
+    Return no executions if their versions differ or are unknown.
     """
     version = compiled(version_id)
     asked = _asked(version, segment)

@@ -140,10 +140,7 @@ class WorkflowRun:
 
     @property
     def state(self) -> str:
-        """Return `RUNNING` if the execution only waits.
-
-        Else `SUCCESS`, `FAILED`, `CANCELLED` or `TIMEOUT`.
-        """
+        """Return `RUNNING` (also if it waits), `SUCCESS`, `FAILED`, `CANCELLED` or `TIMEOUT`."""
         return str(self.execution.state)
 
     @property

@@ -49,7 +49,7 @@ def still_by_kind() -> dict[AlertKind, Lasting]:
 def dealt_with(kind: AlertKind, lasting: Lasting) -> Iterator[Alert]:
     """Return the open alerts of a kind whose problem is over.
 
-    Two queries for 500, more with plugins.
+    Makes two queries for 500 alerts, more with plugins.
     """
     last: UUID | None = None
     for _ in range(0, MOST_ALERTS, ALERTS_AT_ONCE):

@@ -124,8 +124,7 @@ def _known(claims: Mapping[str, Any], sso: SingleSignOn) -> Any:
 def _linked(claims: Mapping[str, Any], email: str, sso: SingleSignOn, request: Any) -> Any:
     """Return the only local account with that verified address, if the settings allow linking it.
 
-    A superuser's account is never linked, so that a provider cannot make a user a superuser by an
-    address.
+    A superuser's account is never linked: an address must not make a user a superuser.
     """
     if not sso.link_by_email or not email:
         return None

@@ -16,8 +16,7 @@ class SingleSignOn:
     """One identity provider, and how far it is trusted.
 
     `groups` gives the roles of the provider's groups. `only`: users have no password here, except
-    superusers. `link_by_email`: a verified address is enough to link the local account with that
-    address.
+    superusers. `link_by_email`: a verified address is enough to link the account that has it.
     """
 
     issuer: str
@@ -104,10 +103,7 @@ def groups_in(claims: Mapping[str, Any], claim: str) -> list[str]:
 
 
 def roles_for(groups: Iterable[str], grants: Mapping[str, tuple[Grant, ...]]) -> dict[str, str]:
-    """Return the role by workspace slug.
-
-    If groups give several roles in one workspace, the most powerful.
-    """
+    """Return the role by workspace slug; the most powerful if groups give several."""
     found: dict[str, str] = {}
     for grant in (grant for group in groups for grant in grants.get(group, ())):
         held = found.get(grant.workspace)

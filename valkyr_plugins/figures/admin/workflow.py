@@ -116,9 +116,7 @@ def _step_row(table: StepTable, step: of_steps.StepFigures) -> list[Cell]:
 
 def _looked_at(table: StepTable) -> str:
     runs = (
-        gettext(", with {number:,} attempts").format(number=of_steps.RUNS)
-        if table.capped
-        else ""
+        gettext(", with {number:,} attempts").format(number=of_steps.RUNS) if table.capped else ""
     )
     return gettext(
         "From the newest {executions:,} completed executions{runs}. All iterations of a step "

@@ -51,7 +51,7 @@ class Unary:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """`a + b` and its like."""
+    """An operator with two operands, such as `a + b`."""
 
     sign: str
     left: "Tree"
