@@ -85,7 +85,7 @@ def stop_what_is_to_be_undone(execution_id: UUID) -> bool:
 
 @receiver(execution_resumed)
 def wake(sender: Any, execution_id: UUID, **_: Any) -> None:
-    """Send what waited during a pause, or end the execution if its last step ended meanwhile."""
+    """Send runs that waited during a pause, or end the execution if its last step has ended."""
     plan_execution.wake(execution_id)
 
 

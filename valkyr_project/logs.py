@@ -138,7 +138,7 @@ class JsonLine(JsonFormatter):
 
 
 class TextLine(logging.Formatter):
-    """Time, level, logger, message and ids in columns; a traceback below, indented."""
+    """Formats a record in columns: time, level, logger, message, ids; then a traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""

@@ -15,7 +15,7 @@ class PasswordForm(AuthenticationForm):
     """Signs in staff, unless there were too many attempts from the address or with the name."""
 
     def clean(self) -> Any:
-        """Count the attempt first, so that further attempts do not reveal a right password."""
+        """Count the attempt first, so that attempts over the limit reveal no password."""
         address = "" if self.request is None else str(self.request.META.get("REMOTE_ADDR", ""))
         excess = rates.count(rates.of_sign_in(address, self.cleaned_data.get("username")))
         if excess is not None:

@@ -65,7 +65,7 @@ class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type
         return super().user_change_password(request, *args, **kwargs)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """Log a change as Django does; record that a password was set here, without its text."""
+        """Log a change as Django does; record a password change, without the password."""
         match = request.resolver_match
         if match is not None and match.url_name == "auth_user_password_change":
             note(Actor.of_request(request), "password", obj)

@@ -14,10 +14,11 @@ LONGEST_REST = 0.5
 
 @dataclass(slots=True)
 class PruningPace:
-    """Until a time of `time.monotonic()` (None: until all is done) or until `stopped` says so.
+    """The pace of pruning, and when it ends.
 
-    After each transaction it waits `rest` times as long as that took, half a second at most, which
-    leaves capacity for others. `batch` is the number of rows per transaction.
+    It ends at a time of `time.monotonic()` (None: when all is done) or when `stopped` is set. After
+    each transaction, it waits `rest` times its duration, half a second at most, to leave capacity
+    for others. `batch` is the number of rows per transaction.
     """
 
     until: float | None = None

@@ -75,7 +75,7 @@ class PruningPosition:
 class LettersGone:
     """Dead letters that count as deleted, since they are deleted before executions.
 
-    Resolved ones that expired by the first time or were resolved before the second, unless `held`.
+    They are those that expired by the first time or were resolved before the second, unless `held`.
     """
 
     expired: datetime | None = None

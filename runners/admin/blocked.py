@@ -57,7 +57,7 @@ WAITS: Mapping[WaitKind, tuple[Any, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Blockage:
-    """One cause: its name, how many it holds, the oldest, what moves it, and the list."""
+    """One cause: its name, the number of steps, the oldest, what continues them, their list."""
 
     cause: str
     number: int

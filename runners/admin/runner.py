@@ -81,7 +81,7 @@ class RunnerAdmin(FactAdmin):
 
 
 def health_of(row: Runner) -> Any:
-    """Return the worker's mark."""
+    """Return the worker's health as word, icon and colour."""
     if row.leaving_at is not None:
         return marks.mark(gettext("leaving"), "logout", "grey")
     if timezone.now() - row.seen_at > SILENT:

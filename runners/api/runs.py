@@ -111,7 +111,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         return spec.container if spec else ""
 
     def get_waitedMs(self, run: Run) -> float | None:  # noqa: N802 - the field's name
-        """Return the waiting time when it woke; else until its end, or now."""
+        """Return how long the run waited: until it woke or ended, or until now."""
         if not run.waits_for or run.started_at is None:
             return None
         noted = getattr(run, "waited_seconds", None)

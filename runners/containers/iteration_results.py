@@ -80,7 +80,7 @@ def failures(state: SegmentState, prefix: str) -> list[tuple[Any, ...]]:
 
 
 def condition_holds(context: SegmentContext, turn: Place, key: str, *, ended: bool) -> bool:
-    """Return whether a loop's condition holds, seen from an ended iteration or before the first."""
+    """Return whether a loop's condition holds, after an ended iteration or before the first."""
     assert turn.outer is not None
     template = turn.outer.graph.steps[turn.task.steps[0]].deferred[key]
     row = statements.fetch_one("current", {"execution": context.execution_id})

@@ -125,7 +125,7 @@ def _served(now: datetime) -> frozenset[str]:
 
 
 def _remote(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[str, datetime | None]:
-    """Return the queues of remote runners for which these runs wait, and the last visit to each."""
+    """Return the remote queues in which these runs wait, and the last request to each."""
     pending = {run.queue for run in runs if run.state == RunState.PENDING}
     waiting = sorted(pending & limits().remote_queues)
     return {queue: _last_seen(row.workspace_id, queue) for queue in waiting[:MOST_QUEUES]}
@@ -138,7 +138,7 @@ def _last_seen(workspace_id: UUID, queue: str) -> datetime | None:
 
 
 def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
-    """Return how many earlier messages are ahead of each run's, its own execution's included."""
+    """Return how many messages are ahead of each run's, also of the same execution."""
     by_queue: dict[str, list[Run]] = defaultdict(list)
     for run in sorted(sent, key=lambda run: (run.published_at, run.pk)):
         by_queue[run.queue].append(run)

@@ -84,7 +84,7 @@ def _next(link: socket.socket) -> SegmentOrder | None:
 
 
 def _confine(order: SegmentOrder, server: int) -> None:
-    """Set up the process to end with the server, be killed first, and respect the memory limit.
+    """Make the process end with the server, be killed first, and respect the memory limit.
 
     When memory is short, the kernel kills this process before others.
     """

@@ -45,7 +45,7 @@ def places() -> ProcessSlots:
 
 
 def apart(seen: LiveRun) -> bool:
-    """Return whether a step must not run here: it could end a process that runs other steps."""
+    """Return whether a step must run in isolation, since it could end a shared process."""
     if pool() != "threads":
         return False
     lost = seen.state == RunState.RUNNING and (seen.expired or gone(seen.leased_by))

@@ -47,7 +47,7 @@ class Overrides:
 
 @dataclass(frozen=True, slots=True)
 class ForkRequest:
-    """An execution to fork, the step to fork before (None: from the beginning), and the changes.
+    """An execution to fork, the step before the fork (None: the beginning), and the changes.
 
     `version` is `pinned`, `latest` or a number; a priority of None keeps the origin's.
     """

@@ -103,7 +103,7 @@ def listeners(call: EventTarget, after: UUID | None = None) -> Iterator[list[Lis
 
 
 def meant(found: Sequence[Listener], payload: Any, allowance: Allowance) -> list[Pair]:
-    """Return the matches of one batch: without a filter, or whose filter holds.
+    """Return the matches of one batch: those without a filter, or whose filter matches.
 
     Raises TimeSpent if the filters take longer than the allowance.
     """
@@ -114,7 +114,7 @@ def meant(found: Sequence[Listener], payload: Any, allowance: Allowance) -> list
 
 
 def decide(found: Sequence[Listener], payload: Any, allowance: Allowance) -> Decided:
-    """Decide as `meant`, but return partial results at the end of the time: at least one filter."""
+    """Decide as `meant` does; at the end of the time, return partial results."""
     plain = [listener for listener in found if listener.filter is None]
     choosy = [listener for listener in found if listener.filter is not None]
     chosen: list[Listener] = []

@@ -30,7 +30,7 @@ RECONNECT_SECONDS = 600.0
 
 
 class Consuming(bootsteps.StartStopStep):
-    """Restarts with every connection to the broker."""
+    """A step of the consumer, which Celery restarts with every connection to the broker."""
 
     requires = (Tasks,)
 

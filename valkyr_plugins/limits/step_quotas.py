@@ -65,7 +65,7 @@ class StepQuotaUse:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """The quota that holds a step back, until its window ends or, if None, until a slot is free."""
+    """The quota that holds a step back, until `until` or, if that is None, until a slot is free."""
 
     quota_id: UUID
     until: datetime | None

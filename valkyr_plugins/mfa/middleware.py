@@ -95,7 +95,7 @@ def _is_ours(match: Any) -> bool:
 
 
 def _lead(request: HttpRequest, name: str) -> HttpResponse:
-    """Redirect to a page that returns here; htmx follows a header, not a redirect."""
+    """Redirect to a page that returns here later, by a header for htmx."""
     wanted = request.get_full_path()
     dialog = request.headers.get("HX-Current-URL")
     if dialog is not None:

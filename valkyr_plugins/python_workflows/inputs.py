@@ -126,7 +126,7 @@ def _is_described(shape: Any) -> bool:
 
 
 def _plain_schema(schema: Any) -> dict[str, Any]:
-    """Return a schema as a person writes it: no generated titles, parts used once inlined."""
+    """Return a schema without generated titles, and with parts that are used once inlined."""
     found: dict[str, Any] = _written(schema)
     parts: dict[str, Any] = found.pop("$defs", {})
     text = json.dumps([found, parts])

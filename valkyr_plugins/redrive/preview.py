@@ -139,7 +139,7 @@ class VersionChange:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """How many run, which are skipped, which side effects repeat, and how long it takes.
+    """The effects of a redrive: runs, skipped entries, repeated side effects, duration.
 
     Overrides were tried on `checked` entries, the first 1,000 or as many as half a second of CPU
     time allowed; at most 100 rejects are listed. `seconds` is an estimate of the sending, at the

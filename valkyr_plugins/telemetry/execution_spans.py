@@ -67,7 +67,7 @@ def _tell_start(
 
 
 def root_of(execution_id: UUID, trace_id: str) -> SpanContext:
-    """Return the execution's `execution.start`, the parent of its spans without a nearer one."""
+    """Return the execution's `execution.start`, the parent of its spans that have no nearer one."""
     return spans.place(trace_id, _start_id(execution_id))
 
 

@@ -59,7 +59,7 @@ class _Variables:
     states: list[dict[str, Any]] = field(default_factory=list)  # one more than times
 
     def between(self, first: datetime, last: datetime) -> Sequence[dict[str, Any]]:
-        """Return the states that a step may have seen, ready at `first` and begun at `last`."""
+        """Return the states that a step, ready at `first` and begun at `last`, may have seen."""
         low, high = bisect_right(self.times, first), bisect_right(self.times, last)
         return self.states[max(low, high - MAX_MOMENTS + 1) : high + 1][::-1]
 

@@ -93,7 +93,7 @@ class Handler(ASGIHandler):
     async def _answered(
         self, scope: Any, receive: Any, body: IO[bytes], place: RequestPlace | None
     ) -> Any:
-        """Return the response, made in a thread that may check whether the client waits.
+        """Return the response, made in a thread that can detect a disconnected client.
 
         A thread that waits returns its slot before its response is made.
         """

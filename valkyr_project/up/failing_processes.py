@@ -1,4 +1,4 @@
-"""Processes of a stack that repeatedly end: written by the supervisor, read by the web process.
+"""Processes of a stack that repeatedly end: the supervisor writes them, the web process reads them.
 
 The file `<home>/failing.json` maps a process's name to how it last ended; the health part
 `processes` (valkyr_project/up/stack_health.py) reads it.

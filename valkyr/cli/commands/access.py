@@ -238,7 +238,7 @@ def create_token(
     days: int | None,
     service_account: Any,
 ) -> None:
-    """Make an API token and print it; it is shown this once."""
+    """Make an API token and print it; it is shown only once."""
     more: dict[str, Any] = {"scopes": list(scopes)} if scopes else {}
     if service_account:
         more["serviceAccountId"] = str(service_account)

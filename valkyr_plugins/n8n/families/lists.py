@@ -169,7 +169,7 @@ def _items(work: NodeWork) -> str:
 
 
 def _attribute(work: NodeWork, name: str) -> str:
-    """Return a field for the filter `map`, by its dots; raises Left."""
+    """Return a field's dotted path for the filter `map`; raises Left."""
     found = work.shape.column(tuple(name.split("."))) if work.shape.items else (name,)
     if found is None:
         raise Left(f"it gathers {name}, and {work.shape.why}")
