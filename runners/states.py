@@ -31,7 +31,7 @@ class WaitKind(StrEnum):
 
 
 class ErrorType(StrEnum):
-    """The four classes of failure: the first and third are retried, the last makes it wait."""
+    """The four classes of failure: the first and third are retried, the last is held."""
 
     TRANSIENT = "TRANSIENT"
     PERMANENT = "PERMANENT"

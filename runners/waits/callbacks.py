@@ -48,7 +48,7 @@ class CallbackUsed(WrongState):
 
 
 class CallbackGone(ValkyrError):
-    """Nobody waits for this callback any more: its time is over, or its execution has ended."""
+    """No step waits for this callback any more: it has expired, or its execution has ended."""
 
     code = "callback_gone"
 
