@@ -4,7 +4,7 @@ from executions.plugins import ApiConfig
 
 
 class DlqConfig(ApiConfig):
-    """Dead letters and what operators do with them."""
+    """The app of dead letters, failure groups and retention."""
 
     name = "dlq"
     verbose_name = "Dead letters"

@@ -1,4 +1,4 @@
-"""Whether beat runs: its duties write a pulse every few seconds."""
+"""The health of beat, whose duties write a pulse every few seconds."""
 
 from executions.health.parts import HealthFinding, Session, register
 
@@ -8,7 +8,7 @@ EXPECTED = "a duty of beat in the last 60 s"
 
 
 def beat(session: Session) -> HealthFinding:
-    """Check that a duty which beat sends ran recently."""
+    """Check that one of the duties that beat sends ran recently."""
     row = session.execute(QUERY).fetchone()
     if row is not None and row[0] <= SILENT_SECONDS:
         return HealthFinding(True, f"a duty ran {max(0.0, row[0]):.0f} s ago", EXPECTED)

@@ -101,7 +101,7 @@ def waiting(now: datetime) -> Iterator[Family]:
 
 
 def failures(now: datetime) -> Iterator[Family]:
-    """Yield failure groups by status, and their dead letters."""
+    """Yield the number of failure groups by status, and of their dead letters."""
     groups = FailureGroup.objects.filter(merged_into=None).order_by()
     rows = list(groups.values_list("status").annotate(Count("pk"), Sum("open")))
     statuses = dict.fromkeys(GroupStatus.values, 0)
@@ -118,7 +118,7 @@ def failures(now: datetime) -> Iterator[Family]:
 
 
 def beat(now: datetime) -> Iterator[Family]:
-    """Yield when a duty of beat's last ran, if any did, and the progress of sealing."""
+    """Yield the last run of a duty of beat, if any, and the progress of sealing."""
     last = last_beat()
     if last is not None:
         yield Family(
@@ -139,7 +139,7 @@ def beat(now: datetime) -> Iterator[Family]:
 
 
 def schedules(now: datetime) -> Iterator[Family]:
-    """Yield schedules whose time has passed without a check."""
+    """Yield the number of schedules whose fire time has passed without a check."""
     late = Trigger.objects.filter(enabled=True, next_at__lt=now - LATE).order_by()[:BOUND].count()
     yield Family("valkyr_schedules_late", "Schedules more than 30 s behind their time.", late)
 
@@ -208,7 +208,7 @@ PATIENCE_SECONDS = 6.0
 
 
 class DatabaseCollector(Collector):
-    """The last readings, renewed when they are old."""
+    """Keeps the last readings, and renews them when they are old."""
 
     def __init__(self) -> None:
         """Start without readings."""
@@ -237,7 +237,7 @@ class DatabaseCollector(Collector):
 
 
 def read() -> list[Family]:
-    """Return all readings now: which parts answer, and the database's readings if it does."""
+    """Return all readings now: the parts that respond, and the database's readings."""
     began = time.monotonic()
     up = Family("valkyr_up", "Whether a part answers: 1 or 0.", labels=["part"])
     found = checking.statuses("database", "broker")

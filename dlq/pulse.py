@@ -1,4 +1,4 @@
-"""Beat's pulse: written by a duty that beat sends, so that other processes detect a silent beat."""
+"""Beat's pulse: a duty that beat sends writes it, so that others detect a silent beat."""
 
 from datetime import datetime, timedelta
 

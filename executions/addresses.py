@@ -1,8 +1,8 @@
 """Addresses of our operations and pages, below the prefix under which `valkyr.urls` is included.
 
-No address is hard-coded: each comes from the name of its route. Addresses for this request's client
-begin with the script name of the server (`FORCE_SCRIPT_NAME`). Addresses for others begin with
-`PUBLIC_URL`, which is the outside address of the project's root.
+No address is hard-coded: each comes from the name of its route. Addresses for the client of this
+request begin with the script name of the server (`FORCE_SCRIPT_NAME`). Addresses for other readers
+begin with `PUBLIC_URL`, which is the outside address of the project's root.
 
 Workers should not load a project's urlconf, which imports all of its views. They load it only for a
 prefix that `VALKYR["URL_PREFIX"]` or `VALKYR["ADMIN_PREFIX"]` does not name.
@@ -34,12 +34,12 @@ def api(name: str, *args: Any, **named: Any) -> str:
 
 
 def explanation(code: str) -> str:
-    """Return the `type` of a problem: the address at which this installation explains its code."""
+    """Return the `type` of a problem: the address of the page that explains its code."""
     return f"{api('errors')}#{code}"
 
 
 def below_root(name: str, *args: Any, **named: Any) -> str:
-    """Return the address as `api` does, without the prefix of all addresses: `v1/Workflow/…`."""
+    """Return the address that `api` returns, without the common prefix: `v1/Workflow/…`."""
     return api(name, *args, **named).removeprefix(root())
 
 
@@ -49,7 +49,7 @@ def admin(name: str, *args: Any) -> str:
 
 
 def admin_or_none(name: str, *args: Any) -> str:
-    """Return the address as `admin` does; "" if the project has no such page."""
+    """Return the address that `admin` returns; "" if the project has no such page."""
     try:
         return admin(name, *args)
     except NoReverseMatch:

@@ -4,7 +4,7 @@ from executions.plugins import ApiConfig
 
 
 class ExecutionsConfig(ApiConfig):
-    """Workflows, versions, triggers, executions."""
+    """The app of workflows, versions, triggers and executions."""
 
     name = "executions"
     verbose_name = "Workflows"

@@ -75,7 +75,7 @@ def settings(**_: Any) -> list[CheckMessage]:
 
 @register()
 def celery(**_: Any) -> list[CheckMessage]:
-    """Check that a Celery app carries our tasks."""
+    """Check that a Celery app has our tasks."""
     if messaging.configured_app() is not None:
         return []
     return [Error("No Celery app carries Valkyr's tasks.", hint=CALL, id="valkyr.E010")]
@@ -91,7 +91,7 @@ DJANGOS = "django.contrib.auth.middleware.AuthenticationMiddleware"
 @register(Tags.urls)
 @with_settings
 def addresses_are_there(**_: Any) -> list[CheckMessage]:
-    """Check that the project's urlconf has our routes."""
+    """Check that the project's urlconf includes our routes."""
     try:
         addresses.root()
     except NoReverseMatch:
@@ -152,7 +152,7 @@ def sessions_can_be_ended(**_: Any) -> list[CheckMessage]:
 
 
 def _egress() -> Iterator[str]:
-    """What is wrong with the default egress rules."""
+    """Yield the problems of the default egress rules."""
     for problem in egress_problems(valkyr_settings().egress_allow, SETTING):
         yield f"{problem.path}: {problem.message}"
 

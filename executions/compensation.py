@@ -1,7 +1,7 @@
-"""The only writer of an execution's compensation: undo what succeeded, then end.
+"""The only writer of an execution's compensation: undo the successful steps, then end.
 
-An execution that must end while steps with an undo have succeeded does not end yet: `begin` notes
-its final state, `proceed` starts its undo steps once nothing else of it runs, `end` ends it.
+If steps with an undo have succeeded, an execution that must end first undoes them: `begin` stores
+its final state, `proceed` starts its undo steps when no other step of it runs, and `end` ends it.
 Meanwhile it keeps its slot and its concurrency key, and its end is not announced.
 """
 
@@ -21,7 +21,7 @@ State = CompensationState
 
 
 def begin(execution: WorkflowExecution, ending: ExecutionState, **changes: Any) -> bool:
-    """Undo a locked execution before it ends as `ending`; return False if nothing is to be undone.
+    """Undo a locked execution before it ends as `ending`; return False if it has nothing to undo.
 
     It is PAUSED until its running steps have ended, or PENDING if it waits for a slot.
     """
@@ -42,7 +42,7 @@ def fail(execution_id: UUID, *, message: str, trace: str) -> bool:
 
 
 def proceed(execution_id: UUID) -> None:
-    """Move WAITING → RUNNING: nothing else of the execution runs, so its undo steps may start."""
+    """Move WAITING → RUNNING: no other step of the execution runs, so its undo steps may start."""
     moved = WorkflowExecution.objects.filter(
         pk=execution_id,
         compensation=State.WAITING,
@@ -53,7 +53,9 @@ def proceed(execution_id: UUID) -> None:
 
 
 def end(execution_id: UUID, *, failed: bool, metrics: Any) -> None:
-    """Move RUNNING → DONE and end the execution; or to FAILED, as the execution then is.
+    """Move RUNNING → DONE and end the execution.
+
+    Or move to FAILED, the state the execution then has.
 
     The caller holds the execution's lock, and no run of it is live.
     """
@@ -75,9 +77,10 @@ def end(execution_id: UUID, *, failed: bool, metrics: Any) -> None:
 
 
 def refuse(execution: WorkflowExecution, verb: str, *, undoing: bool = False) -> None:
-    """Raise Compensated for an execution in which no step of its workflow may run again.
+    """Raise Compensated if the steps of an execution may not run again, since it was compensated.
 
-    With `undoing`, an undo step is to run again, which is allowed while the compensation is FAILED.
+    With `undoing`, the step to run again is an undo step, which is allowed while the compensation
+    is FAILED.
     """
     found = execution.compensation
     if not found or (undoing and found == State.FAILED):

@@ -2,7 +2,7 @@
 
 Only `runners/sql/end_well.sql` and `end_only.sql` write it too: they end an execution with its last
 run. Each function locks the execution first and ends or wakes its runs in a second statement (by
-signal), so that a claim, which locks the execution FOR SHARE, cannot slip through.
+signal), so that a concurrent claim, which locks the execution FOR SHARE, cannot be missed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -73,7 +73,7 @@ def cancel(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
 
 
 def time_out(execution_id: UUID) -> bool:
-    """End an execution whose deadline has passed; return False if it ended otherwise meanwhile."""
+    """End an execution whose deadline has passed; return False if it has ended in the meantime."""
     with transaction.atomic():
         execution = _lock(execution_id)
         if execution is None or execution.state in FINAL or execution.compensation:
@@ -139,11 +139,11 @@ def undo(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecu
 def reopen(execution_id: UUID, *, workspace_id: UUID, undoing: bool = False) -> WorkflowExecution:
     """Reopen an execution for a dead letter's new run.
 
-    Call it in a transaction, before other locks. RUNNING and PAUSED stay as they are, and wake if
-    they sleep. FAILED moves to RUNNING with its remaining time, or to PENDING if its workspace is
-    full or its concurrency key taken. `undoing` says that the dead letter is an undo step's: then
-    the compensation continues. Raises NotFound, WrongState; Compensated if the step belongs to the
-    workflow itself, and was or is being undone.
+    Call it in a transaction, before other locks. RUNNING and PAUSED executions keep their state,
+    and resume if they are suspended. A FAILED execution moves to RUNNING with its remaining time,
+    or to PENDING if its workspace is full or its concurrency key taken. `undoing` says that the
+    dead letter is an undo step's: then the compensation continues. Raises NotFound, WrongState;
+    Compensated if the step belongs to the workflow itself, and was or is being undone.
     """
     waits = must_wait(execution_id, workspace_id)
     execution = _locked(execution_id, "go on", State.RUNNING, State.PAUSED, State.FAILED)
@@ -192,11 +192,11 @@ class Reopenable:
 
 
 def lock_to_reopen(execution_ids: Sequence[UUID], *, workspace_id: UUID) -> list[Reopenable]:
-    """Lock those of a workspace's executions that can be reopened together; take this lock first.
+    """Lock the executions of a workspace that can be reopened together; take this lock first.
 
-    It omits executions of a workspace with limits, children, those with a concurrency key, sleeping
-    or ended ones, for which `reopen` is called one by one; and those that another transaction has
-    locked.
+    It omits executions that another transaction has locked. It also omits those for which `reopen`
+    must be called one by one: executions of a workspace with limits, children, executions with a
+    concurrency key, and suspended or ended ones.
     """
     if limited(workspace_id):
         return []
@@ -218,7 +218,7 @@ def announce(execution: WorkflowExecution) -> None:
 
 
 def _refuse_orphan(execution_id: UUID) -> None:
-    """Raise WrongState for a child whose parent's end included its children."""
+    """Raise WrongState for a child that ended together with its parent."""
     row = (
         WorkflowExecution.objects.filter(
             pk=execution_id, parent__state__in=[State.CANCELLED, State.TIMEOUT]

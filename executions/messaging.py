@@ -1,4 +1,4 @@
-"""The Celery app that carries our tasks, the names of our queues in it, and its broker.
+"""The Celery app that sends and executes our tasks, the names of our queues in it, and its broker.
 
 It is the app that `valkyr.configure_celery` was given, else Celery's current one. A queue has two
 names: `io` in definitions and tables, `<QUEUE_PREFIX>io` at the broker. Queues in `CELERY_QUEUES`
@@ -46,9 +46,9 @@ _ours: set[str] = set()
 
 
 def task(name: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Declare one of our tasks with the options that it needs, whatever app executes it.
+    """Declare one of our tasks with the options that it needs, whichever app executes it.
 
-    Senders name its queue, as `send` does: no route of the app is about our tasks.
+    Senders name its queue, as `send` does: the app has no routes for our tasks.
     """
     _ours.add(name)
     return shared_task(name=name, **(OPTIONS | options))
@@ -60,13 +60,13 @@ def is_ours(task: str) -> bool:
 
 
 def carry_by(app: Celery) -> None:
-    """Send our tasks by this app from now on."""
+    """Send our tasks with this app from now on."""
     global _configured  # noqa: PLW0603 - one a process
     _configured = app
 
 
 def when_ready(call: Callable[[], None]) -> None:
-    """Call the function once Django has loaded all apps, or now if it has."""
+    """Call the function once Django has loaded all apps, or at once if it has."""
     if apps.ready:
         call()
     else:
@@ -74,7 +74,7 @@ def when_ready(call: Callable[[], None]) -> None:
 
 
 def be_ready() -> None:
-    """Note that Django has loaded all apps, and make the calls that waited for it."""
+    """Record that Django has loaded all apps, and make the calls that waited for this."""
     while _waiting:
         _waiting.pop()()
 
@@ -124,7 +124,7 @@ def at_broker(queue: str) -> str:
 
 
 def ours_among(names: Iterable[str]) -> list[str]:
-    """Return the names in definitions of those Celery queues that steps may use."""
+    """Return the names, in definitions, of the Celery queues that steps may use."""
     known = settings()
     shared = set(names) & set(known.celery_queues)
     prefix = known.queue_prefix
@@ -133,7 +133,7 @@ def ours_among(names: Iterable[str]) -> list[str]:
 
 
 def shared_among(names: Iterable[str]) -> list[str]:
-    """Return the queues of the app's own tasks that steps may use too."""
+    """Return the queues of the app's own tasks that steps may also use."""
     return sorted(set(names) & set(settings().celery_queues))
 
 
@@ -150,7 +150,7 @@ def broker_url() -> str:
 
 
 def is_redis(url: str) -> bool:
-    """Return whether a broker's address is a Redis."""
+    """Return whether a broker's address names a Redis."""
     return url.startswith(REDIS)
 
 
@@ -176,7 +176,7 @@ def redis_url() -> str:
 
 
 def sentinel_options() -> dict[str, Any]:
-    """What Celery is told about Sentinels: `master_name` and `sentinel_kwargs`."""
+    """Return Celery's options for Sentinels: `master_name` and `sentinel_kwargs`."""
     conf = celery_app().conf
     given = (conf.result_backend_transport_options or {}) | (conf.broker_transport_options or {})
     return {name: given[name] for name in ("master_name", "sentinel_kwargs") if given.get(name)}

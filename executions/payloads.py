@@ -23,8 +23,8 @@ _encoder = json.JSONEncoder(
 def dump(value: Any, what: str = "value", limit: int = MAX_BYTES) -> str:
     """Return canonical JSON of `value`: sorted keys, no spaces, UTF-8 text.
 
-    Raises PayloadError, which names `what`, if it is not JSON, holds NaN, infinity, NUL or a lone
-    surrogate, nests too deep, or is longer than `limit` bytes.
+    Raises PayloadError, which names `what`, if the value is not JSON, holds NaN, infinity, NUL or a
+    lone surrogate, nests too deep, or is longer than `limit` bytes.
     """
     try:
         if (left := _left(value, limit)) < 0:
@@ -50,7 +50,7 @@ def dump(value: Any, what: str = "value", limit: int = MAX_BYTES) -> str:
 
 
 def _left(value: Any, left: int) -> int:
-    """Return what remains of `left` bytes after the JSON of `value`, negative if it is longer.
+    """Return how many of `left` bytes remain after the JSON of `value`, negative if it is longer.
 
     Counts the minimum size of the JSON, and stops below zero: a value that occurs many times is
     counted each time. Every payload passes through here, so the usual types are checked first.

@@ -23,7 +23,10 @@ from executions.language import lazy, name_models
 
 
 class PeriodicTask(TypedDict):
-    """A task that beat sends periodically; it expires unless a worker begins it before."""
+    """A task that beat sends periodically.
+
+    It expires unless a worker begins it before the next one is sent.
+    """
 
     task: str
     every: timedelta | Callable[[], timedelta]
@@ -62,7 +65,7 @@ class ApiConfig(AppConfig):
 class PluginConfig(ApiConfig):
     """The additions of a plugin.
 
-    Its import must be cheap, because every process does it at its start.
+    Its module must be cheap to import, because every process imports it at its start.
     """
 
     default = False

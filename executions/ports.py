@@ -17,7 +17,7 @@ R = TypeVar("R")
 class Port(Generic[P, R]):
     """A function that another app provides, once.
 
-    A call before that raises ImproperlyConfigured, which names the missing app.
+    A call before it is provided raises ImproperlyConfigured, which names the missing app.
     """
 
     def __init__(self, name: str, app: str) -> None:
@@ -38,7 +38,7 @@ class Port(Generic[P, R]):
 
     @property
     def provided(self) -> bool:
-        """Return whether an installed app provides it; check this for an optional app."""
+        """Return whether an installed app provides the function; check this for an optional app."""
         return self._function is not None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:

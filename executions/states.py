@@ -28,7 +28,7 @@ class TriggerType(TextChoices):
 
 
 class CompensationState(TextChoices):
-    """How far an execution's undo steps are; NONE where none was ever due."""
+    """The progress of an execution's undo steps; NONE if it was never to be undone."""
 
     NONE = "", lazy("none")
     WAITING = "WAITING", lazy("waits for running steps")
@@ -38,7 +38,7 @@ class CompensationState(TextChoices):
 
 
 class CapacityState(TextChoices):
-    """Whether an execution under way counts against its workspace's limit."""
+    """Whether an unfinished execution counts against its workspace's limit."""
 
     HELD = "HELD", lazy("held")
     FREE = "FREE", lazy("released while all its steps wait")
@@ -57,7 +57,7 @@ class TickStatus(TextChoices):
 
 
 class VersionKind(TextChoices):
-    """A published version serves every trigger; a test version only a person."""
+    """A published version serves every trigger; a test version is started by users only."""
 
     PUBLISHED = "published", lazy("published")
     TEST = "test", lazy("test")
@@ -135,7 +135,7 @@ def sources(target: str) -> tuple[str, ...]:
 
 
 class SessionKind(TextChoices):
-    """How a session's requests say who they are."""
+    """How a session's requests authenticate."""
 
     TOKEN = "TOKEN", lazy("tokens")
     BROWSER = "BROWSER", lazy("browser")

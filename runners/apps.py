@@ -5,7 +5,7 @@ from executions.plugins import ApiConfig
 
 
 class RunnersConfig(ApiConfig):
-    """Runs, leases, modules, the sweeper."""
+    """The app of runs, leases, modules and the sweeper."""
 
     name = "runners"
     verbose_name = "Runs"

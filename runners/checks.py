@@ -95,7 +95,7 @@ def memory(**_: Any) -> list[CheckMessage]:
 @register("workers")
 @with_settings
 def thread_queues(**_: Any) -> list[CheckMessage]:
-    """Check that no CPU-bound module's own queue is served by threads.
+    """Check that CPU-bound modules do not use queues whose workers run threads.
 
     Modules are only checked if queues are named; `io` is rejected when a module is declared.
     """

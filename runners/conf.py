@@ -30,7 +30,7 @@ def share_of(total: int) -> int:
 
 
 def limited() -> bool:
-    """Return whether a cgroup gives this process and its siblings less than the machine has."""
+    """Return whether a cgroup limits this process to less memory than the machine has."""
     return memory() < _machine()
 
 

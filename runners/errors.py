@@ -2,8 +2,8 @@
 
 
 class LeaseLost(Exception):
-    """Another worker leases the run, or it is no longer needed: nothing may be recorded."""
+    """Another worker leases the run, or it is no longer needed. Its result must not be recorded."""
 
 
 class StepFailed(Exception):
-    """Shown in Flower for a segment whose step failed; the row has the details."""
+    """A step of the segment failed. Flower shows this; the row has the details."""

@@ -31,7 +31,7 @@ from runners.waits.events import announce
 
 @begin.provide
 def begin_admitted(executions: Sequence[Admitted]) -> None:
-    """Wake the reopened ones of these executions, and end those without a task."""
+    """Resume those of these executions that were reopened, and end those without a task."""
     for item in executions:
         if not item.fresh:
             plan_execution.wake(item.execution_id)
@@ -85,7 +85,7 @@ def stop_what_is_to_be_undone(execution_id: UUID) -> bool:
 
 @receiver(execution_resumed)
 def wake(sender: Any, execution_id: UUID, **_: Any) -> None:
-    """Send what waited during a pause, or end the execution if its last step ended meanwhile."""
+    """Send runs that waited during a pause, or end the execution if its last step has ended."""
     plan_execution.wake(execution_id)
 
 
@@ -97,14 +97,17 @@ def deliver(sender: Any, event_id: UUID, **_: Any) -> None:
 
 @receiver(execution_roused)
 def request_slot(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
-    """Send what woke while its execution had no capacity slot."""
+    """Send the runs that woke while their execution had no capacity slot."""
     for execution_id in execution_ids:
         plan_execution.wake(execution_id)
 
 
 @failed_step.provide
 def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
-    """Return the step that failed an execution, and its class of error; None if there is none."""
+    """Return the step whose failure ended an execution, and its class of error.
+
+    None if there is none.
+    """
     row = statements.fetch_one("blame", {"execution": execution_id})
     return None if row is None else {"step": row[0], "type": row[1]}
 
@@ -113,7 +116,7 @@ def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
 def tell_family(
     sender: Any, execution_id: UUID, state: str, parent_run_id: UUID | None, **_: Any
 ) -> None:
-    """Notify the run that waits for a child of its end, and the children of their parent's end.
+    """Notify the run that waits for this execution, and the execution's children, of its end.
 
     Each notification is handled later, without a lock.
     """

@@ -1,4 +1,4 @@
-"""The states of a run and the classes of failure; the drawing in docs is the move table."""
+"""The states of a run and the classes of failure; the diagram in docs shows the allowed moves."""
 
 from enum import StrEnum
 
@@ -31,7 +31,7 @@ class WaitKind(StrEnum):
 
 
 class ErrorType(StrEnum):
-    """The four classes of failure: the first and third are retried, the last waits."""
+    """The four classes of failure: the first and third are retried, the last is held."""
 
     TRANSIENT = "TRANSIENT"
     PERMANENT = "PERMANENT"

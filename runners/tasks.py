@@ -84,7 +84,7 @@ def sweep_due() -> dict[str, int]:
 
 @task("runners.sweep")
 def sweep() -> dict[str, int]:
-    """Sweep every five seconds: everything else that should move and does not."""
+    """Sweep every five seconds: all other stalled work."""
     from runners.recovery.sweeper import seldom
 
     return seldom()

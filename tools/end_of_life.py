@@ -41,7 +41,7 @@ class Version:
 
 
 def table(text: str) -> dict[Version, date | None]:
-    """Return the rows of the page: the last day of fixes, None if none is announced."""
+    """Return the rows of the page: the last day of fixes, None if no end is announced."""
     return {
         Version(software, number): None if day == "not announced" else date.fromisoformat(day)
         for software, number, day in ROW.findall(text)

@@ -60,7 +60,7 @@ class Package:
     hashes: tuple[tuple[str, str], ...]
 
     def refused(self) -> str | None:
-        """Return why its licences are not allowed, or None."""
+        """Return why the package's licences are not allowed, or None."""
         if self.licences is None:
             return None
         if not self.licences:
@@ -126,7 +126,7 @@ def _allows(parsed: Any) -> bool:
 
 
 def main() -> int:
-    """Check all; return 1 if one is rejected."""
+    """Check all packages; return 1 if one is rejected."""
     found = packages()
     refused = [(package, why) for package in found if (why := package.refused())]
     for package, why in refused:

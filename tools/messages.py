@@ -204,7 +204,7 @@ def compiled(source: bytes) -> bytes:
 
 
 def wrong(catalogue: Catalog) -> list[str]:
-    """Return texts without a translation, or whose translation has other placeholders."""
+    """Return texts without a translation, and those whose translation has other placeholders."""
     found = []
     for message in catalogue:
         if not message.id:

@@ -116,7 +116,7 @@ def in_typescript(text: str) -> Iterator[Finding]:
 
 
 def _without(pattern: re.Pattern[str], text: str) -> str:
-    """Blank the matches, and keep the line numbers."""
+    """Return the text with the matches blanked, keeping the line numbers."""
     return pattern.sub(lambda match: "\n" * match.group().count("\n") or " ", text)
 
 

@@ -25,7 +25,7 @@ def git(*arguments: str) -> str:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of a page, headings and code left out."""
+    """Yield the sentences of a page, without headings and code."""
     for block in BLOCK.split(CODE.sub("\n\n", text)):
         line = re.sub(r"^(?:[-*]|\d+\.)\s+", "", " ".join(block.split()))
         if line and not line.startswith(("#", "    ", "![")):

@@ -66,7 +66,7 @@ def _component(package: Package) -> Component:
 
 
 def _files(package: Package) -> ExternalReference:
-    """Return where the package's files are, with the digest of each that the lock file allows."""
+    """Return the addresses of the package's files, with the digests that the lock file allows."""
     return ExternalReference(
         type=ExternalReferenceType.DISTRIBUTION,
         url=XsUri(REGISTRIES[package.kind].format(name=package.name, version=package.version)),
@@ -81,7 +81,7 @@ def _hash(algorithm: str, digest: str) -> HashType:
 
 
 def main() -> None:
-    """Write it to the caller's path."""
+    """Write the SBOM to the path on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path, nargs="?", default=Path("sbom.json"))
     given = parser.parse_args()

@@ -1,8 +1,8 @@
 """Find texts of pages that no catalogue can translate: in templates, and in the admin's code.
 
-In a template, words outside `translate` and `blocktranslate`; in Python, a literal where only a
-text for users can stand, such as a title or a form field's label. `tools/messages.py` checks the
-marked texts.
+In a template, words outside `translate` and `blocktranslate`; in Python, a literal in the place of
+a text for users, such as a title or a form field's label. `tools/messages.py` checks the marked
+texts.
 """
 
 import ast
@@ -81,7 +81,7 @@ def _literal(value: ast.expr) -> str:
 
 
 def main() -> int:
-    """Print each text with its place; 1 if there is one."""
+    """Print each text with its place; return 1 if there is one."""
     found = []
     for app in APPS:
         for path in sorted((ROOT / app).glob("**/templates/**/*.html")):

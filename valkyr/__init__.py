@@ -121,7 +121,7 @@ _PLUGINS = {
 
 
 def _plugins() -> tuple[str, ...]:
-    """Return the plugins of this package whose requirements are installed, for `INSTALLED_APPS`.
+    """Return this package's plugins whose requirements are installed, for `INSTALLED_APPS`.
 
     `sso` is excluded: it changes how users sign in, so a project lists it explicitly.
     """

@@ -58,5 +58,5 @@ def entry(task: PeriodicTask) -> dict[str, Any]:
 
 
 def often() -> frozenset[str]:
-    """Return the tasks sent every few seconds, which beat need not save after each sending."""
+    """Return the tasks sent every few seconds, which beat need not save after each message."""
     return frozenset(name for name, one in entries().items() if one["schedule"] < OFTEN)

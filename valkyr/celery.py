@@ -51,7 +51,7 @@ def _packages() -> list[str]:
 
 
 def _begin_worker(instance: Any = None, **_: Any) -> None:
-    """Make the app's workers consume Valkyr's queues too, unless the command line names queues."""
+    """Make the app's workers also consume Valkyr's queues, unless the command line names queues."""
     app = messaging.configured_app()
     if instance is None or instance.app is not app or app is None:
         return

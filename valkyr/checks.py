@@ -1,7 +1,7 @@
 """System checks of a project's Celery setup; each message says what to do.
 
-`manage.py check` reads settings. `manage.py check --database default` also checks what runs: the
-broker, a worker for each queue, and beat. A missing process is a warning.
+`manage.py check` reads settings. `manage.py check --database default` also checks the running
+parts: the broker, a worker for each queue, and beat. A missing process is a warning.
 """
 
 from collections.abc import Iterator, Sequence
@@ -80,9 +80,10 @@ def _ours(app: Celery) -> bool:
 
 
 def running(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
-    """Check what runs, when the caller asks for database checks.
+    """Check the running parts, if the caller requests database checks.
 
-    `manage.py migrate` also runs these before any worker starts; an error would stop it.
+    `manage.py migrate` also runs these checks, before any worker starts, so they report no errors,
+    which would stop it.
     """
     return list(what_is_missing()) if databases and _is_migrated() else []
 
@@ -95,7 +96,7 @@ def _is_migrated() -> bool:
 
 
 def what_is_missing() -> Iterator[CheckMessage]:
-    """Yield what is missing of the broker, workers and beat. Needs the database."""
+    """Yield a message for each of broker, workers and beat that is missing. Needs the database."""
     from executions.health import parts
     from runners.workers.queues import served
 

@@ -1,4 +1,4 @@
-"""The admin site as an app of its own, so that it can have our title and pages."""
+"""The admin site as a separate app, so that it can have our title and pages."""
 
 from django.contrib import admin
 from django.contrib.admin.apps import SimpleAdminConfig
@@ -14,9 +14,9 @@ class AdminSite(SimpleAdminConfig):
     """Django's admin under its usual label."""
 
     def ready(self) -> None:
-        """Find every admin page now, unless this process serves none.
+        """Register all admin pages now, unless this process serves none.
 
-        `urls` does so in any case.
+        `urls` registers them in any case.
         """
         # Senders use the platform's Celery app.
         from valkyr_project import celery, checks  # noqa: F401 - checks register on import
@@ -29,6 +29,6 @@ class AdminSite(SimpleAdminConfig):
 
 
 def discover() -> None:
-    """Find every admin page; further calls change nothing."""
+    """Register all admin pages; further calls have no effect."""
     admin.autodiscover()
     from valkyr_project import beat_admin, user_admin  # noqa: F401 - importing registers

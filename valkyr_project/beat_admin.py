@@ -46,14 +46,14 @@ class PeriodicTaskAdmin(beat.PeriodicTaskAdmin, AuditedAdmin):
 
 @admin.register(CrontabSchedule)
 class CrontabAdmin(beat.CrontabScheduleAdmin, AuditedAdmin):
-    """Schedules by a crontab."""
+    """Crontab schedules."""
 
 
 @admin.register(IntervalSchedule)
 class IntervalAdmin(beat.IntervalScheduleAdmin, AuditedAdmin):
-    """Schedules by an interval."""
+    """Interval schedules."""
 
 
 @admin.register(SolarSchedule, ClockedSchedule)
 class OtherScheduleAdmin(AuditedAdmin):
-    """Schedules by the sun, or for one time."""
+    """Solar schedules, and those for one time."""

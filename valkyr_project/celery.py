@@ -1,4 +1,4 @@
-"""The Celery app; settings come from Django's, names from each app's `tasks`."""
+"""The Celery app; its settings are Django's, its tasks are in each app's `tasks`."""
 
 import os
 

@@ -10,5 +10,5 @@ from valkyr_project.processes.production import warnings
 
 @checks.register(checks.Tags.security, deploy=True)
 def production(**_: Any) -> list[checks.CheckMessage]:
-    """Check for problems that do not prevent the start (the settings themselves reject those)."""
+    """Check for problems that do not prevent the start; the settings reject the others."""
     return [checks.Warning(text, id="valkyr.W001") for text in warnings(settings.INSTALLATION)]

@@ -1,4 +1,4 @@
-"""Logging: the format of lines, their ids, and Celery's tasks among them."""
+"""Set up logging: the format of lines, and the ids in them, including those of Celery's tasks."""
 
 import json
 import logging
@@ -76,7 +76,7 @@ def configuration(form: str, level: str) -> dict[str, Any]:
 def set_up(config: dict[str, Any]) -> None:
     """Set logging up; if that was done already, only change the levels.
 
-    Otherwise every logger is written to, and a forked process copies their 3 MiB.
+    Otherwise every logger is changed, so that a forked process copies 3 MiB of memory.
     """
     try:
         logging.config.dictConfig({**config, "incremental": True})
@@ -113,7 +113,7 @@ SHORT_LEVELS = {"WARNING": "WARN", "CRITICAL": "FATAL"}
 
 
 class JsonLine(JsonFormatter):
-    """One JSON object per line."""
+    """Formats a record as one JSON object per line."""
 
     def add_fields(
         self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]
@@ -138,7 +138,7 @@ class JsonLine(JsonFormatter):
 
 
 class TextLine(logging.Formatter):
-    """Time, level, logger, message and ids in columns; a traceback below, indented."""
+    """Formats a record in columns: time, level, logger, message, ids; then a traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
@@ -182,7 +182,7 @@ class Fields(logging.Filter):
     """Puts the ids on each record as `record.ids`, and removes secrets from addresses."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return True always: no record is left out here."""
+        """Return True always: this filter drops no records."""
         record.ids = ids()
         if record.name.startswith(ADDRESSES) and isinstance(record.args, tuple):
             record.args = tuple(_harmless(each) for each in record.args)

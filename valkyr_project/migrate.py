@@ -1,6 +1,6 @@
 """`python -m valkyr_project.migrate`: migrate the tables to this version, in one process at a time.
 
-`--wait SECONDS` changes nothing and returns once another process has done it: processes that need
+`--wait SECONDS` changes nothing and returns once another process has migrated; processes that need
 the tables run it first. With VALKYR_ADMIN_PASSWORD set, the administrator is created too.
 """
 
@@ -20,7 +20,7 @@ PAUSE_SECONDS = 1.0
 
 
 def main(arguments: Sequence[str] | None = None) -> str:
-    """Migrate the tables, or wait for it; return why they are not ready in time, or ""."""
+    """Migrate the tables, or wait for it; return why they were not ready in time, or ""."""
     parser = argparse.ArgumentParser(prog="python -m valkyr_project.migrate", description=__doc__)
     parser.add_argument("--wait", type=float, metavar="SECONDS")
     seconds = parser.parse_args(arguments).wait

@@ -1,7 +1,7 @@
-"""Where the admin's pages are found: the side bar, tabs over related lists, the page of the rest.
+"""The navigation of the admin: the side bar, tabs over related lists, and a page for the others.
 
 The side bar has the three places of daily work: *Monitor*, *Build* and *Administer*. Lists that
-belong together share a row of tabs. All else has a card on the page *Administration*.
+belong together share a row of tabs. All other pages have a card on the page *Administration*.
 """
 
 from collections.abc import Callable, Iterator
@@ -55,7 +55,7 @@ class AdminPage:
 
     @property
     def installed(self) -> bool:
-        """Whether the plugin that provides the page is chosen."""
+        """Return whether the plugin that provides the page is chosen."""
         return not self.plugin or self.plugin in plugins.chosen()
 
     def address(self, request: HttpRequest) -> str:
@@ -83,7 +83,7 @@ def _flower(request: HttpRequest) -> str:
 
 
 def _unfiltered(request: HttpRequest) -> bool:
-    """Return whether the list of triggers shows all of them."""
+    """Return whether the list of triggers has no filter."""
     address = reverse("admin:executions_trigger_changelist")
     return request.path == address and "type__exact" not in request.GET
 
@@ -248,7 +248,7 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Second factors"),
                 "phonelink_lock",
                 "valkyr_mfa.secondfactor",
-                lazy("Users with a second factor, and its reset."),
+                lazy("Users with a second factor. Reset a lost one here."),
                 "mfa",
             ),
             _list_of(

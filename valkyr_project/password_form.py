@@ -1,4 +1,7 @@
-"""The admin's form for a name and a password; attempts count with those for API tokens."""
+"""The admin's form for a name and a password.
+
+Attempts are counted together with those for API tokens.
+"""
 
 from typing import Any
 
@@ -12,7 +15,7 @@ class PasswordForm(AuthenticationForm):
     """Signs in staff, unless there were too many attempts from the address or with the name."""
 
     def clean(self) -> Any:
-        """Count the attempt first, so that further attempts do not reveal a right password."""
+        """Count the attempt first, so that attempts over the limit reveal no password."""
         address = "" if self.request is None else str(self.request.META.get("REMOTE_ADDR", ""))
         excess = rates.count(rates.of_sign_in(address, self.cleaned_data.get("username")))
         if excess is not None:

@@ -14,7 +14,7 @@ from valkyr_project.processes.commands import Pool, ProcessCommand
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Become the requested process; exit with 2 and a reason for invalid arguments."""
+    """Become the requested process; for invalid arguments, print the reason and exit with 2."""
     program = chosen(sys.argv[1:] if arguments is None else arguments)
     environment = {
         "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",

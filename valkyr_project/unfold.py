@@ -1,4 +1,4 @@
-"""How the admin looks."""
+"""The settings of Unfold: the look and the navigation of the admin."""
 
 from typing import Any
 

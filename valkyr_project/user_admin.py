@@ -1,4 +1,4 @@
-"""The stand-alone platform's pages of users and groups, and of the own password.
+"""The stand-alone platform's pages of users and groups, and of the user's own password.
 
 A project with its own pages keeps them: the engine registers none for accounts.
 """
@@ -65,7 +65,7 @@ class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type
         return super().user_change_password(request, *args, **kwargs)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """Log a change as Django does; record a password that was set here, without it."""
+        """Log a change as Django does; record a password change, without the password."""
         match = request.resolver_match
         if match is not None and match.url_name == "auth_user_password_change":
             note(Actor.of_request(request), "password", obj)
@@ -88,7 +88,7 @@ class GroupAdmin(AuditedAdmin, DjangoGroupAdmin, ModelAdmin):
 def password_change(
     request: HttpRequest, extra_context: dict[str, Any] | None = None
 ) -> HttpResponse:
-    """Change the own password as the site does, in one transaction with the audit row."""
+    """Change the user's own password as the site does, in one transaction with the audit row."""
     user: Any = request.user
     before = user.password
     answer = _theirs(request, extra_context)

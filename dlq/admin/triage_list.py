@@ -94,7 +94,7 @@ class SavedViews(ScopedAdmin):
         return redirect(address)
 
     def _problem(self, request: HttpRequest, name: str, query: str) -> str:
-        """Return why these cannot be saved, or nothing."""
+        """Return why these filters cannot be saved, or ""."""
         if not 0 < len(name) <= 100 or not name.isprintable():
             return gettext("A view needs a name of 1 to 100 characters.")
         if len(query) > 4_000 or "%00" in query:

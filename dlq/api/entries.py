@@ -111,13 +111,13 @@ class SkipBody(Body):
 
 
 class Why(Body):
-    """A reason for the audit trail."""
+    """The reason for an operation, for the audit trail."""
 
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
 
 class FixBody(Body):
-    """The step's result."""
+    """The result to record for the step."""
 
     outputs = Json(
         allow_null=True,

@@ -30,7 +30,7 @@ class LinesRenderer(BaseRenderer):
 
 
 class ExportEntries(Endpoint):
-    """Dead letters as a file."""
+    """Export dead letters as a file."""
 
     renderer_classes = [LinesRenderer, JsonRenderer]
 

@@ -47,7 +47,7 @@ MOVES = {
 
 
 def _asked(given: Mapping[str, Any]) -> Iterator[tuple[Operation, dict[str, Any]]]:
-    """Return the operations that a body requests, and the data of each."""
+    """Return the operations that a request's body asks for, and the data of each."""
     if "status" in given:
         to = GroupStatus(given["status"])
         yield (
@@ -68,7 +68,7 @@ def _asked(given: Mapping[str, Any]) -> Iterator[tuple[Operation, dict[str, Any]
 
 @transaction.atomic
 def _change(group_id: UUID, actor: Actor, given: Mapping[str, Any]) -> None:
-    """Make every change of the body, or none. Raises the errors of the operations."""
+    """Make every change that the body requests, or none. Raises the errors of the operations."""
     for asked, data in _asked(given):
         asked.apply(group_id, actor, data | {"reason": given["reason"]})
 
@@ -171,7 +171,7 @@ class GroupNotes(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Add a note to the group."""
+        """Add a note to a failure group."""
         note, _ = self.perform(operations.NOTE, groups(), id, NewNote)
         return Response(NoteShape(note).data, 201)
 
@@ -227,6 +227,9 @@ class SplitGroup(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Give each value of a facet its own group from now on; the most frequent value stays."""
+        """Give each value of a facet its own group from now on.
+
+        The most frequent value stays in this group.
+        """
         parts, _ = self.perform(operations.SPLIT, groups(), id, SplitBody)
         return Response(PartShape(parts, many=True).data, 201)

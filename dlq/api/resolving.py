@@ -45,7 +45,7 @@ class Requeue(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Start a new run of the step in the same execution; the body is merged into its inputs.
 
-        Changed inputs after an approval need *author* as well.
+        Changed inputs after an approval also need *author*.
         """
         overrides = request.data
         requeue = REQUEUE_WITH if overrides else REQUEUE
@@ -65,8 +65,8 @@ class Fix(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Complete the step with these outputs, without executing it; its execution continues.
 
-        After an approval this needs *author* as well. The result of an approval itself cannot be
-        set: requeue it, and it asks again.
+        After an approval, this also needs *author*. The result of an approval itself cannot be set:
+        requeue the approval to ask again.
         """
         entry, may = obtain(self.user, entries().defer(*LARGE), id, FIX.needs)
         given = self.body(FixBody)
@@ -155,5 +155,5 @@ class UnpinEntry(_Kept):
 
     @_described("unpin")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Let retention delete it after its period, like any other."""
+        """Unpin a dead letter: retention deletes it after its period, like any other."""
         return self._done(UNPIN, id)

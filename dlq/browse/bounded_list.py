@@ -36,7 +36,7 @@ class TooManyRows(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Ids in the list's order, and their number if it was found at no extra cost."""
+    """Ids in the list's order, and their number if it is known at no extra cost."""
 
     ids: list[Any]
     count: int | None = None

@@ -1,4 +1,4 @@
-"""Which dead runs have an open dead letter, whether a user opened it, and what a reveal shows."""
+"""Read dead letters: the open ones of runs, their first view, and revealed payloads."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -22,7 +22,7 @@ def open_letters(run_ids: Sequence[UUID]) -> dict[UUID, UUID]:
 
 
 def note_first_look(request: HttpRequest, entry: DeadLetterEntry) -> None:
-    """Note the first view, except a browser's prefetch or a HEAD request."""
+    """Record the first view, except a browser's prefetch or a HEAD request."""
     if entry.seen_at is not None or request.method != "GET" or _ahead(request):
         return
     now = database_now()

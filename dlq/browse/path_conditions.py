@@ -54,7 +54,7 @@ class Condition:
 
     @property
     def exact_path(self) -> list[str]:
-        """Return the keys under which the value must be exactly equal; [] if containment is enough.
+        """Return the keys under which the value must be exactly equal; [] if containment suffices.
 
         An object is contained in itself with more fields, so equality needs a second check.
         """
@@ -108,7 +108,7 @@ def from_form(path: str, op: str, value: str) -> Condition:
 
 
 def several(wanted: Sequence[Mapping[str, Any]]) -> list[Condition]:
-    """Return conditions from JSON, `[{"path", "op", "value"}]`; raises BadCondition."""
+    """Parse conditions from JSON, `[{"path", "op", "value"}]`; raises BadCondition."""
     if len(wanted) > MAX_CONDITIONS:
         raise BadCondition(f"At most {MAX_CONDITIONS} conditions on inputs, found {len(wanted)}.")
     return [condition(one.get("path"), one.get("op"), one.get("value")) for one in wanted]

@@ -1,4 +1,4 @@
-"""Two JSON values compared by path: what was added, removed and changed. Pure, and bounded."""
+"""Compare two JSON values by path: added, removed and changed values. Pure, and bounded."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ class Comparison:
 
 
 class _Spent(Exception):
-    """The limit of values is reached."""
+    """The limit of compared values is reached."""
 
 
 class _Walk:

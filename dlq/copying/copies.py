@@ -39,7 +39,7 @@ class CopyFormat:
 
 
 def as_curl(entry: DeadLetterEntry) -> str:
-    """Return the step's request as a command; raises CannotCopy if it made none."""
+    """Return the step's request as a command; raises CannotCopy if the step made no request."""
     request = request_of(entry.module, entry.original_inputs)
     if request is None:
         raise CannotCopy(

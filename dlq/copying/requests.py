@@ -75,7 +75,7 @@ class CopiedRequest:
 def request_of(module: str, inputs: Any) -> CopiedRequest | None:
     """Return the request of a step of that type.
 
-    None if it makes none or the inputs are invalid.
+    None if it makes no request or the inputs are invalid.
     """
     made = _TYPES.get(module)
     given = redacted(inputs)
@@ -143,7 +143,7 @@ _TYPES: Mapping[str, Callable[[dict[str, Any]], CopiedRequest]] = {
 
 
 def _headers(given: dict[str, Any]) -> dict[str, str]:
-    """Return the headers that a request can carry; invalid ones were never sent."""
+    """Return the headers that a request can contain; invalid ones were never sent."""
     found = given.get("headers")
     items = found.items() if isinstance(found, dict) else ()
     return {
@@ -181,7 +181,7 @@ def _url(given: dict[str, Any]) -> str:
 
 
 def _encoded(values: dict[str, Any]) -> str:
-    """Return pairs as a query: a list repeats its name, null omits it."""
+    """Return pairs as a query: a list repeats the name, null omits it."""
     pairs = [
         (name, one)
         for name, value in values.items()

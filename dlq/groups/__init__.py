@@ -1,1 +1,1 @@
-"""Failure groups: which failures are equal, how often they occur, and their triage."""
+"""Failure groups: groups of equal failures, their frequency, and their triage."""

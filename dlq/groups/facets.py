@@ -79,7 +79,7 @@ class Facet:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """Counts over the newest `looked_at` entries; `more` says that there may be older ones."""
+    """Counts over the newest `looked_at` entries; `more` says that there may be older entries."""
 
     looked_at: int
     more: bool

@@ -45,7 +45,7 @@ class Placed:
 def placed(failing: Failing) -> Placed:
     """Return the failure's group. One query for a known fingerprint, one more for each split.
 
-    If two transactions meet a new fingerprint at once, one waits for the other.
+    If two transactions insert a new fingerprint at once, one waits for the other.
     """
     fingerprint, split_on, part_of = failing.fingerprint, "", ""
     while True:
@@ -68,7 +68,7 @@ def group_of(failing: Failing) -> UUID:
 
 
 def part_fingerprint(fingerprint: str, by: str, value: str) -> str:
-    """Return the fingerprint of a fingerprint's failures with this value of a facet."""
+    """Return a fingerprint for those failures of a fingerprint with this value of a facet."""
     return hashlib.sha256(f"{fingerprint}\n{by}\n{value}".encode()).hexdigest()
 
 
@@ -81,21 +81,21 @@ def ensure(workspace_id: UUID, fingerprint: str, group_id: UUID, *, part_of: str
 
 
 def note_news(group_id: UUID, *, version_number: int = 0, seen: int = 0, opened: int = 0) -> None:
-    """Queue changes for the counters: the number newly seen, and the change in open ones."""
+    """Queue changes for the counters: the number of new failures, and the change in open ones."""
     GroupNews.objects.create(
         group_id=group_id, version_number=version_number, seen=seen, open=opened
     )
 
 
 def note_entry(entry_id: UUID) -> None:
-    """Queue for the counters that an entry was added at its time."""
+    """Queue for the counters that a new entry was added."""
     statements.fetch("note_entry", {"id": entry_id})
 
 
 def note_of_entries(entry_ids: Sequence[UUID], *, opened: int) -> None:
     """Queue for the counters that each entry was opened (1) or closed (-1), in one statement.
 
-    It counts for the entries' current groups, since entries move and a group read earlier may be
+    The entries' current groups are used, because entries move and a group read earlier may be
     outdated. The caller has changed the entries in this transaction, which fixes their group.
     """
     statements.fetch("note_entries", {"ids": list(entry_ids), "opened": opened})

@@ -35,7 +35,10 @@ def locked_all(group_ids: Iterable[UUID]) -> list[FailureGroup]:
 
 
 def keep_counters() -> None:
-    """Wait until no other process counts, merges or splits; held to the end of the transaction."""
+    """Wait until no other process counts, merges or splits.
+
+    The lock is held until the transaction ends.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [AdvisoryLock.FAILURE_GROUP_COUNTERS])
 

@@ -84,7 +84,7 @@ def carry(move_id: int, batch: int = BATCH) -> int:
 
 
 def _by_age(move: GroupMove) -> bool:
-    """Return whether moved entries still match the scan."""
+    """Return whether moved entries would still match the scan, so that it goes by age."""
     return bool(move.fingerprint) and not move.by
 
 
@@ -124,7 +124,7 @@ def _homes(move: GroupMove, entries: list[DeadLetterEntry]) -> dict[UUID, Placed
 
 
 def failing_of(entry: DeadLetterEntry) -> Failing:
-    """Return an entry's data for its group, as when it failed."""
+    """Return an entry's data for its group, as of the failure."""
     return Failing(
         workspace_id=entry.workspace_id,
         workflow_id=entry.workflow_id,
@@ -140,7 +140,7 @@ def failing_of(entry: DeadLetterEntry) -> Failing:
 
 
 def _take_counts_along(entries: list[DeadLetterEntry], homes: Mapping[UUID, Placed]) -> None:
-    """Queue counter changes for both groups, by version and hour: fewer here, more there."""
+    """Queue counter changes for both groups, by version and hour: subtract here, add there."""
     seen: Counter[tuple[UUID, int, datetime]] = Counter()
     opened: Counter[tuple[UUID, int, datetime]] = Counter()
     times: dict[tuple[UUID, int, datetime], list[datetime]] = {}
@@ -165,7 +165,7 @@ def _take_counts_along(entries: list[DeadLetterEntry], homes: Mapping[UUID, Plac
 def _news(
     key: tuple[UUID, int, datetime], seen: int, opened: int, first: datetime, last: datetime
 ) -> list[GroupNews]:
-    """Return one row, or two if both an earliest and a latest failure must be recorded."""
+    """Return one row of news, or two to record both an earliest and a latest failure."""
     group_id, number, _ = key
 
     def row(at: datetime, seen: int, opened: int) -> GroupNews:
@@ -246,9 +246,9 @@ def unmerge(group_id: UUID, fingerprint: str, *, actor: Actor, reason: str = "")
 def split(group_id: UUID, by: str, *, actor: Actor, reason: str = "") -> list[GroupPart]:
     """Split the group's failures by a facet from now on, such as `http_status`.
 
-    The group keeps those with the most frequent value; each other value gets its own group,
-    including later values. Returns the parts, the group's own first. Raises NotFound, WrongState,
-    CannotSplit if its newest entries have one value or too many.
+    The group keeps those with the most frequent value; each other value gets its own group, also
+    for values that appear later. Returns the parts, the group's own first. Raises NotFound,
+    WrongState, CannotSplit if its newest entries have one value or too many.
     """
     if by not in FACETS:
         raise CannotSplit(f"Groups cannot be split by {by[:50]!r}; expected {', '.join(FACETS)}.")
@@ -271,7 +271,7 @@ def split(group_id: UUID, by: str, *, actor: Actor, reason: str = "") -> list[Gr
 
 
 def _still(group: FailureGroup) -> FailureGroup:
-    """Return the group if no redrive is under way; raises WrongState."""
+    """Return the group if no redrive of it is running; raises WrongState."""
     if group.redriving:
         raise WrongState(
             f"Failure group {group.pk} is being redriven. Wait until the redrive ends, or abort "
@@ -282,7 +282,7 @@ def _still(group: FailureGroup) -> FailureGroup:
 
 
 def _repoint(target: FailureGroup, ids: list[UUID]) -> None:
-    """Redirect everything that refers to the sources to the target."""
+    """Redirect all references from the sources to the target."""
     GroupFingerprint.objects.filter(group_id__in=ids).update(group=target)
     FailureGroup.objects.filter(merged_into_id__in=ids).update(merged_into=target)
     FailureGroup.objects.filter(pk__in=ids).update(merged_into=target)
@@ -310,7 +310,7 @@ def _part(group: FailureGroup, by: str, value: str) -> GroupPart:
 
 
 def _tell_apart(group: FailureGroup, by: str, parts: list[GroupPart]) -> None:
-    """Assign each value of the group's fingerprints to its part, and move the entries there."""
+    """Give each value of the facet a fingerprint in its part, and move its entries there."""
     own = list(group.fingerprints.filter(split_by="").values_list("fingerprint", flat=True))
     group.split_on = _also(group.split_on, label(by, parts[0].value))
     group.save(update_fields=["split_on"])
@@ -325,7 +325,7 @@ def _tell_apart(group: FailureGroup, by: str, parts: list[GroupPart]) -> None:
 def _like(group: FailureGroup, of: Mapping[str, Any], split_on: str = "") -> FailureGroup:
     """Return a new group for some of another group's failures, with the same triage state.
 
-    The moved entries set its first and last failure.
+    Moved entries set its first and last failure.
     """
     fields = {
         name: getattr(group, name)

@@ -44,7 +44,7 @@ Data = Mapping[str, Any]
 
 
 def _refuse_unless(to: GroupStatus) -> Callable[[FailureGroup], str]:
-    """Return why a group cannot move to `to`, by the state machine."""
+    """Return a function that says why a group cannot change its status to `to`."""
 
     def refuse(group: FailureGroup) -> str:
         if merged := _refuse_merged(group):
@@ -69,7 +69,7 @@ def _refuse_unless_muted(muted: bool) -> Callable[[FailureGroup], str]:
 
 
 def _snooze(pk: UUID, actor: Actor, data: Data) -> Any:
-    """Snooze until a time, a version after `version`, `total` failures, or `more` than now."""
+    """Snooze until a time, a version after `version`, `total` failures, or `more` of them."""
     total = data.get("total")
     if data.get("more") is not None:
         total = FailureGroup.objects.values_list("total", flat=True).get(pk=pk) + data["more"]

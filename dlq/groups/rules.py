@@ -22,7 +22,7 @@ MOVES: Mapping[GroupStatus, frozenset[GroupStatus]] = {
 
 @dataclass(frozen=True, slots=True)
 class GroupStanding:
-    """A group's status, its start, and the conditions that end it.
+    """A group's status, when it began, and the conditions that end it.
 
     A SNOOZED or REDRIVING group returns to `before`. A failure in the version `resolved_in` or
     later is a regression; None means any later failure.
@@ -39,7 +39,7 @@ class GroupStanding:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """The counters' news: the total count, and the last failure of each version."""
+    """A change of the counters: the total count, and the last failure of each version."""
 
     total: int
     last: Mapping[int, datetime]
@@ -48,8 +48,8 @@ class Occurrence:
 def regressed_in(standing: GroupStanding, seen: Occurrence) -> int | None:
     """Return the newest version in which a resolved group regressed, or None.
 
-    A group that is being redriven counts as its status before. Failures from before the resolution
-    that were counted late are ignored.
+    A group that is being redriven is treated as having its previous status. Failures from before
+    the resolution that were counted late are ignored.
     """
     status = standing.before if standing.status is _S.REDRIVING else standing.status
     if status is not _S.RESOLVED:

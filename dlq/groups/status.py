@@ -1,7 +1,7 @@
 """The only writer of a failure group's status, owner and mute: one move, under its lock.
 
-Resolving a group is a judgment of its failures; it leaves its dead letters open. Only a group that
-a clean redrive resolved is known to have none.
+Resolving a group leaves its dead letters open. Only a group that a clean redrive resolved is known
+to have no open ones.
 """
 
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ TERMS = ("snoozed_until", "snoozed_total", "snoozed_version", "resolved_in")
 
 
 def acknowledge(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Mark the group as seen. Raises NotFound, WrongState."""
+    """Acknowledge the group. Raises NotFound, WrongState."""
     return _decide(group_id, "acknowledge", GroupStatus.ACKNOWLEDGED, actor, reason)
 
 
@@ -43,7 +43,7 @@ def snooze(
     """Hide the group until a time, a total count of failures, or a failure in a later version.
 
     The first condition that holds ends the snooze. Raises BadTerms without a condition, or if one
-    holds already; NotFound, WrongState.
+    is already met; NotFound, WrongState.
     """
     if until is None and total is None and version is None:
         raise BadTerms("Name the end of the snooze: a time, a count or a version.")
@@ -77,7 +77,10 @@ def resolve(
 
 
 def ignore(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Send no notifications of it; it is still counted. Raises NotFound, WrongState."""
+    """Ignore the group: its failures are still counted, but cause no notifications.
+
+    Raises NotFound, WrongState.
+    """
     return _decide(group_id, "ignore", GroupStatus.IGNORED, actor, reason)
 
 
@@ -100,7 +103,7 @@ def assign(group_id: UUID, owner_id: Any, *, actor: Actor, reason: str = "") -> 
 
 
 def mute(group_id: UUID, muted: bool = True, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Mute its alerts, or unmute them. Raises NotFound, WrongState if merged."""
+    """Mute or unmute the group's alerts. Raises NotFound, WrongState if merged."""
     with transaction.atomic():
         group = locked(group_id)
         if group.muted != muted:
@@ -123,10 +126,10 @@ def begin_redrive(group_ids: Iterable[UUID]) -> None:
 
 
 def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
-    """End a redrive; `clean` says that nothing in it failed again or was left.
+    """End a redrive; `clean` says that all of its entries succeeded.
 
-    A group's last redrive resolves it if it was clean and nothing of the group is open; otherwise
-    the group returns to its earlier status. In the caller's transaction.
+    A group's last redrive resolves the group if it was clean and no entry of the group is open;
+    otherwise the group returns to its earlier status. In the caller's transaction.
     """
     for group in _roots(group_ids):
         group.redriving = max(0, group.redriving - 1)
@@ -153,7 +156,9 @@ def standing_of(group: FailureGroup) -> rules.GroupStanding:
 
 
 def hear(group: FailureGroup, seen: rules.Occurrence, now: datetime) -> int | None:
-    """Let new failures wake or reopen a locked group; return the regressed version, if any.
+    """Apply new failures to a locked group, which may wake or reopen it.
+
+    Return the regressed version, if any.
 
     A regression during a redrive takes effect after the redrive.
     """
@@ -211,7 +216,7 @@ def _by_person(
 
 
 def _facts(group: FailureGroup) -> dict[str, Any]:
-    """Return the status and its conditions for the audit trail."""
+    """Return the group's status and its conditions for the audit trail."""
     terms = {name: getattr(group, name) for name in TERMS}
     shown = {name: at.isoformat() if isinstance(at, datetime) else at for name, at in terms.items()}
     return {"status": str(group.status)} | {k: v for k, v in shown.items() if v is not None}

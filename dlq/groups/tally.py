@@ -1,8 +1,8 @@
 """The counters of failure groups, and their only writer.
 
-Adding or resolving a dead letter writes a row of news. `fold` takes news in batches and adds them
-up, each in one transaction, so a crash loses nothing. The new counts decide whether a resolved
-group has regressed and a snoozed one wakes.
+Adding or resolving a dead letter writes a row of news. `fold` adds news up in batches, each in one
+transaction, so a crash loses none. The new counts decide whether a resolved group has regressed and
+a snoozed one wakes.
 """
 
 import logging
@@ -142,7 +142,7 @@ def _add(sums: dict[UUID, Sums]) -> dict[UUID, int]:
 
 
 def _tell(group: FailureGroup, sums: Sums, now: datetime) -> None:
-    """Send the signals of a new or regressed group, and let it wake."""
+    """Send the signals of a new or regressed group, and wake snoozed ones if a condition is met."""
     if not sums.fresh:
         return
     if group.total == sums.fresh and not sums.moved:

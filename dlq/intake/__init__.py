@@ -1,1 +1,1 @@
-"""How a dead run becomes a dead letter, and which failures are equal."""
+"""Turn dead runs into dead letters."""

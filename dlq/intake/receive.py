@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 
 def log_dead_letter(entry: DeadLetterEntry) -> None:
-    """Log that a step needs attention; its error has a line already."""
+    """Log that a step needs attention; its error was logged before."""
     with log_context.bound(execution_id=entry.execution_id, run_id=entry.run_id):
         log.error(
             "dead letter %s: step %s (%s) of execution %s is given up, %s after attempt %s",
@@ -132,7 +132,7 @@ def _entry(run: Run, failure: Failure, *, exhausted: bool, manual: str | None) -
 
 
 def _before(run: Run) -> DeadLetterEntry | None:
-    """Return the previous dead letter of the same step that was requeued, or None."""
+    """Return the previous dead letter of the same step, if it was requeued, or None."""
     if run.budget_start == 1:
         return None
     return (

@@ -1,4 +1,4 @@
-"""What beat's duties record: that beat runs, and how far retention has progressed."""
+"""The records of beat's duties: that beat runs, and the progress of retention."""
 
 from django.db import models
 from django.db.models import Q

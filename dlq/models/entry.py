@@ -15,7 +15,7 @@ from runners.models import Run
 
 
 class FailureType(models.TextChoices):
-    """Why the run is dead."""
+    """The reason why a run is dead."""
 
     MAX_RETRIES = "MAX_RETRIES", lazy("retries used up")
     PERMANENT_ERROR = "PERMANENT_ERROR", lazy("permanent error")

@@ -15,8 +15,9 @@ class FailureGroup(models.Model):
     """The dead letters that share a fingerprint (after merges: several).
 
     `rule` is the version of the fingerprint's rule, `place` the step path without iterations,
-    `message` the normalised first line and `sample` a real one. Only `dlq.groups.tally` updates
-    `total` and `open`, some seconds late. `merged_into` is set on a group that was merged away.
+    `message` the normalised first line and `sample` an original one. Only `dlq.groups.tally`
+    updates `total` and `open`, some seconds late. `merged_into` is set on a group that was merged
+    away.
     """
 
     AUDITED_AS = "FailureGroup"
@@ -90,7 +91,8 @@ class FailureGroup(models.Model):
 class GroupFingerprint(models.Model):
     """The group of a fingerprint; with `split_by`, its entries are divided further.
 
-    Then each value of the facet has its own fingerprint, whose `part_of` is the one that was split.
+    Then each value of the facet has its own fingerprint, whose `part_of` is the fingerprint that
+    was split.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -123,9 +125,9 @@ class GroupFingerprint(models.Model):
 class GroupNews(models.Model):
     """Changes not yet added to a group's counters; `dlq.groups.tally` applies and deletes them.
 
-    A new dead letter adds a row instead of locking its group's counters, so a thousand failures of
-    one kind do not wait for each other. `moved` says that no new failure occurred: entries moved
-    from one group to another.
+    A new dead letter adds a row instead of locking its group's counters, so that a thousand
+    failures of one kind do not wait for each other. `moved` says that no new failure occurred:
+    entries moved from one group to another.
     """
 
     id = models.BigAutoField(primary_key=True)

@@ -1,4 +1,4 @@
-"""Resolve a dead letter without requeueing it: discard, and roll back; restore, note and pin."""
+"""Resolve a dead letter without requeueing it: discard, roll back; also restore, note and pin."""
 
 from typing import Any
 from uuid import UUID
@@ -13,7 +13,7 @@ from executions.events import execution_rolled_back
 
 
 def discard(entry_id: UUID, *, actor: Actor, notes: str = "") -> DeadLetterEntry:
-    """Discard a dead letter: nothing runs again, and the execution stays FAILED or will fail.
+    """Discard a dead letter: no step runs again, and the execution stays FAILED or will fail.
 
     Raises NotFound, WrongState if it is resolved already.
     """
@@ -32,12 +32,12 @@ def restore(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntr
 
 
 def pin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
-    """Exclude a dead letter from retention; a second call does nothing. Raises NotFound."""
+    """Exclude a dead letter from retention; does nothing for a pinned one. Raises NotFound."""
     return _pinned(entry_id, True, actor, reason)
 
 
 def unpin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
-    """Let retention delete it again after its period; raises NotFound."""
+    """Let retention delete the dead letter after its period again; raises NotFound."""
     return _pinned(entry_id, False, actor, reason)
 
 

@@ -27,7 +27,7 @@ def fix(
     outcome: str | None = None,
     notes: str = "",
 ) -> Run:
-    """Record a further run of the dead step as a success with `outputs`, without executing it.
+    """Record a new run of the dead step as successful with `outputs`, without executing it.
 
     A step with a choice of next steps needs the `outcome` as well. Later steps read the given
     outputs; the audit trail names the user. Raises NotFound; WrongState as `requeue`; ResultRefused
@@ -67,7 +67,7 @@ def _note(entry: DeadLetterEntry, actor: Actor) -> str:
 
 
 def skip(entry_id: UUID, *, actor: Actor, reason: str = "") -> Run:
-    """Record the dead step as skipped, and continue as for a step not taken.
+    """Record the dead step as skipped, and continue as if the step was not taken.
 
     Steps that depend on it alone are skipped too; a join that needs any of several edges continues
     with the others. Raises NotFound; WrongState as `requeue`.

@@ -63,7 +63,7 @@ def _refuse_resolved(row: DeadLetterEntry) -> str:
 
 
 def _refuse_gone(row: DeadLetterEntry) -> str:
-    """Raise if the execution of a step of the workflow itself was undone."""
+    """Raise Compensated if the step belongs to the workflow itself and its execution was undone."""
     if reason := _refuse_resolved(row):
         return reason
     if not row.execution.compensation or undoes(row.step_path):

@@ -103,7 +103,7 @@ class RequeuedTogether:
 
 
 def goes_alone(workspace_id: UUID) -> bool:
-    """Return whether each step of a workspace needs its own transaction, for its slot."""
+    """Return whether each step of the workspace needs its own transaction, to request a slot."""
     return limited(workspace_id)
 
 
@@ -165,7 +165,7 @@ def _locked(steps: Iterable[DeadStep], workspace_id: UUID) -> dict[UUID, Reopena
 
 
 def _still_open(steps: Sequence[DeadStep]) -> list[DeadStep]:
-    """Lock and return those whose entry is open and not locked."""
+    """Lock and return the steps whose entry is open and not locked by others."""
     rows = DeadLetterEntry.objects.select_for_update(no_key=True, skip_locked=True).filter(
         pk__in=[step.entry_id for step in steps], resolution=Resolution.PENDING
     )

@@ -65,7 +65,9 @@ def resolve(
     details: Any = None,
     **changes: Any,
 ) -> None:
-    """Move PENDING to a resolution in the caller's transaction; raises WrongState if it has one.
+    """Move PENDING to a resolution in the caller's transaction.
+
+    Raises WrongState if the entry is already resolved.
 
     If two users resolve the same entry at once, the second one gets the error.
     """
@@ -102,7 +104,7 @@ def resolve(
 
 @dataclass(frozen=True, slots=True)
 class GoneHome:
-    """An entry and its requeue: a new run of its step, or a new execution."""
+    """A requeued entry, with the new run of its step or the new execution."""
 
     entry_id: UUID
     run_id: UUID | None = None
@@ -120,7 +122,7 @@ def requeue_many(
 ) -> set[UUID]:
     """Move many entries from PENDING to REQUEUED in the caller's transaction; return their IDs.
 
-    Resolved entries stay unchanged: lock them before, or undo your work for them. Each group is
+    Resolved entries stay unchanged: lock them first, or undo your work for them. Each group is
     notified once, and one line in the audit trail names all, under the object that caused it.
     """
     rows = statements.fetch(

@@ -14,10 +14,11 @@ LONGEST_REST = 0.5
 
 @dataclass(slots=True)
 class PruningPace:
-    """Until a time of `time.monotonic()` (None: until all is done) or until `stopped` says so.
+    """The pace of pruning, and when it ends.
 
-    After each transaction it waits `rest` times as long as that took, half a second at most, which
-    leaves capacity for others. `batch` is the number of rows per transaction.
+    It ends at a time of `time.monotonic()` (None: when all is done) or when `stopped` is set. After
+    each transaction, it waits `rest` times its duration, half a second at most, to leave capacity
+    for others. `batch` is the number of rows per transaction.
     """
 
     until: float | None = None
@@ -32,7 +33,7 @@ class PruningPace:
 
     @property
     def over(self) -> bool:
-        """Return whether to stop after the current batch."""
+        """Return whether pruning must stop after the current batch."""
         return self.stopped() or (self.until is not None and time.monotonic() >= self.until)
 
     @contextmanager
@@ -56,10 +57,10 @@ class PruningPace:
 
 @dataclass(slots=True)
 class PruningTally:
-    """The number of rows of a kind, their first and last end, and why others stay.
+    """The number of rows of a kind, their first and last end, and the reasons why others stay.
 
-    `parts` counts dependent rows by kind: the runs of executions. `more` says that the time was
-    over before the end.
+    `parts` counts dependent rows by kind: the runs of executions. `more` says that the time ended
+    before all rows were deleted.
     """
 
     kind: str
@@ -71,7 +72,7 @@ class PruningTally:
     more: bool = False
 
     def span(self, first: datetime | None, last: datetime | None) -> None:
-        """Include the end of some of them."""
+        """Extend the span to include these ends."""
         if first is not None:
             self.first = first if self.first is None else min(self.first, first)
         if last is not None:

@@ -1,4 +1,4 @@
-"""Rows that are deleted by age alone, since no remaining row needs them; and their size."""
+"""Delete rows by age alone, since no remaining row needs them; and measure their size."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,9 +29,9 @@ STARTED_NOTHING = (TickStatus.MISSED, TickStatus.SKIPPED, TickStatus.REFUSED)
 class Aged:
     """Rows of a kind that are older than a time; `order` is that of an index.
 
-    `workspace` and `workflow` are the lookups to them; a kind without one is skipped if a single
-    workspace or workflow is pruned. `clear` deletes a limited number of rows that refer to the rows
-    with these keys; it returns how many.
+    `workspace` and `workflow` are the lookups to a row's workspace and workflow; a kind without one
+    is skipped if a single workspace or workflow is pruned. `clear` deletes a limited number of rows
+    that refer to the rows with these keys; it returns how many.
     """
 
     kind: str
@@ -115,7 +115,7 @@ def look(kind: str, wanted: RetentionPeriods) -> PruningTally:
 
 
 def _some(aged: Aged, rows: QuerySet[Any], most: int, tally: PruningTally) -> int:
-    """Delete a batch; return how many rows, dependent ones included."""
+    """Delete a batch; return how many rows, including dependent ones."""
     chosen = rows.order_by(aged.order).select_for_update(skip_locked=True, of=("self",))
     found = list(chosen.values_list("pk", aged.time)[:most])
     ids = [pk for pk, _ in found]
@@ -147,7 +147,7 @@ SELECT pg_total_relation_size(oid)
 
 
 def weigh(tally: PruningTally) -> int:
-    """Return about how many bytes; 0 for kinds that keep their rows (logs)."""
+    """Return the approximate size in bytes; 0 for kinds that keep their rows (logs)."""
     counts = {tally.kind: tally.rows, **tally.parts}
     return round(sum(_each(kind) * number for kind, number in counts.items() if number))
 

@@ -1,6 +1,6 @@
 """Delete expired dead letters (`expires_at`, set at the resolution) with their items.
 
-Pinned and held ones stay, and so do those of an execution under way; open ones never expire.
+Pinned and held ones stay, and so do those of an unfinished execution; open ones never expire.
 """
 
 from collections.abc import Callable
@@ -50,7 +50,7 @@ HOLDS: list[LetterHold] = []
 
 
 def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
-    """Delete the expired ones, the first to expire first."""
+    """Delete expired dead letters, in the order of their expiry."""
     tally = PruningTally(KIND)
     while not pace.over:
         with pace.transaction():
@@ -62,7 +62,7 @@ def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def look(wanted: RetentionPeriods) -> PruningTally:
-    """Return what `prune` would delete; and how many resolved ones stay for another reason."""
+    """Return what `prune` would delete; and how many resolved ones stay for other reasons."""
     rows = _due(wanted)
     first, last = rows.aggregate(first=Min("resolved_at"), last=Max("resolved_at")).values()
     tally = PruningTally(KIND, rows.count(), first, last)
@@ -72,7 +72,7 @@ def look(wanted: RetentionPeriods) -> PruningTally:
 
 
 def gone_by(wanted: RetentionPeriods) -> LettersGone:
-    """Return the limits of expiry and resolution that this deletes, and the held ones."""
+    """Return the dead letters to delete: limits of expiry and resolution, without held ones."""
     held = _resolved(wanted).filter(_held())
     ids = tuple(held.values_list("pk", flat=True))
     if wanted.older_than is None:
@@ -98,7 +98,7 @@ def _due(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
 
 
 def _resolved(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
-    """Return expired ones, held or not."""
+    """Return expired dead letters, whether or not they are held."""
     rows = _scoped(wanted).filter(_old(wanted), expires_at__isnull=False, pinned=False)
     return rows.exclude(resolution=Resolution.PENDING)
 
@@ -133,7 +133,7 @@ OVER = (GroupStatus.RESOLVED, GroupStatus.IGNORED)
 
 
 def prune_groups(now: datetime, pace: PruningPace) -> list[PruningTally]:
-    """Delete groups, then their fingerprints, then hours; return a tally for each."""
+    """Delete old groups, fingerprints and hourly counts; return a tally for each."""
     old = now - timedelta(days=retention_days())
     return [
         _in_batches("groups", pace, lambda: _groups(old, pace.batch)),
@@ -155,16 +155,17 @@ def _in_batches(kind: str, pace: PruningPace, delete: Callable[[], int]) -> Prun
 
 
 def _groups(old: datetime, most: int) -> int:
-    """Return groups that ended long ago, hold nothing, and have no fingerprint."""
+    """Return groups that ended long ago and have neither entries nor fingerprints."""
     keep_counters()
     led_to = GroupFingerprint.objects.filter(group=OuterRef("pk"))
     return _gone(_empty(old).filter(~Exists(led_to)), most)
 
 
 def _fingerprints(old: datetime, most: int) -> int:
-    """Return the fingerprints of groups that ended long ago and hold nothing.
+    """Return the fingerprints of groups that ended long ago and have no entries.
 
-    The groups follow next time: a failure being recorded can still find its group until then.
+    The groups are deleted in the next pass, so that a failure being recorded now can still find its
+    group.
     """
     keep_counters()
     return _gone(GroupFingerprint.objects.filter(group__in=_empty(old).values("pk")), most)

@@ -59,13 +59,13 @@ class Family:
 
     @property
     def whole(self) -> bool:
-        """Return whether `members` are all."""
+        """Return whether `members` are all members of the family."""
         return self.size == len(self.members)
 
 
 @dataclass(frozen=True, slots=True)
 class PruningPosition:
-    """The position of a walk: the end and the ID of the last execution it read."""
+    """The position of a walk: the end and the ID of the last execution that it read."""
 
     at: datetime = START
     id: UUID = NOBODY
@@ -75,7 +75,7 @@ class PruningPosition:
 class LettersGone:
     """Dead letters that count as deleted, since they are deleted before executions.
 
-    Resolved ones that expired by the first time or were resolved before the second, unless `held`.
+    They are those that expired by the first time or were resolved before the second, unless `held`.
     """
 
     expired: datetime | None = None
@@ -268,7 +268,7 @@ def _locked(pack: list[Family], wanted: RetentionPeriods, before: datetime) -> l
 
 
 def _delete(pack: list[Family], most: int) -> Counter[str]:
-    """Delete what fits of locked families; how many executions and runs."""
+    """Delete as many rows of locked families as fit; return the numbers of executions and runs."""
     # Executions without children first: the rest of a family may need their parents.
     ids = [pk for family in pack for pk in family.members][:most]
     if not ids:

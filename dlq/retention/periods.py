@@ -20,7 +20,7 @@ EXAMPLE = '{"default/order-import": {"succeeded": 7}, "finance": {"failed": 0}, 
 
 
 def keep_days() -> dict[str, float]:
-    """Return how long executions and their rows stay after their end, by how they ended."""
+    """Return how many days executions and their rows stay after their end, by final state."""
     chosen = valkyr_settings()
     return {
         "succeeded": chosen.keep_succeeded_days,
@@ -30,24 +30,27 @@ def keep_days() -> dict[str, float]:
 
 
 def log_days() -> float:
-    """Return how long step logs stay after their execution's end; 0: as long as the execution."""
+    """Return how long step logs stay after their execution's end.
+
+    The period is in days; 0 keeps them as long as the execution.
+    """
     return valkyr_settings().keep_logs_days
 
 
 def test_days() -> float:
-    """Return how long test versions and their executions stay."""
+    """Return how many days test versions and their executions stay."""
     return valkyr_settings().test_version_hours / 24
 
 
 def tick_days() -> float:
-    """Return how long ticks of schedules stay at which nothing was started."""
+    """Return how many days ticks of schedules that started no execution stay."""
     return valkyr_settings().keep_ticks_days
 
 
 def overrides() -> dict[str, dict[str, float]]:
     """Return other numbers of days, by workspace, `workspace/workflow` or `tier:name`.
 
-    Raises ImproperlyConfigured if the setting is not such an object.
+    Raises ImproperlyConfigured if the setting has another form.
     """
     found = valkyr_settings().keep_overrides
     if not found:

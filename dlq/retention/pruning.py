@@ -53,7 +53,7 @@ def kinds() -> tuple[str, ...]:
 def prune(
     chosen: Sequence[str], wanted: RetentionPeriods, pace: PruningPace
 ) -> Iterator[PruningTally]:
-    """Delete expired rows of each kind, from the beginning; yield a tally each."""
+    """Delete expired rows of each kind, from the beginning; yield a tally for each kind."""
     for kind in kinds():
         if kind not in chosen:
             continue
@@ -72,7 +72,7 @@ def prune(
 def look(
     chosen: Sequence[str], wanted: RetentionPeriods, pace: PruningPace
 ) -> Iterator[PruningTally]:
-    """Yield what `prune` would delete, and why the rest stays; changes nothing."""
+    """Yield what `prune` would delete, and why other rows stay; changes no rows."""
     for kind in kinds():
         if kind not in chosen:
             continue
@@ -91,7 +91,7 @@ def look(
 
 
 def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
-    """Delete what has expired by the settings, from where the last turn stopped."""
+    """Delete what has expired by the settings, from the position where the last turn stopped."""
     done = [dead_letters.prune(wanted, pace), *dead_letters.prune_groups(wanted.now, pace)]
     tally, place = executions.prune(wanted, pace, read("executions"))
     write("executions", place)
@@ -138,7 +138,7 @@ class PruningTurn:
 def turn(seconds: float = TURN_SECONDS) -> PruningTurn:
     """Prune for up to `seconds`; do nothing if another process prunes now.
 
-    Raises ImproperlyConfigured for invalid settings; then nothing is deleted.
+    Raises ImproperlyConfigured for invalid settings; no rows are deleted then.
     """
     with alone(AdvisoryLock.RETENTION) as held:
         if not held:

@@ -1,4 +1,4 @@
-"""How long executions are kept: by how they ended, with exceptions for workspaces and workflows.
+"""How long executions are kept: by final state, with exceptions for workspaces and workflows.
 
 Pure. A term of a workflow takes precedence over one of its workspace, and that over the
 installation's.

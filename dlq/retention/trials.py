@@ -1,7 +1,7 @@
 """Delete test versions some hours after their creation, with their executions, except live ones.
 
 Their executions are deleted by whole families, like all others, but by the age of test versions. A
-version is deleted once nothing of it is left.
+version is deleted when it has no executions left.
 """
 
 from collections.abc import Iterator
@@ -92,7 +92,7 @@ def _aged(wanted: RetentionPeriods, before: datetime) -> RetentionPeriods:
 def _drop(versions: dict[UUID, datetime], pace: PruningPace, tally: PruningTally) -> None:
     """Delete versions without remaining executions.
 
-    Locked, so that no execution of one starts meanwhile.
+    The versions are locked, so that no execution of them starts meanwhile.
     """
     with pace.transaction():
         rows = WorkflowVersion.objects.filter(pk__in=versions).order_by("pk")

@@ -41,7 +41,7 @@ class Actor:
     def of_request(cls, request: Any) -> "Actor":
         """Return a request's signed-in user, entry point and peer address.
 
-        The caller could forge a forwarded address, so the peer's own counts. Behind a proxy,
+        Uses the peer's own address, since the caller could forge a forwarded one. Behind a proxy,
         configure the server to trust it (docs/explanation/security.md).
         """
         user = request.user

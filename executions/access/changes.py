@@ -1,7 +1,8 @@
 """Permissions to start or repeat an execution with changed content. Pure.
 
-Every entry point asks here (API, admin, studio, redrives). TRIGGER alone allows another input to
-the latest version. Skipping steps, or giving a step values outside its definition, needs more.
+Every entry point (API, admin, studio, redrives) calls this module. TRIGGER alone allows another
+input to the latest version. Skipping steps, or giving a step values outside its definition, needs
+more powers.
 """
 
 from collections.abc import Iterator

@@ -33,7 +33,7 @@ MOST = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """The permissions of one user or group on a workflow: READ, WRITE, EXECUTE, DELETE."""
+    """The permissions of one user or group on a workflow: any of READ, WRITE, EXECUTE, DELETE."""
 
     username: str | None
     group: str | None
@@ -41,7 +41,7 @@ class Grant:
 
 
 def grants_on(workflow: Workflow) -> list[Grant]:
-    """Return the grants on the workflow, users first, by name; `MOST` rows. Two queries."""
+    """Return the grants on the workflow, users first, by name, at most `MOST`. Two queries."""
     people = WorkflowUserPermission.objects.filter(content_object=workflow)
     groups = WorkflowGroupPermission.objects.filter(content_object=workflow)
     code, name = "permission__codename", name_path()

@@ -181,7 +181,7 @@ def _of_groups(user: User) -> list[tuple[Any, str, list[str], UUID | None]]:
 
 
 def _asked(name: str, **of: Any) -> list[Any]:
-    """Return the rows of a named statement, without building a query for each request."""
+    """Return the rows of a named statement, without building a queryset for each request."""
     with connection.cursor() as cursor:
         cursor.execute(statement(name), of)
         rows: list[Any] = cursor.fetchall()

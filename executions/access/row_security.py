@@ -37,8 +37,8 @@ def limit_to(user: User) -> None:
 def limit_stream(response: Any) -> Any:
     """Return the response, with rows also limited while they are read during sending.
 
-    Responses sent by coroutines are not limited: live states are read for all viewers together, by
-    what each may watch.
+    Responses sent by coroutines are not limited: live states are read once for all viewers, and
+    filtered by what each may watch.
     """
     scope = current()
     if scope is not None and response.streaming and not response.is_async:
@@ -59,7 +59,7 @@ class RowLevelSecurity:
     """Middleware that limits pages to the signed-in user's rows; API views limit themselves."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        """Wrap `get_response`, if the setting is on."""
+        """Wrap `get_response`; does nothing if the setting is off."""
         if not enabled():
             raise MiddlewareNotUsed
         self._get_response = get_response
@@ -71,6 +71,6 @@ class RowLevelSecurity:
             return response
 
     def process_view(self, request: HttpRequest, view: Any, *_: Any) -> None:
-        """Limit the request, now that it is known to be for a page."""
+        """Limit the request, if its view is a page."""
         if not getattr(view, LIMITS_ITSELF, False):
             limit_to(request.user)

@@ -180,7 +180,7 @@ def _follow(row: Model, path: str) -> UUID:
 
 
 def _limits(user: User, power: Power) -> bool:
-    """Return whether the token forbids it, though its user may do it."""
+    """Return whether the token forbids an action that its user may perform."""
     limits = limits_of(user)
     return limits is not None and power not in limits.scopes
 
@@ -207,7 +207,7 @@ SCOPE_SQL = (
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A scope without double counts: `workflows` are outside of `workspaces`."""
+    """A scope that counts no workflow twice: `workflows` lie outside of `workspaces`."""
 
     everything: bool = False
     workspaces: tuple[UUID, ...] = ()
@@ -243,7 +243,10 @@ class Scope:
         return Scope(workflows=(workflow_id,))
 
     def of_workspace(self, workspace_id: UUID) -> "Scope":
-        """Return the part of it in one workspace; one query if only workflows are visible there."""
+        """Return the part of this scope in one workspace.
+
+        One query if only workflows are visible there.
+        """
         if self.everything or workspace_id in self.workspaces:
             return Scope(workspaces=(workspace_id,))
         rows = Workflow.objects.filter(pk__in=self.workflows, workspace_id=workspace_id)

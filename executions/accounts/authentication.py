@@ -1,4 +1,4 @@
-"""Authenticate callers: find the account of a bearer token or session, and note its use."""
+"""Authenticate callers: find the account of a bearer token or session, and record its use."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ def note(
     now: datetime,
     address: str | None,
 ) -> None:
-    """Store the use unless `last` is less than a minute ago; skip a locked row."""
+    """Store the time of use unless `last` is less than a minute ago; skip a locked row."""
     if last is not None and now - last < NOTED_EVERY:
         return
     rows: Any = model._default_manager
@@ -76,7 +76,7 @@ Likely = Callable[[Any], Sequence[BoundStatement]]
 
 
 def nothing(user_id: Any) -> Sequence[BoundStatement]:
-    """Return no expected queries."""
+    """Return no queries to run in advance."""
     return ()
 
 

@@ -1,7 +1,7 @@
-"""Browser sessions: Django's session has the ID of Valkyr's, which each request checks.
+"""Browser sessions: Django's session holds the ID of Valkyr's session, which each request checks.
 
-Sign-in creates a row, sign-out ends it. The cookie of an ended row is rejected, with any store of
-Django's sessions.
+Sign-in creates a row, sign-out ends it. The cookie of an ended session is rejected, whichever
+session store Django uses.
 """
 
 from datetime import timedelta
@@ -63,7 +63,7 @@ def current(request: Any) -> UUID | None:
 def clear() -> int:
     """Delete Django's expired sessions, the oldest first, at most 10,000; return how many.
 
-    An abandoned sign-in at an identity provider leaves one, too.
+    An abandoned sign-in at an identity provider also leaves a session.
     """
     over = Session.objects.filter(expire_date__lt=timezone.now()).order_by("expire_date")
     keys = list(over.values_list("pk", flat=True)[:MOST_CLEARED])

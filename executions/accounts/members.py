@@ -195,9 +195,9 @@ def follow(
 ) -> set[str]:
     """Set the user's memberships from other systems to `roles` (by workspace slug).
 
-    Returns the slugs without a workspace to join. A membership that was given by hand stays
-    unchanged. Another system may remove a workspace's last ADMIN, unlike users: a user who left
-    must not stay for that. Call it in a transaction that holds the user's row.
+    Returns the slugs without a workspace to join. Memberships that users granted stay unchanged.
+    Unlike a user, another system may remove a workspace's last ADMIN: a user who left must not keep
+    access. Call it in a transaction that holds the user's row.
     """
     held = {
         row.workspace_id: row for row in user.valkyr_memberships.select_related("workspace", "user")
@@ -230,7 +230,10 @@ def _move(membership: Membership, role: str, source: str, actor: Actor, reason: 
 
 
 def _open_the_admin(user: Any, *, lost: bool) -> None:
-    """Open the admin to users with a role that needs it; manually granted access stays."""
+    """Give users with a role access to the admin if the role needs it.
+
+    Manually granted access stays.
+    """
     if not has_column("is_staff"):
         return
     desk = user.valkyr_memberships.filter(role__in=AT_A_DESK).exists()

@@ -1,9 +1,9 @@
 """Token sessions: a pair at sign-in, a new pair once for each refresh token, and sign-out.
 
 A guarded update of the session's row exchanges a refresh token: it names the digest of the token
-presented. Of two exchanges at once one changes the row; the other finds another digest. A token
-that is not the current one was used before, by its owner or by a thief, and it is unknown which of
-them has the current one. So the session ends.
+presented. Of two concurrent exchanges, one changes the row and the other finds a different digest.
+If a token is not the current one, its owner or a thief has used it before. It is unknown which of
+them has the current token, so the session ends.
 """
 
 import hashlib
@@ -66,7 +66,7 @@ class SessionRefresh(RefreshToken):
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """An access token, and the refresh token that gets the next pair."""
+    """An access token, and the refresh token for the next pair."""
 
     access: str
     refresh: str
@@ -151,7 +151,7 @@ def session_of(token: Token) -> UUID:
 
 
 def is_ours(text: str | bytes) -> bool:
-    """Return whether a token claims to be a session's, valid or not."""
+    """Return whether a token names a session, whether or not the token is valid."""
     try:
         claims = jwt.decode(text, options={"verify_signature": False})
     except jwt.InvalidTokenError:

@@ -46,7 +46,7 @@ def make() -> str:
 
 
 def is_well_formed(text: str) -> bool:
-    """Return whether `make` made the text, except for one chance in four thousand million."""
+    """Return whether the text has the form and checksum of a token that `make` creates."""
     if not _FORM.fullmatch(text):
         return False
     return text[-_CHECK_LENGTH:] == _check(text[:-_CHECK_LENGTH])

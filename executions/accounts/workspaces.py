@@ -1,6 +1,6 @@
 """Workspaces and their tiers: create, rename, move to another tier, archive and restore.
 
-Nothing triggers in an archived workspace; accepted executions run to their end, and every row
+Triggers start nothing in an archived workspace; accepted executions run to their end, and every row
 stays.
 """
 
@@ -87,7 +87,10 @@ def change_workspace(
 
 
 def archive_workspace(workspace_id: UUID, *, actor: Actor, reason: str = "") -> Workspace:
-    """Archive a workspace: nothing triggers there any more; does nothing for an archived one."""
+    """Archive a workspace: triggers start nothing there any more.
+
+    Does nothing if it is archived already.
+    """
     return change_workspace(workspace_id, {"archived": True}, actor=actor, reason=reason)
 
 

@@ -72,11 +72,11 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
         return live if is_superuser(request) else live.filter(user=request.user.pk)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow every user to see their own."""
+        """Allow all users to see their own sessions."""
         return obj is None or is_superuser(request) or bool(obj.user_id == request.user.pk)
 
     def has_end_others_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow every user to end their own."""
+        """Allow all users to end their own sessions."""
         return True
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
@@ -111,28 +111,28 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("signed in"))
     def began(self, row: AccountSession) -> Any:
-        """Return how long ago it began."""
+        """Return how long ago the session began."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("kind"))
     def how(self, row: AccountSession) -> Any:
-        """Return whether it is a browser's session or one by tokens."""
+        """Return whether the session is a browser's or uses tokens."""
         icon = "key" if row.kind == SessionKind.TOKEN else "computer"
         return marks.mark(row.get_kind_display(), icon, "grey")
 
     @display(description=lazy("device"))
     def device(self, row: AccountSession) -> str:
-        """Return the beginning of the program's name."""
+        """Return the beginning of the client program's name."""
         return marks.clipped(row.user_agent, 60) or marks.EMPTY
 
     @display(description=lazy("last used"))
     def used(self, row: AccountSession) -> Any:
-        """Return when it was last used."""
+        """Return when the session was last used."""
         return marks.ago(row.last_used_at)
 
     @display(description=lazy("expires"))
     def until(self, row: AccountSession) -> Any:
-        """Return when it expires."""
+        """Return when the session expires."""
         return marks.ago(row.expires_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -100,7 +100,7 @@ class OperatingAdmin(ScopedAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Put all buttons but two into a menu; without Unfold they stand in a row that wraps."""
+        """Put all buttons but two into a menu; without Unfold, show them in a row that wraps."""
         if UNFOLD and context.get("actions_detail"):
             context["actions_detail"] = with_menu(context["actions_detail"])
         answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
@@ -115,7 +115,7 @@ class OperatingAdmin(ScopedAdmin):
     def tell(
         self, request: HttpRequest, operation: AdminOperation, report: OperationReport
     ) -> None:
-        """Store the report for the next page."""
+        """Store the report as a message for the next page."""
         if report.skipped:
             level = messages.WARNING if report.done else messages.ERROR
         else:
@@ -124,7 +124,7 @@ class OperatingAdmin(ScopedAdmin):
 
 
 def _permission(operation: AdminOperation) -> Callable[..., bool]:
-    """Return what Django checks before it offers the operation; the row is checked later."""
+    """Return the permission that Django checks to offer the operation, before any row."""
 
     def permitted(admin: OperatingAdmin, request: HttpRequest, obj: Any = None) -> bool:
         return admin.may_operate(request, operation)
@@ -207,7 +207,7 @@ def _shown(
     row: Any,
     report: OperationReport,
 ) -> HttpResponse:
-    """Return the result in the dialog alone: messages are stored on their way to the next page."""
+    """Return the result in the dialog only: messages would be stored until the next page."""
     words = {"title": f"{operation.shows}: {row}"}
     result = report.result
     shown = result if isinstance(result, SafeString) else copyable(result)
@@ -221,7 +221,7 @@ def _leave(
     report: OperationReport,
     pk: UUID,
 ) -> HttpResponse:
-    """Return to the page of the dialog; htmx follows a header, not a redirect."""
+    """Redirect to the page that opened the dialog, with a header for htmx, which needs it."""
     if operation.destination is not None and report.done:
         target = operation.destination(report.result)
     else:
@@ -268,7 +268,7 @@ def _bulk(operation: AdminOperation) -> Callable[..., HttpResponse | None]:
 
 
 def newest_of(request: HttpRequest, rows: QuerySet[Any]) -> UUID | None:
-    """Return the newest row when the question was first asked, or None."""
+    """Return the newest row at the time the question was first shown, or None."""
     given = request.POST.get("newest")
     if given:
         return _uuid_or_refuse(given)

@@ -58,7 +58,7 @@ OBJECTS = (
 
 
 class PersonFilter(TextFilter):
-    """By the full name of a user, or of a part of the engine."""
+    """Filter by the full name of a user or of a part of the engine."""
 
     title = lazy("name")
     parameter_name = "who"
@@ -70,7 +70,7 @@ class PersonFilter(TextFilter):
 
 
 class AddressFilter(TextFilter):
-    """By the origin's address; an invalid one matches nothing."""
+    """Filter by the address of origin; an invalid address matches nothing."""
 
     title = lazy("address")
     parameter_name = "address"
@@ -87,7 +87,7 @@ class AddressFilter(TextFilter):
 
 
 class ActionFilter(SimpleListFilter):
-    """By the kind of action."""
+    """Filter by kind of action."""
 
     title = lazy("action")
     parameter_name = "did"
@@ -103,7 +103,7 @@ class ActionFilter(SimpleListFilter):
 
 
 class ObjectFilter(SimpleListFilter):
-    """By the kind of object."""
+    """Filter by kind of object."""
 
     title = lazy("object")
     parameter_name = "object"
@@ -118,7 +118,7 @@ class ObjectFilter(SimpleListFilter):
 
 
 class DaysFilter(RangeDateFilter):
-    """From one day to another, both inclusive, in UTC; an invalid day is ignored."""
+    """Filter from one day to another, both inclusive, in UTC; an invalid day is ignored."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -171,12 +171,12 @@ class ActivityAdmin(FactAdmin):
 
     @display(description=lazy("when"))
     def when(self, row: Activity) -> Any:
-        """Return how long ago it was."""
+        """Return how long ago the action was."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("who"))
     def who(self, row: Activity) -> str:
-        """Return the account's name, or that of the engine's part."""
+        """Return the name of the account or of the part of the engine."""
         return row.actor_name or marks.EMPTY
 
     @display(description=lazy("id"))
@@ -198,7 +198,7 @@ class ActivityAdmin(FactAdmin):
         ]
 
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Export the list's filtered rows as JSON lines; recorded, so not by GET."""
+        """Export the list's filtered rows as JSON lines; POST only, since it is recorded."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not self.has_view_permission(request):

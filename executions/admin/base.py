@@ -52,14 +52,14 @@ class AuditedAdmin(ModelAdmin):
 
     @property
     def urls(self) -> Any:
-        """Return the admin's pages, which never render a tenant's template."""
+        """Return the URLs of the admin's pages, which never render a tenant's template."""
         found = super().urls
         for route in found:
             route.callback = guarded(route.callback)
         return found
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Save as Django does, and record the object and each row of an inline form."""
+        """Save the related objects, and record the object and each row of an inline form."""
         super().save_related(request, form, formsets, change)
         if not _overrides(self, "save_model"):
             actor = Actor.of_request(request)
@@ -73,12 +73,12 @@ class AuditedAdmin(ModelAdmin):
             _note_inlines(Actor.of_request(request), formset)
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        """Delete as Django does, and record it."""
+        """Delete the object, and record the deletion."""
         note(Actor.of_request(request), "delete", obj, before=_row(obj))
         super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Delete as Django does, and record each row."""
+        """Delete the rows, and record the deletion of each."""
         for obj in queryset:
             note(Actor.of_request(request), "delete", obj, before=_row(obj))
         super().delete_queryset(request, queryset)
@@ -92,7 +92,7 @@ def note(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    """Record that a user did `verb` to a row in the admin."""
+    """Record that a user performed the action `verb` on a row in the admin."""
     name = name_of(type(row))
     record(
         actor,
@@ -116,7 +116,7 @@ def _values(form: Any, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _initial(form: Any, name: str) -> Any:
-    """Return a field's earlier value; for a reference the row, which the form knows by its key."""
+    """Return a field's earlier value; for a reference, return the row, whose key the form holds."""
     value, field = form.initial.get(name), form.fields.get(name)
     single = isinstance(field, ModelChoiceField) and not isinstance(field, ModelMultipleChoiceField)
     if single and value is not None:
@@ -185,7 +185,7 @@ class ScopedAdmin(AuditedAdmin):
     whole_lists: tuple[Mapping[str, str], ...] = ({},)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[BoundedChangeList]:
-        """Return lists that count up to a limit."""
+        """Return the list class, which counts rows up to a limit."""
         return BoundedChangeList
 
     def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
@@ -211,7 +211,7 @@ class ScopedAdmin(AuditedAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the list as Django does; invalid filters and selections are a 400."""
+        """Show the list as Django does; invalid filters and selections respond 400."""
         if any("\x00" in value for values in request.GET.lists() for value in values[1]):
             raise BadRequest("A filter holds a NUL character.")
         try:
@@ -277,7 +277,7 @@ class ScopedAdmin(AuditedAdmin):
 
 
 class FactAdmin(ScopedAdmin):
-    """Rows that the engine owns: a list and a page of facts; no add, no change, no delete."""
+    """Rows that the engine owns, in a list and a read-only page."""
 
     change_form_before_template = "valkyr/facts.html"
     # Big tables are read in the order of their key; sorting by another column reads all of one.
@@ -293,7 +293,7 @@ class FactAdmin(ScopedAdmin):
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid deletion, which is left to retention."""
+        """Forbid deletion; retention deletes these rows."""
         return False
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -329,7 +329,7 @@ class FactAdmin(ScopedAdmin):
 
 
 class WritingAdmin(ScopedAdmin):
-    """Rows that users add and change in a form, by `write`.
+    """Rows that users add and change in a form, which calls `write`.
 
     Such a page leaves recording to the function it calls.
     """

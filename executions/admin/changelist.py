@@ -20,7 +20,7 @@ PAGED = 2_000
 
 
 def bounded_count(queryset: QuerySet[Any], bound: int = BOUND) -> int:
-    """Return the number of rows up to `bound`, where the database stops counting."""
+    """Return the number of rows, at most `bound`, where the database stops counting."""
     return queryset.order_by().values("pk")[:bound].count()
 
 
@@ -42,7 +42,7 @@ class BoundedChangeList(ChangeList):
         replica.read(request, lambda: self.read_page(request))
 
     def read_page(self, request: HttpRequest) -> None:
-        """Read as Django does, without "show all", which the limit forbids."""
+        """Read the page as Django does, without "show all", which would exceed the limit."""
         super().get_results(request)
         self.full_result_count = self.result_count
         len(self.result_list)  # reads the rows now, not while the page is rendered

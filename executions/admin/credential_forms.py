@@ -1,4 +1,4 @@
-"""The form of a credential, whose inputs for values are always empty."""
+"""The form of a credential; its inputs for values are always empty."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -69,11 +69,11 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
 
     @property
     def adds(self) -> bool:
-        """Return whether it creates a credential."""
+        """Return whether the form creates a credential."""
         return bool(self.instance._state.adding)
 
     def limits(self) -> CredentialLimits:
-        """Return the entered limits; None for an empty list, which gets the suggestion or stays."""
+        """Return the entered limits; None for an empty list, which keeps or suggests one."""
         data = self.cleaned_data
         typed: dict[str, Any] = {name: data.get(name, "").split() or None for name in self._lists()}
         if "remote" in self.fields:
@@ -101,7 +101,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return values | dict.fromkeys(data.get("take_away") or [])
 
     def clean(self) -> dict[str, Any]:
-        """Report every problem of the values here, where the other answers are kept."""
+        """Report every problem of the values in the form, which keeps the other inputs."""
         data = super().clean() or {}
         self._check_rows(data)
         try:
@@ -120,7 +120,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return data
 
     def _asked(self) -> CredentialLimits:
-        """Return the limits of a new one, with suggestions for omitted ones."""
+        """Return the limits of a new credential, with suggestions for omitted ones."""
         asked = self.limits()
         if asked.get("hosts") is None:
             texts = {name: text for name, text in self.values().items() if text}
@@ -142,7 +142,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
                 self.add_error(f"new_value_{i}", gettext("Give the field a value."))
 
     def _check_name(self, data: dict[str, Any]) -> None:
-        """Report a taken name here; the database's index catches concurrent ones."""
+        """Report a taken name; the database's index rejects concurrent duplicates."""
         workspace, name = data.get("workspace"), data.get("name")
         if self.adds and workspace and name and is_taken(workspace.pk, name):
             self.add_error("name", gettext("Another credential of this workspace has this name."))

@@ -32,7 +32,7 @@ class EventAdmin(FactAdmin):
 
     @display(description=lazy("when"))
     def when(self, row: Event) -> Any:
-        """Return how long ago it was."""
+        """Return how long ago the event was published."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("sender's ID"))
@@ -42,7 +42,7 @@ class EventAdmin(FactAdmin):
 
     @display(description=lazy("outcome"))
     def outcome(self, row: Event) -> str:
-        """Return how many executions it started, and how many failed to start."""
+        """Return how many executions the event started, and how many failed to start."""
         refused = sum("code" in made for made in row.started)
         text = gettext("{count} started").format(count=len(row.started) - refused)
         return (

@@ -34,18 +34,18 @@ class TabFilter(SimpleListFilter):
     default: ClassVar[str | None] = None
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """Return each group under its own word, and "all" if a default narrows the list."""
+        """Return one choice per group, and "all" if a default narrows the list."""
         words = [(word, gettext(word)) for word in self.groups]
         return [*words, ("all", gettext("all"))] if self.default else words
 
     def value(self) -> str | None:
-        """Return the chosen word, or the default for a missing or unknown one."""
+        """Return the chosen word, or the default if it is missing or unknown."""
         chosen = super().value()
         known = chosen in self.groups or (chosen == "all" and self.default is not None)
         return chosen if known else self.default
 
     def choices(self, changelist: Any) -> Any:
-        """Return Django's choices, without its "All" if there is another one."""
+        """Return Django's choices, without its "All" if the filter has its own."""
         given = list(super().choices(changelist))
         return given[1:] if self.default else given
 
@@ -65,13 +65,13 @@ class StateTabFilter(TabFilter):
     field = "state"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of the chosen group, by the index of live and failed rows."""
+        """Return the rows of the chosen group, read through the index of live and failed rows."""
         states = self.groups.get(self.value() or "")
         return queryset if states is None else queryset.filter(in_states(*states))
 
 
 class AgeFilter(SimpleListFilter):
-    """By the age of the row."""
+    """Filter by the age of the row."""
 
     title = lazy("age")
     parameter_name = "since"
@@ -81,7 +81,7 @@ class AgeFilter(SimpleListFilter):
         return [(key, title) for key, (title, _) in AGES.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows whose ID is young enough."""
+        """Return the rows not older than the chosen age, by the time in their ID."""
         chosen = AGES.get(self.value() or "")
         if chosen is None:
             return queryset

@@ -99,7 +99,7 @@ def _take_back(model: Any) -> Any:
 
 
 def taking_back(model: Any) -> AdminOperation:
-    """Return the operation that revokes one permission."""
+    """Return the operation that revokes one object permission."""
     return AdminOperation(
         Operation(
             name="take_back",

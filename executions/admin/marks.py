@@ -32,7 +32,7 @@ MARKS: Mapping[str, tuple[str, str, str]] = {
 
 
 def mark(word: str, icon: str, colour: str) -> SafeString:
-    """Return a word with an icon in a border of one of grey, blue, amber, green, red."""
+    """Return a word with an icon in a border, which is grey, blue, amber, green or red."""
     return format_html(
         '<span class="vk-state vk-state-{}">'
         '<span class="material-symbols-outlined" aria-hidden="true">{}</span>{}</span>',
@@ -43,7 +43,7 @@ def mark(word: str, icon: str, colour: str) -> SafeString:
 
 
 def state(value: str, word: str = "") -> SafeString:
-    """Return the mark of an execution's or run's state; `word` replaces the usual one."""
+    """Return the mark of an execution's or run's state; `word` replaces the usual word."""
     usual, icon, colour = MARKS.get(value, (value.lower() or EMPTY, "help", "grey"))
     return mark(word or usual, icon, colour)
 
@@ -98,7 +98,7 @@ def _milliseconds(value: float) -> str:
 
 
 def times(number: int) -> str:
-    """Return how often: "once", "3 times"; "" for never."""
+    """Return a number of times in words: "once", "3 times"; "" for zero."""
     if not number:
         return ""
     if number == 1:
@@ -138,14 +138,14 @@ def whole(text: str) -> SafeString | str:
 
 
 def path(text: str) -> SafeString:
-    """Return a step's path, which a column may break after its dots."""
+    """Return a step's path that a column may break after its dots."""
     parts = text.split(".")
     broken = format_html_join(SafeString(".<wbr>"), "{}", ((part,) for part in parts))
     return format_html('<span class="vk-path">{}</span>', broken)
 
 
 def worker(name: str) -> SafeString | str:
-    """Return a worker's name without the part that varies by restart, which is shown on hover."""
+    """Return a worker's name without the part that each restart changes; the rest on hover."""
     if not name:
         return EMPTY
     return format_html('<span class="vk-nowrap" title="{}">{}</span>', name, name.split("|", 1)[0])

@@ -64,7 +64,7 @@ class MembershipForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
 
 
 class NewMembershipForm(MembershipForm):
-    """A user to add; the name is entered, so that no list of all users is shown."""
+    """A user to add; the name is typed in, so that no list of all users is shown."""
 
     username = forms.CharField(
         max_length=LONGEST_NAME,
@@ -77,7 +77,7 @@ class NewMembershipForm(MembershipForm):
         fields = ("workspace", "role", "permissions")
 
     def clean(self) -> dict[str, Any]:
-        """Find the user."""
+        """Find the user by name; report an unknown name."""
         data = super().clean() or {}
         name = data.get("username")
         data["user"] = person_named(name)
@@ -168,12 +168,12 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("extra permissions"))
     def beyond(self, row: Membership) -> str:
-        """Return the additional permissions."""
+        """Return the permissions beyond the role."""
         return ", ".join(row.permissions) or marks.EMPTY
 
     @display(description=lazy("granted by"))
     def origin(self, row: Membership) -> str:
-        """Return whether the identity provider or a user granted it."""
+        """Return whether the identity provider or a user granted the membership."""
         if getattr(row.user, "valkyr_service_account", None) is not None:
             return gettext("service account")
         return row.source or "hand"
@@ -195,12 +195,12 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """Return the form with or without the user's name."""
+        """Return the form for a new member, with an input for the name, or for an existing one."""
         kwargs["form"] = NewMembershipForm if obj is None else MembershipForm
         return super().get_form(request, obj, change, **kwargs)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid deletion here: the operation keeps the last administrator."""
+        """Forbid deletion here: only the operation protects the last administrator."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Membership:

@@ -1,7 +1,7 @@
 """Operations of the admin: one description serves the row menu, the object's page and the bulk bar.
 
-Each asks first (GET shows the question, POST acts), performs the API's operation, and reports what
-was done, what was skipped, and why. Nothing changes state on GET.
+Each asks for confirmation (GET shows the question, POST performs it), performs the API's operation,
+and reports which rows were changed or skipped, and why. Nothing changes state on GET.
 """
 
 import json
@@ -105,7 +105,7 @@ class OverridesForm(ReasonForm):
 
 
 class NotesForm(DialogForm):
-    """Asks for a note that stays on the object."""
+    """Asks for a note that is kept with the object."""
 
     notes = forms.CharField(
         required=False,
@@ -120,8 +120,8 @@ class NotesForm(DialogForm):
 class AdminOperation:
     """An operation in the admin: its texts, its form and its next page.
 
-    `destination` gives the page to show after doing it to one row, from what the operation
-    returned. With `shows`, the result is shown once, under that label, and nowhere else.
+    `destination` returns the next page after an operation on one row, from the operation's result.
+    With `shows`, the result is shown once, under that label, and nowhere else.
     """
 
     operation: Operation
@@ -143,7 +143,7 @@ class AdminOperation:
 
     @property
     def sensitive(self) -> bool:
-        """Return whether it shows a secret, and so needs a recent sign-in."""
+        """Return whether the operation shows a secret, and so needs a recent sign-in."""
         return bool(self.shows)
 
     @property
@@ -154,7 +154,7 @@ class AdminOperation:
 
 @dataclass
 class OperationReport:
-    """The result of an operation: the number of rows, and a reason for each other row."""
+    """The result of an operation: the number of rows, and the reason for each skipped row."""
 
     done: int = 0
     skipped: list[str] = field(default_factory=list)

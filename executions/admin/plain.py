@@ -22,7 +22,7 @@ from executions.language import lazy
 
 
 class ActionVariant(enum.Enum):
-    """How a button looks: the primary one, one that destroys, any other."""
+    """The look of a button: primary, destructive, or default."""
 
     DEFAULT = "default"
     PRIMARY = "primary"
@@ -40,7 +40,7 @@ class PageAction:
 
     @property
     def icon(self) -> str:
-        """Return nothing: icons are not shown here."""
+        """Return an empty text: pages without Unfold show no icons."""
         return str(getattr(self.method, "icon", ""))
 
 
@@ -105,7 +105,7 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
         return self._permitted(request, self.actions_detail, object_id)
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        """Return the columns, and one with the rows' menus if there are any."""
+        """Return the columns, with one more for the rows' menus if there are any."""
         columns = super().get_list_display(request)
         offered = self.get_actions_row(request)
         if not offered:
@@ -192,7 +192,7 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
 
 
 class _TypedFilter:
-    """Shows a small form beside the list, which keeps the other parameters."""
+    """Shows a small form next to the list, which keeps the other parameters."""
 
     template = "valkyr/plain/filter.html"
 
@@ -201,7 +201,7 @@ class _TypedFilter:
         return True
 
     def choices(self, changelist: Any) -> Any:
-        """Return the fields, and the other parameters of the URL."""
+        """Return the fields, and the URL's other parameters to keep."""
         names = [name for name, *_ in self.inputs()]
         yield {
             "inputs": self.inputs(),
@@ -220,7 +220,7 @@ class _TypedFilter:
 
 
 class TextFilter(_TypedFilter, admin.SimpleListFilter):
-    """One text."""
+    """A filter with one text input."""
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
         """Return no choices."""
@@ -233,7 +233,7 @@ class TextFilter(_TypedFilter, admin.SimpleListFilter):
 
 
 class RangeDateFilter(_TypedFilter, admin.FieldListFilter):
-    """From one day to another; subclasses narrow the rows by `used_parameters`."""
+    """A range of days; subclasses filter the rows by `used_parameters`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

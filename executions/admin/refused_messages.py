@@ -1,4 +1,4 @@
-"""Queue messages that could not start anything: start again, or discard."""
+"""Queue messages that could not start an execution: start it again, or discard the message."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -92,7 +92,7 @@ DISCARD = AdminOperation(
 
 
 class ResolutionFilter(TabFilter):
-    """Open ones first."""
+    """Filter by resolution; unresolved messages are the default."""
 
     title = lazy("resolution")
     parameter_name = field = "resolution"
@@ -119,12 +119,12 @@ class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("when"))
     def when(self, row: RefusedMessage) -> Any:
-        """Return how long ago it was."""
+        """Return how long ago the message was refused."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("workflow"))
     def workflow(self, row: RefusedMessage) -> str:
-        """Return the workflow of its queue."""
+        """Return the workflow that its queue starts."""
         return str(row.trigger.workflow)
 
     @display(description=lazy("reason"))
@@ -134,7 +134,7 @@ class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("resolution"))
     def mark(self, row: RefusedMessage) -> Any:
-        """Return its state as word, icon and colour."""
+        """Return the message's state as word, icon and colour."""
         return marks.mark(*MARKS[row.resolution])
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

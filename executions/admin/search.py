@@ -1,6 +1,6 @@
 """Search over the admin: objects by any kind of ID, workflows by name, lists by title.
 
-The command palette (`executions/static/executions/palette.js`) asks it. Every finder is bounded: a
+The command palette (`executions/static/executions/palette.js`) calls it. Every finder is bounded: a
 few rows by an index, and only rows that the user may see.
 """
 
@@ -42,7 +42,7 @@ FINDERS: list[Finder] = []
 
 
 def visible(request: HttpRequest, model: type[Model]) -> QuerySet[Any]:
-    """Return the rows of `model` that the user may see in the admin; none without its page."""
+    """Return the rows of `model` that the user may see in the admin; none if it has no page."""
     if not admin.site.is_registered(model):
         return model._default_manager.none()
     page: Any = admin.site.get_model_admin(model)

@@ -28,7 +28,7 @@ class PageFact:
 
 @dataclass(frozen=True, slots=True)
 class PageSection:
-    """A titled panel: a table (headers and rows) or a body; folded ones open on demand."""
+    """A titled panel: a table (headers and rows) or a body; a folded panel opens on demand."""
 
     title: str
     body: Cell = ""
@@ -47,9 +47,9 @@ class PageSection:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A whole page; `lead` is a sentence (or a mark) that introduces it.
+    """A whole page; `lead` is an introductory sentence or mark.
 
-    `first` are the sections above the facts. Without a `title` the object's own text is the title.
+    `first` are the sections above the facts. Without a `title`, the object's own text is the title.
     """
 
     lead: Sequence[Cell]
@@ -67,7 +67,7 @@ def json_section(title: str, value: Any, *, folded: bool = True) -> PageSection:
 
 
 def payload_section(title: str, value: Any, *, shown: bool, folded: bool = True) -> PageSection:
-    """Return a panel with a payload, or the permission that it requires."""
+    """Return a panel with a payload, or with the permission required to see it."""
     return json_section(title, value, folded=folded) if shown else hidden_section(title, folded)
 
 
@@ -84,5 +84,5 @@ def text_section(
 
 
 def facts(pairs: Iterable[tuple[str, Any]]) -> list[PageFact]:
-    """Return facts from (label, value) pairs, without those that are empty or a dash."""
+    """Return facts from (label, value) pairs, without values that are empty or a dash."""
     return [PageFact(label, value) for label, value in pairs if value not in (None, "", EMPTY)]

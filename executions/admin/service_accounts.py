@@ -1,4 +1,4 @@
-"""Service accounts: programs of a workspace, for those who administer it."""
+"""Service accounts: programs of a workspace, for its administrators."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -107,35 +107,35 @@ class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("state"))
     def state(self, row: ServiceAccount) -> Any:
-        """Return whether its tokens are accepted."""
+        """Return whether the account's tokens are accepted."""
         if row.disabled_at is None:
             return marks.mark(gettext("enabled"), "toggle_on", "green")
         return marks.mark(gettext("disabled"), "toggle_off", "grey")
 
     @display(description=lazy("role"))
     def role(self, row: ServiceAccount) -> Any:
-        """Return its role."""
+        """Return the account's role."""
         memberships: Any = row.user.valkyr_memberships
         membership = next(iter(memberships.all()), None)
         return marks.EMPTY if membership is None else role_mark(membership.role)
 
     @display(description=lazy("tokens"))
     def tokens(self, row: ServiceAccount) -> Any:
-        """Return a link to its tokens."""
+        """Return a link to the account's tokens."""
         return links.link(links.listing("executions_apitoken", user=row.user_id), gettext("tokens"))
 
     @display(description=lazy("since"))
     def since(self, row: ServiceAccount) -> Any:
-        """Return its age."""
+        """Return the account's age."""
         return marks.ago(row.created_at)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return the fields of its name and permissions."""
+        """Return the fields for the account's name and permissions."""
         known = ("workspace", "name", "description", "role", "permissions")
         return known if obj is None else (*known, "state", "tokens")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Keep its workspace read-only."""
+        """Keep the account's workspace read-only."""
         return () if obj is None else ("workspace", "state", "tokens")
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:

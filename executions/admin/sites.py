@@ -10,8 +10,8 @@ from executions.database.routing import is_ours
 def register_on(site: AdminSite) -> int:
     """Register the pages of all Valkyr models on another site; return how many.
 
-    Call it in `urls.py`, after all apps have registered their pages. Models that are registered
-    there already stay as they are.
+    Call it in `urls.py`, after all apps have registered their pages. Models that the site has
+    already registered keep their pages.
     """
     found = 0
     for model in filter(admin.site.is_registered, filter(is_ours, apps.get_models())):

@@ -103,8 +103,8 @@ BACK = "_back"
 def dialog(admin: Any, request: HttpRequest, context: Mapping[str, Any]) -> HttpResponse:
     """Return a question: in Unfold's modal, or on a page of its own.
 
-    `context` has the `dialog` (title, description, form_submit_text, danger) and its `form`, or
-    what is `shown` in place of one, or a `refusal`.
+    `context` has the `dialog` (title, description, form_submit_text, danger) and either its `form`,
+    the content `shown` in place of a form, or a `refusal`.
     """
     if UNFOLD:
         return TemplateResponse(request, TEMPLATES["dialog"], {**context})

@@ -62,7 +62,7 @@ EXPLAINED = [
 
 
 class TokenForm(DialogForm):
-    """A token's name, time and scopes."""
+    """A token's name, expiry time and scopes."""
 
     name = forms.CharField(
         max_length=80,
@@ -99,7 +99,7 @@ class TokenForm(DialogForm):
 
 
 class OwnTokenForm(TokenForm):
-    """A token of its creator."""
+    """A token for the user who creates it."""
 
     workspace = forms.ModelChoiceField(
         Workspace.objects.none(), empty_label=None, widget=Select(), label=lazy("Workspace")
@@ -125,7 +125,7 @@ def options_of(data: Any) -> dict[str, Any]:
 
 
 class RevokeForm(ReasonForm):
-    """Asks for a reason, and notes the user."""
+    """Asks for a reason, and stores the user who revokes."""
 
     def clean(self) -> dict[str, Any]:
         """Set the user who revokes it."""
@@ -178,23 +178,23 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
     empty_text = lazy("No API tokens. Create one for each program with “New token…”.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
-        """Return the user's own, and those of administered workspaces."""
+        """Return the user's own tokens, and those of workspaces that the user administers."""
         if is_superuser(request):
             return rows
         return rows.filter(pk__in=tokens.visible_tokens(request.user).values("pk"))
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow every user to see their own."""
+        """Allow all users to see their own tokens."""
         if obj is None or is_superuser(request) or obj.user_id == request.user.pk:
             return True
         return may(request, obj, Action.ADMINISTER)
 
     def has_make_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow every user to create their own, with at most their own permissions."""
+        """Allow all users to create tokens with at most their own permissions."""
         return True
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Allow users to revoke their own token."""
+        """Allow users to revoke their own tokens."""
         return self.has_view_permission(request, row)
 
     def make(self, request: HttpRequest) -> HttpResponse:
@@ -221,22 +221,22 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: ApiToken) -> Any:
-        """Return whether it is accepted."""
+        """Return whether the token is accepted, as a mark."""
         return standing(row)
 
     @display(description=lazy("expires"))
     def expires(self, row: ApiToken) -> Any:
-        """Return when it expires."""
+        """Return when the token expires."""
         return marks.ago(row.expires_at)
 
     @display(description=lazy("last used"))
     def used(self, row: ApiToken) -> Any:
-        """Return when it was last used."""
+        """Return when the token was last used."""
         return marks.ago(row.last_used_at) if row.last_used_at else gettext("never")
 
     @display(description=lazy("scopes"))
     def scope_names(self, row: ApiToken) -> str:
-        """Return its maximum permissions."""
+        """Return the token's scopes."""
         return marks.clipped(", ".join(row.scopes), 60)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -272,7 +272,7 @@ DIALOG = {
 
 
 def once(text: str) -> Any:
-    """Return a new token's text with a copy button and instructions."""
+    """Return a new token's text, shown once, with a copy button and instructions."""
     return format_html(gettext("{}<br>Copy it now. It is not shown again."), marks.copyable(text))
 
 

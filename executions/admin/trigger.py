@@ -56,7 +56,7 @@ def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
 
 
 def _former(trigger: Trigger) -> str:
-    """Return until when the previous secret is accepted."""
+    """Return the time until which the previous secret is accepted."""
     until = trigger.former_secret_until
     if until is None or until <= timezone.now():
         return gettext("rejected") if trigger.secret_version > 1 else gettext("none")
@@ -68,7 +68,7 @@ def _paused(trigger: Trigger) -> bool:
 
 
 def standing(trigger: Trigger) -> str:
-    """Return whether it starts executions, and if not, why."""
+    """Return whether the trigger starts executions, and if not, why."""
     if trigger.enabled and _paused(trigger):
         return gettext("yes, paused until {until:%Y-%m-%d %H:%M} UTC").format(
             until=trigger.paused_until
@@ -84,7 +84,7 @@ def standing(trigger: Trigger) -> str:
 
 @admin.register(Trigger)
 class TriggerAdmin(OperatingAdmin, FactAdmin):
-    """Publishing updates these from the definition's `triggers:`."""
+    """Triggers; publishing updates them from the definition's `triggers:`."""
 
     operations = trigger_operations.OPERATIONS
     list_display = ("workflow", "type", "when_due", "due", "enabled", "created")
@@ -108,12 +108,12 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("next fire time"))
     def due(self, row: Trigger) -> Any:
-        """Return the next fire time of an enabled schedule; a pause moves it to its end."""
+        """Return the next fire time of an enabled schedule, or the end of its pause."""
         return marks.ago(row.next_at) if row.enabled else marks.EMPTY
 
     @display(description=lazy("since"))
     def created(self, row: Trigger) -> Any:
-        """Return its age."""
+        """Return the trigger's age."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -241,7 +241,7 @@ class StatusFilter(TabFilter):
 
 @admin.register(CronTick)
 class CronTickAdmin(FactAdmin):
-    """One row per fire time of a schedule, with the started execution or the reason for none."""
+    """One row per fire time of a schedule, with the started execution, or why none was started."""
 
     list_display = ("due", "workflow", "mark", "started", "reason")
     list_select_related = ("trigger__workflow",)
@@ -264,7 +264,7 @@ class CronTickAdmin(FactAdmin):
 
     @display(description=lazy("status"))
     def mark(self, row: CronTick) -> Any:
-        """Return its result as word, icon and colour."""
+        """Return the tick's result as word, icon and colour."""
         return marks.mark(*TICKS[TickStatus(row.status)])
 
     @display(description=lazy("execution"))

@@ -33,7 +33,7 @@ COUNTED = 2_000
 
 
 def calendar(trigger: Trigger, now: datetime) -> PageSection:
-    """Return the two weeks before this one, this week and the two after it, in the own zone."""
+    """Return two weeks before this one, this week and two after it, in the schedule's time zone."""
     zone = ZoneInfo(trigger.settings.get("timezone", "UTC"))
     today = now.astimezone(zone).date()
     first = today - timedelta(days=today.weekday(), weeks=WEEKS_BEFORE)
@@ -63,7 +63,7 @@ def _past(
 def _due(
     trigger: Trigger, now: datetime, last: date, zone: ZoneInfo
 ) -> tuple[Counter[date], date | None]:
-    """Return the number of future times by day, and the day at which counting stopped, if any."""
+    """Return the number of future fire times by day, and the day where counting stopped, if any."""
     if not trigger.enabled or "schedule" not in trigger.settings:
         return Counter(), None
     schedule = rule(beat_entries.settings_of(trigger)).schedule
@@ -74,7 +74,7 @@ def _due(
 
 
 def _day(day: date, today: date, past: dict[TickStatus, int], due: int, cut: date | None) -> Any:
-    """Return a cell: the day, what became of its times, and how many are still due."""
+    """Return a cell: the day, the results of its fire times, and how many are still due."""
     word, icon, colour = gettext("due"), "schedule", "grey"
     lines = [
         marks.mark(f"{past[status]} {name}", sign, hue)

@@ -129,8 +129,8 @@ RUN_NOW = AdminOperation(
     icon="play_arrow",
     done=lazy("started"),
     question=lazy(
-        "Starts one execution now, besides those of the schedule. Until it ends, the schedule's "
-        "overlap setting counts it."
+        "Starts one execution now, in addition to the scheduled ones. Until it ends, the "
+        "schedule's overlap setting counts it."
     ),
     primary=True,
     bulk=False,

@@ -1,4 +1,4 @@
-"""Workflows: the draft as text, its problems on saving, and the actions publish, run, archive."""
+"""Workflows: the draft as text, its problems when saved, and the actions publish, run, archive."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -90,7 +90,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
             self.fields["revision_seen"].initial = self.instance.revision
 
     def clean_draft(self) -> Any:
-        """Return the document that the text holds."""
+        """Return the document that the text describes."""
         text = self.cleaned_data["draft"]
         kind = "json" if text.lstrip().startswith("{") else "yaml"
         try:
@@ -101,7 +101,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
             ) from None
 
     def clean(self) -> dict[str, Any]:
-        """Refuse to overwrite concurrent changes."""
+        """Reject a change that would overwrite a concurrent one."""
         data = super().clean() or {}
         seen = data.get("revision_seen")
         if self.instance.pk and seen and not self.instance._state.adding:
@@ -117,7 +117,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
         return data
 
     def _check_slug(self, data: dict[str, Any]) -> None:
-        """Report a taken slug here, keeping the text; the index catches concurrent ones."""
+        """Report a taken slug and keep the text; the index rejects concurrent duplicates."""
         slug = data.get("slug") or slugify(data.get("name", ""))[:80]
         workspace = data.get("workspace") or (
             None if self.instance._state.adding else self.instance.workspace
@@ -227,7 +227,7 @@ ARCHIVE = AdminOperation(
 
 @admin.register(Workflow)
 class WorkflowAdmin(OperatingAdmin):
-    """Definitions that users edit; publishing makes versions of them."""
+    """Workflows: definitions that users edit and publish as versions."""
 
     form = DraftForm
     operations = (RUN, TAKE_OVER, PUBLISH, SHARE, ARCHIVE)
@@ -258,7 +258,7 @@ class WorkflowAdmin(OperatingAdmin):
 
     @display(description=lazy("state"))
     def switch(self, row: Workflow) -> Any:
-        """Return whether triggers can start it."""
+        """Return whether triggers can start the workflow."""
         if row.enabled:
             return marks.mark(gettext("enabled"), "toggle_on", "green")
         return marks.mark(gettext("disabled"), "toggle_off", "grey")
@@ -278,7 +278,7 @@ class WorkflowAdmin(OperatingAdmin):
 
     @display(description=lazy("executions"))
     def executions(self, row: Workflow) -> Any:
-        """Return a link to its executions."""
+        """Return a link to the workflow's executions."""
         address = links.listing("executions_workflowexecution", workflow=row.pk)
         return links.link(address, gettext("executions"))
 
@@ -287,25 +287,25 @@ class WorkflowAdmin(OperatingAdmin):
         return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return the form's fields, and the place of its code if it has one."""
+        """Return the form's fields, and the location of the code for a workflow from code."""
         return ("code", *self.fields) if obj and obj.origin else self.fields
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Keep the workspace read-only; of a workflow from code, everything but the switch."""
+        """Keep the workspace read-only; for a workflow from code, everything except `enabled`."""
         if obj is None:
             return ()
         return FROM_CODE if obj.origin else ("workspace",)
 
     @display(description=lazy("from code"))
     def code(self, row: Workflow) -> str:
-        """Return the place of its code."""
+        """Return the location of the workflow's code."""
         return gettext("{origin_place}. Change it there, or create a copy to edit here.").format(
             origin_place=row.origin_place
         )
 
     @display(description=lazy("definition"))
     def draft(self, row: Workflow) -> Any:
-        """Return the definition in its code."""
+        """Return the definition that the workflow's code describes."""
         return preformatted(as_yaml(row.definition))
 
     def changeform_view(
@@ -323,7 +323,7 @@ class WorkflowAdmin(OperatingAdmin):
             return HttpResponseRedirect(request.get_full_path())
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Write through the functions that the API calls, and list the draft's problems."""
+        """Save by the functions that the API calls, and list the draft's problems."""
         saved = form.write(Actor.of_request(request))
         obj.pk, obj.revision = saved.pk, saved.revision
         found = check(saved.definition, saved.workspace_id, saved.pk)
@@ -334,7 +334,7 @@ class WorkflowAdmin(OperatingAdmin):
             self.message_user(request, gettext("The draft has no problems; it can be published."))
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Allow the operation as usual; a copy is a new workflow, which needs more permissions."""
+        """Return whether the user may operate; a copy needs more permissions."""
         allowed = super().may_operate(request, operation, row)
         if operation is TAKE_OVER and row is not None:
             return allowed and may(request, row.workspace, operation.needs)
@@ -366,7 +366,7 @@ class WorkflowAdmin(OperatingAdmin):
 
 @admin.register(WorkflowVersion)
 class WorkflowVersionAdmin(FactAdmin):
-    """Published definitions with everything resolved."""
+    """Published definitions, fully resolved."""
 
     list_display = ("__str__", "kind", "published_by", "created")
     list_select_related = ("workflow", "published_by")
@@ -382,7 +382,7 @@ class WorkflowVersionAdmin(FactAdmin):
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page of the version, as written and as it runs."""
+        """Return the version's page: the definition as written and as it runs."""
         written, runs_as = obj.source, obj.definition
         if not may(request, obj, Permission.VIEW_PAYLOADS):
             written, runs_as = (without_values(one, "(hidden)") for one in (written, runs_as))

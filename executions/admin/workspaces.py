@@ -102,7 +102,7 @@ class RootAdmin(OperatingAdmin, WritingAdmin):
 
 
 class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """A workspace; its egress rules one a line."""
+    """A workspace; one egress rule per line."""
 
     egress = forms.CharField(
         required=False,
@@ -124,7 +124,7 @@ class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         self.initial["egress"] = "\n".join(self.instance.egress_hosts)
 
     def clean_egress(self) -> list[str]:
-        """Return the entries; report those that are not hosts."""
+        """Return the egress entries; report those that are not hosts."""
         hosts: list[str] = self.cleaned_data["egress"].split()
         found = problems_of(hosts)
         if found:
@@ -148,7 +148,7 @@ class WorkspaceAdmin(RootAdmin):
     empty_text = lazy("No workspaces that you administer.")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return its facts."""
+        """Return the workspace's fields."""
         known = ("name", "slug", "tier")
         return (
             known if obj is None else (*known, "egress", "standing", "members", "programs", "made")
@@ -175,27 +175,27 @@ class WorkspaceAdmin(RootAdmin):
 
     @display(description=lazy("state"))
     def standing(self, row: Workspace) -> Any:
-        """Return whether triggers start anything there."""
+        """Return whether triggers start executions in the workspace."""
         if row.archived_at is None:
             return marks.mark(gettext("open"), "door_open", "green")
         return marks.mark(gettext("archived"), "archive", "grey")
 
     @display(description=lazy("members"))
     def members(self, row: Workspace) -> Any:
-        """Return a link to its members."""
+        """Return a link to the workspace's members."""
         return links.link(
             links.listing("executions_membership", workspace=row.pk), gettext("members")
         )
 
     @display(description=lazy("programs"))
     def programs(self, row: Workspace) -> Any:
-        """Return a link to its service accounts."""
+        """Return a link to the workspace's service accounts."""
         address = links.listing("executions_serviceaccount", workspace=row.pk)
         return links.link(address, gettext("service accounts"))
 
     @display(description=lazy("created"))
     def made(self, row: Workspace) -> Any:
-        """Return its age."""
+        """Return the workspace's age."""
         return marks.ago(row.created_at)
 
 
@@ -211,7 +211,7 @@ class TierAdmin(RootAdmin):
     empty_text = lazy("No tiers. Create a tier before you add a workspace.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
-        """Return all tiers; Django's permissions restrict access."""
+        """Return all tiers; Django's permissions alone restrict access."""
         return rows
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:

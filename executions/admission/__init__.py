@@ -1,1 +1,4 @@
-"""Admission of executions: capacity, concurrency keys, request rates; and what an end frees."""
+"""Admission of executions: capacity, concurrency keys, request rates.
+
+And the slots that ended executions free.
+"""

@@ -1,8 +1,8 @@
 """Capacity: how many executions of a workspace may be active, and which is next.
 
 An unlimited workspace is never locked. In a limited one, starts and admissions lock the workspace's
-row, so that the limit is never exceeded. A fully suspended execution gives up its slot
-(`release_slot`) and requests one again when it wakes (`request_slot`).
+row, so that the limit is never exceeded. An execution whose runs all wait gives up its slot
+(`release_slot`) and requests one again when it resumes (`request_slot`).
 """
 
 from collections.abc import Collection, Sequence
@@ -42,18 +42,20 @@ class Admitted:
 
 
 def admitted(execution: WorkflowExecution, *, fresh: bool) -> Admitted:
-    """Return the facts a runner needs of an admitted execution."""
+    """Return the data about an admitted execution that a runner needs."""
     return Admitted(execution.pk, execution.version_id, execution.priority, execution.epoch, fresh)
 
 
 def announce(executions: Sequence[Admitted], sender: Any) -> None:
-    """Start what this transaction admitted, and send the signals."""
+    """Start the executions that this transaction admitted, and send the signals."""
     ports.begin(executions)
     execution_admitted.send(sender, executions=executions)
 
 
 def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
-    """Return the limits of the workspace and a user in it; lock the workspace if slots are counted.
+    """Return the limits of a workspace and one of its users.
+
+    Lock the workspace if slots are counted.
 
     Call inside a transaction, before any other lock. Raises WorkspaceArchived.
     """
@@ -65,7 +67,7 @@ def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
 
 
 def unlocked(workspace_id: UUID, user_id: Any) -> Ceilings:
-    """Return the limits of the workspace and a user, without its lock. Raises WorkspaceArchived."""
+    """Return the limits of the workspace and a user, without a lock. Raises WorkspaceArchived."""
     found = ceilings(workspace_id, user_id)
     if found.archived:
         raise WorkspaceArchived
@@ -73,9 +75,9 @@ def unlocked(workspace_id: UUID, user_id: Any) -> Ceilings:
 
 
 def take_places(tier: Ceilings, workspace_id: UUID, ready: Sequence[bool]) -> list[bool]:
-    """Return which new executions run at once; none of them runs before those that wait.
+    """Return which new executions run at once; waiting executions go first.
 
-    The caller has the workspace from `hold`.
+    The caller got the workspace from `hold`.
     """
     if tier.max_concurrent is None:
         return list(ready)
@@ -135,8 +137,8 @@ def limited(workspace_id: UUID) -> bool:
 def admit(workspace_id: UUID, key: ConcurrencyKey | None = None) -> int:
     """Admit executions while slots are free: the highest priority first, then the oldest.
 
-    Those that woke come before those that wait, at equal priority. With `key`, only executions with
-    that key are considered. Returns how many may run, at most 100 per call.
+    At equal priority, resumed executions come before those that wait to start. With `key`, only
+    executions with that key are considered. Returns how many may run, at most 100 per call.
     """
     with transaction.atomic():
         free = _room(workspace_id)
@@ -152,7 +154,7 @@ def admit(workspace_id: UUID, key: ConcurrencyKey | None = None) -> int:
 
 
 def admit_next(ended_id: UUID) -> None:
-    """Give the slot and the key of an ended or suspended execution to waiting ones."""
+    """Admit waiting executions to the slot and the key of an ended or suspended one."""
     row = statements.fetch_one("waiting", {"ended": ended_id})
     if row is None:
         return
@@ -161,7 +163,7 @@ def admit_next(ended_id: UUID) -> None:
 
 
 def release_slot(*execution_ids: UUID) -> None:
-    """Free the slots of fully suspended executions until an event or timer wakes them.
+    """Free the slots of fully suspended executions until an event or timer resumes them.
 
     The caller holds the executions' locks and saw that all their live runs wait, none of them for a
     child. After the commit, waiting executions get the slots.
@@ -173,10 +175,10 @@ def release_slot(*execution_ids: UUID) -> None:
 
 
 def request_slot(execution_ids: Collection[UUID]) -> None:
-    """Request slots for executions that wake after giving theirs up.
+    """Request slots for executions that resume after they gave theirs up.
 
-    Call it in the transaction that wakes, before runs are locked; it locks suspended ones. After
-    the commit they get the free slots; until then nothing of them is claimed.
+    Call it in the transaction that resumes them, before runs are locked; it locks suspended
+    executions. After the commit they get free slots; until then no run of theirs is claimed.
     """
     _, woken = _about(execution_ids, "lock_awake", "request_slot")
     for workspace_id in {workspace for workspace, place in woken if place == CapacityState.WANTED}:
@@ -184,7 +186,7 @@ def request_slot(execution_ids: Collection[UUID]) -> None:
 
 
 def _about(execution_ids: Collection[UUID], *names: str) -> list[list[tuple[Any, ...]]]:
-    """Run statements about these executions in one round trip."""
+    """Run statements on these executions in one round trip."""
     params = {"ids": list(execution_ids)}
     return statements.fetch_together([(name, params) for name in names])
 
@@ -200,7 +202,7 @@ def set_running(ids: list[UUID]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A candidate for admission; `key` only if it does not hold the key yet."""
+    """A candidate for admission; `key` is set only if it does not hold the key yet."""
 
     id: UUID
     key: ConcurrencyKey | None
@@ -208,7 +210,7 @@ class _Candidate:
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """A locked candidate as it is now."""
+    """A locked candidate with its current values."""
 
     admitted: Admitted
     state: str
@@ -241,7 +243,7 @@ def _candidates(
 
 
 def _chosen(candidates: list[_Candidate]) -> list[_Chosen]:
-    """Lock the candidates; those with a key only up to the free places of the locked key."""
+    """Lock the candidates; of those with a key, only as many as the locked key has free places."""
     rows = statements.fetch("chosen", {"ids": [item.id for item in candidates]})
     locked = {
         pk: _Chosen(Admitted(pk, version_id, priority, epoch, fresh), state, limit)
@@ -271,7 +273,7 @@ def _begin(chosen: list[_Chosen]) -> None:
 
 
 def _give_places(chosen: list[_Chosen]) -> None:
-    """Move WANTED to HELD; the work of a paused execution waits for its resume."""
+    """Move slots from WANTED to HELD; a paused execution starts its steps when it is resumed."""
     ids = [row.admitted.execution_id for row in chosen]
     if not ids:
         return

@@ -1,8 +1,8 @@
-"""Concurrency keys: limit a workflow's executions under way with the same key.
+"""Concurrency keys: limit how many executions of a workflow with the same key run at once.
 
-RUNNING and PAUSED root executions hold a key, suspended ones too. Starting or admitting an
-execution with a key locks the key until the transaction ends; keys are locked after the workspace's
-row and before executions, in one order.
+RUNNING and PAUSED root executions hold a key, including suspended ones. Starting or admitting an
+execution with a key locks the key until the transaction ends; keys are locked in a fixed order,
+after the workspace's row and before executions.
 """
 
 from collections.abc import Collection, Iterator, Sequence

@@ -13,7 +13,7 @@ FAILURES = (ExecutionState.FAILED, ExecutionState.TIMEOUT)
 
 
 def commits_alone() -> bool:
-    """Return whether an end as SUCCESS may be committed before any signal is sent."""
+    """Return whether a successful end may be committed before any signal is sent."""
     return not execution_finished.has_listeners(WorkflowExecution)
 
 
@@ -25,7 +25,7 @@ def tell(
     *,
     frees: bool = True,
 ) -> None:
-    """Send the signals of an end in its transaction, or after it if it `commits_alone`.
+    """Send the signals of an end in its transaction, or after its commit if `commits_alone`.
 
     `frees` says whether another execution may wait for its key or slot.
     """

@@ -2,8 +2,8 @@
 
 A start locks its counters, or the workspace's row, until its caller commits. So with hourly, daily
 or queue limits, a joined start is inserted as ASKED: it is neither counted nor queued. After the
-commit, and by the sweeper, as many enter as there is room for. The others stay outside, so no limit
-is exceeded.
+commit, and in the sweeper, starts are queued while the limits allow it. The others stay ASKED, so
+no limit is exceeded.
 """
 
 from uuid import UUID
@@ -27,9 +27,9 @@ def is_counted_later(tier: Ceilings) -> bool:
 
 
 def check(tier: Ceilings, workspace_id: UUID, more: int) -> None:
-    """Raise QuotaExceeded if there is no room for `more` waiting ones; takes no lock.
+    """Raise QuotaExceeded if `more` waiting executions would exceed the limit; takes no lock.
 
-    It sees committed rows and the caller's own.
+    It counts committed rows and the caller's own.
     """
     check_waiting(tier, workspace_id, more)
     if tier.limits:

@@ -1,8 +1,9 @@
 """Rates per minute, counted in Redis for all processes together.
 
 A minute begins with its first count. Without Redis, sign-ins are counted in the database, and each
-process counts the rest by itself. It tries Redis again every few seconds: an unavailable Redis
-rejects nobody. An exceeded limit that is known rejects without asking again.
+process counts the rest by itself. It tries Redis again every few seconds: requests are not rejected
+because Redis is unavailable. Once a process knows that a limit is exceeded, it rejects requests
+without asking Redis.
 """
 
 import logging
@@ -56,8 +57,8 @@ return found
 class Rate:
     """A limit per minute: at most `most`; 0 means no limit.
 
-    `what` is for messages ("sign-ins from your address"), `whom` distinguishes counters. `strict`
-    ones bind all processes together even without Redis.
+    `what` is for messages ("sign-ins from your address"), `whom` distinguishes counters. A `strict`
+    rate applies to all processes together even without Redis.
     """
 
     what: str
@@ -80,7 +81,7 @@ class Excess:
 
     @property
     def whole_seconds(self) -> int:
-        """Return the wait in whole seconds."""
+        """Return the remaining wait in whole seconds."""
         return max(1, ceil(self.seconds))
 
     def __str__(self) -> str:
@@ -155,7 +156,7 @@ def forget() -> None:
 
 
 class _Memory:
-    """Counts and excesses of this process, each until its minute is over; bounded."""
+    """Counts and excesses of this process, each kept until its minute ends; bounded."""
 
     def __init__(self) -> None:
         self._lock = Lock()

@@ -1,4 +1,4 @@
-"""Whether a failed execution may continue at once."""
+"""Decide whether a failed execution may continue at once."""
 
 from uuid import UUID
 
@@ -26,7 +26,7 @@ def must_wait(execution_id: UUID, workspace_id: UUID) -> bool:
 
 
 def _full(workspace_id: UUID) -> bool:
-    """Return whether no slot is free; locks the workspace if slots are counted."""
+    """Return whether all slots are taken; locks the workspace if slots are counted."""
     if not limited(workspace_id):
         return False
     lock_workspace(workspace_id)

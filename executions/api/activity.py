@@ -82,7 +82,7 @@ class AuditHead(CamelCase, serializers.ModelSerializer[AuditSeal]):
 
 
 class ActivityFilters(Body):
-    """Which rows of the audit trail."""
+    """The filters that select rows of the audit trail."""
 
     workspaceId = serializers.UUIDField(required=False)
     actor = serializers.CharField(required=False, max_length=200, help_text="A user's name.")
@@ -120,7 +120,7 @@ class Activities(Endpoint):
         parameters=[ActivityQuery],
     )
     def get(self, request: Request) -> Response:
-        """List who did what, newest first.
+        """List the recorded actions, newest first.
 
         Administrators see all of their workspaces, superusers the whole installation. With
         `objectId`, permission to view that workflow (or its executions) is enough.
@@ -172,7 +172,7 @@ class ExportActivity(Endpoint):
         parameters=[ActivityFilters],
     )
     def get(self, request: Request) -> StreamingHttpResponse:
-        """Export all matching rows, oldest first, one JSON object per line; for administrators.
+        """Export all matching rows as one JSON object per line, oldest first; for administrators.
 
         The export contains the rows that existed when it began. The export itself is recorded.
         """

@@ -173,7 +173,7 @@ class ApiTokens(Endpoint):
         return Response(shown, 201, headers={"Location": addresses.api("api-token", token.pk)})
 
     def _whose(self, given: dict[str, Any]) -> tuple[Workspace, Any]:
-        """Return the workspace, and the user that the token represents."""
+        """Return the token's workspace and user."""
         if "serviceAccountId" in given:
             rows = ServiceAccount.objects.select_related("user", "workspace")
             account, _ = obtain(self.user, rows, given["serviceAccountId"], Action.ADMINISTER)
@@ -187,7 +187,7 @@ class ApiTokens(Endpoint):
 
 
 def own_workspace(user: User, workspace_id: UUID | None) -> Workspace:
-    """Return the named workspace, or the caller's only one, for any role.
+    """Return the named workspace, or the caller's only one, whatever the user's role.
 
     Raises NotFound, Forbidden for a caller without a workspace, AmbiguousWorkspace.
     """

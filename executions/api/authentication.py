@@ -30,10 +30,13 @@ REALM = "valkyr"
 
 
 class ApiTokenAuthentication(authentication.BaseAuthentication):
-    """`Authorization: Bearer vlk_…`. It comes first, so that its challenge makes refusals a 401."""
+    """`Authorization: Bearer vlk_…`.
+
+    It comes first, so that its challenge makes refusals respond 401.
+    """
 
     def authenticate(self, request: Request) -> tuple[Any, ApiToken] | None:
-        """Return the token's user and the token; None for anything but a Valkyr API token."""
+        """Return the token's user and the token; None if the header has no Valkyr API token."""
         scheme, _, text = request.headers.get("Authorization", "").partition(" ")
         text = text.strip()
         if scheme.lower() != "bearer" or not text.startswith(tokens.BEGINNING):
@@ -58,10 +61,10 @@ class TokenAuthentication(JWTAuthentication):
     www_authenticate_realm = REALM
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
-        """Return a live session's account and the token; None for anything but a bearer token.
+        """Return a live session's account and the token; None without a bearer token.
 
         Also None for a bearer token that Valkyr did not issue, if the project added authentication
-        classes, which may know it.
+        classes that may accept it.
         """
         self.likely = _likely(request)
         try:
@@ -124,7 +127,7 @@ class TokenAuthentication(JWTAuthentication):
 
 
 def _likely(request: Request) -> signing_in.Likely:
-    """Return the data that the view needs after authentication."""
+    """Return the queries whose rows the view needs after authentication."""
     view = (request.parser_context or {}).get("view")
     found: signing_in.Likely = getattr(view, "likely", signing_in.nothing)
     return found
@@ -134,7 +137,7 @@ class SessionAuthentication(authentication.SessionAuthentication):
     """The admin's cookie; unsafe requests need the CSRF token."""
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
-        """Return the session's user; reject an incomplete sign-in with the reason."""
+        """Return the session's user; an incomplete sign-in is rejected with the reason."""
         refusal = getattr(request, signing_in.SESSION_REFUSAL, None)
         if refusal is not None:
             raise AuthenticationFailed(refusal.message, refusal.code)
@@ -148,7 +151,7 @@ class ApiTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped
     name: Any = "apiToken"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, Any]:
-        """Return the scheme's entry."""
+        """Return the scheme's entry in the OpenAPI document."""
         return {
             "type": "http",
             "scheme": "bearer",

@@ -137,7 +137,7 @@ def _described(name: str) -> Callable[[Any], Any]:
 
 
 class CancelMany(MoveMany):
-    """End them."""
+    """Cancel executions."""
 
     move = CANCEL
 
@@ -151,7 +151,7 @@ class CancelMany(MoveMany):
 
 
 class PauseMany(MoveMany):
-    """Hold them."""
+    """Pause executions."""
 
     move = PAUSE
 
@@ -162,7 +162,7 @@ class PauseMany(MoveMany):
 
 
 class ResumeMany(MoveMany):
-    """Go on."""
+    """Resume executions."""
 
     move = RESUME
 

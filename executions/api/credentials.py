@@ -125,7 +125,7 @@ class NewCredential(Body):
     workspaceId = Id(required=False, help_text="Optional if you have only one workspace.")
 
     def to_representation(self, instance: Any) -> Any:
-        """Raise: a request's values are never returned."""
+        """Raise an error, because a request's values are never returned."""
         raise TypeError("A credential's values are not shown.")
 
 
@@ -141,12 +141,12 @@ IF_MATCH = header("If-Match", "The ETag of what you changed; 412 when it is anot
 
 
 def rows() -> QuerySet[Credential]:
-    """Return credentials without their sealed values."""
+    """Return the credentials without their sealed values."""
     return Credential.objects.defer("sealed")
 
 
 def to_read(user: User) -> Power:
-    """Return the power to read names and types: authors use them, others set them."""
+    """Return the power required to read names and types, which authors need."""
     limits = limits_of(user)
     if limits is not None and Action.AUTHOR not in limits.scopes:
         return Permission.CONFIGURE

@@ -104,7 +104,7 @@ class Endpoint(APIView):
         limit_to(request.user)
 
     def get_authenticators(self) -> list[Any]:
-        """Return Valkyr's authenticators, then the project's; none for a public view."""
+        """Return Valkyr's authenticators, then the project's; none if the view is public."""
         ours = super().get_authenticators()
         return [*ours, *(added() for added in added_authentication())] if ours else []
 
@@ -123,7 +123,7 @@ class Endpoint(APIView):
         throttles.check(self.rates())
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Return the response for an error; a 401 over the rate is a 429."""
+        """Return the response for an error; over the rate, 429 instead of 401."""
         if self.counts_refusals and isinstance(exc, NotAuthenticated | AuthenticationFailed):
             try:
                 throttles.check([throttles.of_refusal(self.request)])
@@ -138,7 +138,7 @@ class Endpoint(APIView):
             return response
 
     def _failed(self, error: Exception) -> Any:
-        """Return an unexpected error as a problem, even if the project has an error page.
+        """Return an unexpected error as a problem, even if the project has its own error page.
 
         Error collectors receive it like any other error.
         """

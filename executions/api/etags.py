@@ -21,7 +21,7 @@ def of(workflow: Workflow) -> str:
 
 
 def expected(request: Request, workflow: Workflow) -> int | None:
-    """Return the revision that If-Match requires, as `asked`."""
+    """Return the revision that If-Match requires; see `asked`."""
     return asked(request, workflow.revision)
 
 
@@ -31,7 +31,7 @@ def tag(number: int) -> str:
 
 
 def asked(request: Request, present: int) -> int | None:
-    """Return the number that If-Match requires; None without a requirement.
+    """Return the number that If-Match requires; None without the header.
 
     Of several tags, the current one counts; an unknown tag matches no number.
     """
@@ -45,9 +45,9 @@ def asked(request: Request, present: int) -> int | None:
 
 
 def unless_known(request: Request, told: Any, *, fresh: int) -> Response:
-    """Return content that changes only with a release: cached for a while, and 304 if unchanged.
+    """Return content that changes only with a release: kept `fresh` seconds, 304 if unchanged.
 
-    The tag is a digest of the content; `fresh` is in seconds.
+    The tag is a digest of the content.
     """
     digest = f'"{payloads.digest(JsonRenderer().render(told).decode())[:32]}"'
     headers = {"ETag": digest, "Cache-Control": f"private, max-age={fresh}"}

@@ -71,7 +71,7 @@ class WorkflowExecutionSummary(Flat, serializers.ModelSerializer[WorkflowExecuti
         return compiled(execution.version_id).number
 
     def get_test(self, execution: WorkflowExecution) -> bool:
-        """Return whether it is a test run."""
+        """Return whether the execution is a test run."""
         if hasattr(execution, "version_kind"):
             kind: str = execution.version_kind
             return kind == VersionKind.TEST
@@ -95,7 +95,7 @@ class WorkflowExecutionShape(WorkflowExecutionSummary):
     def get_errorStackTrace(  # noqa: N802 - the JSON's name
         self, execution: WorkflowExecution
     ) -> str | None:
-        """Return the stack trace; null for everyone except administrators."""
+        """Return the stack trace; null unless the caller is an administrator."""
         may: Powers = self.context["may"]
         return execution.error_stack_trace if may.allows(Action.ADMINISTER) else None
 
@@ -186,9 +186,10 @@ def executions() -> QuerySet[WorkflowExecution]:
 
 
 def tests(rows: QuerySet[WorkflowExecution]) -> QuerySet[WorkflowExecution]:
-    """Return the test runs among them.
+    """Return the test runs among the rows.
 
-    None is older than the oldest test version, so a short list among millions ends there.
+    A test run is never older than the oldest test version, so the search in a large table ends
+    there.
     """
     oldest = WorkflowVersion.objects.filter(kind=VersionKind.TEST).order_by("created_at")
     since = Subquery(oldest.values("created_at")[:1])
@@ -233,7 +234,7 @@ class OneExecution(Endpoint):
 
 
 class Move(Endpoint):
-    """A user's change of state."""
+    """The base of endpoints by which users change an execution's state."""
 
     move: Operation
     urgent = True
@@ -255,7 +256,7 @@ def _described(name: str) -> Callable[[Any], Any]:
 
 
 class Cancel(Move):
-    """End it."""
+    """Cancel an execution."""
 
     move = CANCEL
 
@@ -266,7 +267,7 @@ class Cancel(Move):
 
 
 class Pause(Move):
-    """Hold it."""
+    """Pause an execution."""
 
     move = PAUSE
 
@@ -292,7 +293,7 @@ class Undo(Move):
 
 
 class Resume(Move):
-    """Go on."""
+    """Resume an execution."""
 
     move = RESUME
 

@@ -119,8 +119,8 @@ class Body(CamelCaseSerializer):
 class Flat(CamelCaseSerializer):
     """A shape of plain fields, without nested lists or shapes: its fields are created once.
 
-    DRF creates them again for each response, which takes longer than the response itself. Each
-    response has its own copies, since a field refers to its shape.
+    DRF would create them for each response, which takes longer than rendering it. Each response has
+    its own copies, since a field refers to its shape.
     """
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
@@ -154,7 +154,7 @@ class Id(serializers.UUIDField):
 
 
 class Flag(serializers.BooleanField):
-    """true or false, not "yes" or 1."""
+    """A JSON boolean, not "yes" or 1."""
 
     def to_internal_value(self, data: Any) -> bool:
         """Return the boolean; raises ValidationError."""
@@ -177,7 +177,7 @@ LARGEST_KEY = {True: 2**63 - 1, False: 2**31 - 1}
 
 
 def shown_user_id(**options: Any) -> Field:
-    """Return the field of an account's key, in the type that the project's accounts have."""
+    """Return the field of an account's key, of the type that the project's accounts use."""
     key = key_field()
     if isinstance(key, models.IntegerField):
         return serializers.IntegerField(**options)
@@ -187,7 +187,7 @@ def shown_user_id(**options: Any) -> Field:
 
 
 def asked_user_id(*, strict: bool = False, **options: Any) -> Field:
-    """Return the field for an account's key; `strict` accepts a number only as a JSON integer."""
+    """Return the field for an account's key; if `strict`, a number must be a JSON integer."""
     key = key_field()
     if isinstance(key, models.IntegerField):
         most = LARGEST_KEY[isinstance(key, models.BigIntegerField | models.BigAutoField)]
@@ -199,7 +199,7 @@ def asked_user_id(*, strict: bool = False, **options: Any) -> Field:
 
 
 class Json(serializers.JSONField):
-    """Any JSON value; the parser has made sure that it can be stored."""
+    """Any JSON value; the parser has checked that it can be stored."""
 
     def to_internal_value(self, data: Any) -> Any:
         """Return the value itself."""
@@ -214,7 +214,7 @@ class Payload(Json):
     """
 
     def to_representation(self, value: Any) -> Any:
-        """Return the value, or its replacement."""
+        """Return the value, or `HIDDEN` in its place."""
         may: Powers | None = self.context.get("may")
         if may is not None and may.allows(Permission.VIEW_PAYLOADS):
             return super().to_representation(value)

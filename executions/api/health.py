@@ -36,7 +36,7 @@ class Health(CamelCaseSerializer):
 
 
 class ReadyQuery(Body):
-    """The parts that decide whether the response is a 503."""
+    """The parts whose failure makes the response a 503."""
 
     parts = serializers.CharField(
         required=False,
@@ -46,7 +46,7 @@ class ReadyQuery(Body):
     )
 
     def validate_parts(self, text: str) -> tuple[str, ...]:
-        """Return their names; raises ValidationError for an unknown one."""
+        """Return the names of the parts; raises ValidationError for an unknown one."""
         known = parts.names()
         wanted = known if text == EVERY else tuple(word.strip() for word in text.split(","))
         unknown = [word for word in wanted if word not in known]
@@ -83,7 +83,7 @@ class Overall(OpenEndpoint):
 
     @operation("getHealth", "Health", {200: Health, 503: Health}, public=True)
     def get(self, request: Request) -> Response:
-        """Return every part; 503 if one is DOWN that this process needs, else UP or DEGRADED."""
+        """Return every part; 503 if a part that this process needs is DOWN, else UP or DEGRADED."""
         return answer(request, parts.NEEDED)
 
 
@@ -94,7 +94,7 @@ class Live(OpenEndpoint):
 
     @operation("getLiveness", "Health", {200: Health}, public=True)
     def get(self, request: Request) -> Response:
-        """Return that this process answers, without further checks."""
+        """Return 200 if this process responds; checks nothing else."""
         return Response({"status": "UP"}, headers={"Cache-Control": "no-store"})
 
 
@@ -123,7 +123,7 @@ def _shown(finding: HealthFinding, telling: bool) -> Component:
 def _may_know(request: Request, found: Findings) -> bool:
     """Return whether the caller has the metrics token or is staff; queries a working database only.
 
-    An invalid sign-in counts as anonymous here, not as an error.
+    A caller with an invalid sign-in is treated as anonymous.
     """
     if access(local=False).knows(request.headers.get("Authorization", "")):
         return True

@@ -97,22 +97,22 @@ FAILED = 502
 
 
 class Received(CamelCaseSerializer):
-    """The execution a request started."""
+    """The execution that a request started."""
 
     executionId = serializers.UUIDField()  # noqa: N815 - the JSON's name
 
 
 class AnyAnswer(BaseContentNegotiation):
-    """Ignores `Accept`, which senders fill at random; the response is always JSON."""
+    """Ignores `Accept`, which many senders set wrongly; the response is always JSON."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
-        """Return the only parser."""
+        """Return the only parser, whatever the content type."""
         return parsers[0]
 
     def select_renderer(
         self, request: Request, renderers: Any, format_suffix: str | None = None
     ) -> Any:
-        """Return the only renderer."""
+        """Return the only renderer, whatever the request accepts."""
         return renderers[0], renderers[0].media_type
 
 

@@ -46,7 +46,7 @@ def idempotency_key(request: Request) -> str | None:
 def once(method: Callable[..., Response]) -> Callable[..., Response]:
     """Make a view's method run once per caller and key.
 
-    Raises KeyReused if the key came with another body or operation, RequestInProgress while the
+    Raises KeyReused if the key was used with another body or operation, RequestInProgress while the
     first request with the key is running.
     """
 

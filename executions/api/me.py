@@ -93,7 +93,7 @@ class SessionShape(CamelCase, serializers.ModelSerializer[AccountSession]):
         ]  # fmt: skip
 
     def get_current(self, session: AccountSession) -> bool:
-        """Return whether it is the request's session."""
+        """Return whether the session makes this request."""
         return bool(session.pk == self.context["current"])
 
 
@@ -141,7 +141,7 @@ class OneSession(Endpoint):
 
 
 def own(request: Request) -> UUID | None:
-    """Return the session that makes the request; None for a request without one."""
+    """Return the session that makes the request; None if the request has no session."""
     token: Any = request.auth
     if token is None:
         return browser_sessions.current(request)

@@ -55,7 +55,7 @@ class MembershipShape(CamelCase, serializers.ModelSerializer[Membership]):
 
     @extend_schema_field(serializers.UUIDField(allow_null=True))
     def get_serviceAccountId(self, membership: Membership) -> str | None:  # noqa: N802
-        """Return the service account whose membership it is."""
+        """Return the ID of the service account that has this membership, if any."""
         account = getattr(membership.user, "valkyr_service_account", None)
         return None if account is None else str(account.pk)
 
@@ -72,7 +72,7 @@ class NewMembership(Body):
     permissions = PermissionList(required=False, default=list)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check that exactly one of the two is given."""
+        """Check that either `username` or `userId` is given, not both."""
         if ("username" in attrs) == ("userId" in attrs):
             raise serializers.ValidationError(
                 {"username": "Name the user by one of username and userId."}, code="required"

@@ -103,7 +103,7 @@ class ModuleTypes(Endpoint):
 
 
 class WorkflowSchema(OpenEndpoint):
-    """The definition's schema, public so that editors can read it."""
+    """The JSON Schema of definitions, public so that editors can read it."""
 
     def rates(self) -> list[Rate]:
         """Return the rate: requests per minute and address."""

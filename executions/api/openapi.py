@@ -171,7 +171,7 @@ def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
 
 
 def _name_problems(result: Json) -> None:
-    """Define an error response once that many operations share."""
+    """Define the error responses that many operations share once, as components."""
     shared: Json = {}
     for _, _, described in operations(result):
         answers = described["responses"]
@@ -219,7 +219,7 @@ def _shorter_names(result: Json) -> Json:
 
 
 def _plainer(part: Any) -> Any:
-    """Simplify `oneOf: [{}, null]`, which would reject the null that it should add."""
+    """Simplify `oneOf: [{}, null]`, which would reject the null that it is meant to allow."""
     if isinstance(part, list):
         return [_plainer(item) for item in part]
     if not isinstance(part, dict):
@@ -243,18 +243,18 @@ def _close_bodies(result: Json) -> None:
 
 
 def _named(part: Any) -> set[str]:
-    """Yield the schemas that a part of the document refers to."""
+    """Yield the names of schemas that a part of the document refers to."""
     return set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(part)))
 
 
 def schemas_of(document: Json) -> Json:
-    """Return the named schemas."""
+    """Return the schemas of these names."""
     schemas: Json = document["components"]["schemas"]
     return schemas
 
 
 def _complete_errors(path: str, method: str, described: Json) -> None:
-    """Add the errors that follow from the path and the method of any operation."""
+    """Add the errors that each operation can return because of its path or method."""
     answers = described["responses"]
     follow = {404} if "{" in path else set()
     if method not in {"get", "head"} and described.get("security"):

@@ -1,7 +1,7 @@
 """Headers of Valkyr's own pages: a content policy, and no caching.
 
-Each page sets them, so they apply in any project. A project's middleware with its own policy
-(django-csp, Django's) keeps an existing header.
+Each page sets them, so they apply in any project. A project's middleware that sets a policy
+(django-csp, Django's) keeps a header that is already set.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +32,10 @@ _OF_FILES = ("script-src", "style-src", "img-src", "font-src")
 
 
 def own_page(**more: Sequence[str]) -> Callable[[View], View]:
-    """Apply the strict policy to a page; `more` adds sources, by names with `_` for `-`."""
+    """Apply the strict policy to a page.
+
+    `more` adds sources by directive, written with `_` for `-`.
+    """
     policy = {**STRICT, **{name.replace("_", "-"): sources for name, sources in more.items()}}
 
     def decorate(view: View) -> View:

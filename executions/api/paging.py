@@ -63,8 +63,7 @@ def page(
     """Return one page of `rows`, ordered by `order` (a column and the ID, or the ID alone).
 
     "asc" in the query's own `order` puts the oldest first. Rows may be some seconds old
-    (`executions.replica`), unless they must be `fresh`. Raises ValidationError for an invalid
-    cursor.
+    (`executions.replica`) unless `fresh` is set. Raises ValidationError for an invalid cursor.
     """
     limit = query["limit"]
     keyset = KeysetOrder(order, ascending or query.get("order") == OLDEST_FIRST)
@@ -84,7 +83,7 @@ def page(
 def narrowed(
     rows: QuerySet[M], query: Mapping[str, Any], filters: Mapping[str, str]
 ) -> QuerySet[M]:
-    """Return the rows that match the query's workspace and `filters`, lookups by parameter."""
+    """Return the rows that match the query's workspace and `filters` (lookups by parameter)."""
     wanted = {path: query[name] for name, path in filters.items() if name in query}
     if "workspaceId" in query:
         wanted[workspace_path(rows.model)] = query["workspaceId"]

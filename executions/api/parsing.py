@@ -27,7 +27,7 @@ class BodyTooLarge(APIException):
     default_code = "body_too_large"
 
     def __init__(self, limit: int) -> None:
-        """Name the limit in bytes."""
+        """Create the error, which names the limit in bytes."""
         super().__init__(f"The body is too large; at most {limit:,} bytes are taken.")
 
 

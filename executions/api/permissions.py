@@ -39,7 +39,7 @@ class GrantChange(Body):
     reason = Text(required=False, default="", allow_blank=True, max_length=2000)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check that exactly one of the two is given."""
+        """Check that either `username` or `group` is given, not both."""
         if ("username" in attrs) == ("group" in attrs):
             raise serializers.ValidationError(
                 {"username": "Give either username or group."}, code="one_principal"
@@ -56,7 +56,7 @@ class WorkflowPermissions(Endpoint):
         "listWorkflowPermissions", "Workflow", {200: GrantShape(many=True)}, errors=[403, 404]
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """List the permissions on this workflow, without those of roles."""
+        """List the object permissions on this workflow; permissions by role are not included."""
         workflow, _ = obtain(self.user, workflows().defer("definition"), id, Action.ADMINISTER)
         return Response(GrantShape(grants.grants_on(workflow), many=True).data)
 

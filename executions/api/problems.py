@@ -117,7 +117,10 @@ def problem(
 
 
 def handle(error: Exception, context: dict[str, Any]) -> HttpResponseBase | None:
-    """Return the response for an error in a view; None makes it a 500."""
+    """Return the response for an error in a view.
+
+    None for an unexpected error, which becomes a 500.
+    """
     answers: list[tuple[Any, Callable[[Any], JsonResponse]]] = [
         (errors.ValkyrError, _of_ours),
         (DefinitionError, _of_definition),
@@ -174,7 +177,7 @@ def _of_framework(error: exceptions.APIException) -> JsonResponse:
 
 
 def _is_away(error: BaseException) -> bool:
-    """Return whether the database did not answer, or ended a session that was idle for too long."""
+    """Return whether the database did not respond, or closed a session that was idle too long."""
     if isinstance(error, InternalError):
         return isinstance(error.__cause__, IdleInTransactionSessionTimeout)
     return isinstance(error, OperationalError | InterfaceError)

@@ -46,15 +46,15 @@ class ServiceAccountShape(CamelCase, serializers.ModelSerializer[ServiceAccount]
         ]  # fmt: skip
 
     def get_role(self, account: ServiceAccount) -> str:
-        """Return its role in the workspace."""
+        """Return the account's role in the workspace."""
         return str(_membership(account).role)
 
     def get_permissions(self, account: ServiceAccount) -> list[str]:
-        """Return its additional permissions."""
+        """Return the account's additional permissions."""
         return list(_membership(account).permissions)
 
     def get_enabled(self, account: ServiceAccount) -> bool:
-        """Return whether its tokens are accepted."""
+        """Return whether the account's tokens are accepted."""
         return account.disabled_at is None
 
 
@@ -152,7 +152,7 @@ class OneServiceAccount(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change name, description, role, permissions or enabled; effective at once."""
+        """Change name, description, role, permissions or enabled; changes apply at once."""
         obtain(self.user, service_accounts(), id, Action.ADMINISTER)
         given = self.body(ServiceAccountChange)
         if not given:
@@ -162,7 +162,10 @@ class OneServiceAccount(Endpoint):
 
     @operation("disableServiceAccount", "ServiceAccount", {204: None}, errors=[403, 404])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Disable it: its tokens are rejected; PATCH with enabled: true enables it again."""
+        """Disable the account, whose tokens are then rejected.
+
+        PATCH with `enabled: true` enables it again.
+        """
         obtain(self.user, service_accounts(), id, Action.ADMINISTER)
         accounts.disable_service_account(id, actor=self.actor)
         return Response(status=204)

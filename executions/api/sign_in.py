@@ -73,12 +73,12 @@ class OpenEndpoint(Endpoint):
     counts_refusals = False
 
     def rates(self) -> list[Rate]:
-        """Return no rates: the caller is unknown."""
+        """Return no rates by caller, since the caller is unknown."""
         return []
 
 
 class ObtainToken(OpenEndpoint):
-    """Sign in."""
+    """Sign in with a user name and password."""
 
     def rates(self) -> list[Rate]:
         """Return the rates by address and by the user name in the body."""
@@ -123,7 +123,7 @@ def _require_second_factor(user: Any, code: str, request: Request) -> None:
 
 
 class RefreshToken(OpenEndpoint):
-    """Stay signed in."""
+    """Exchange a refresh token for the next pair."""
 
     def rates(self) -> list[Rate]:
         """Return the rate by address."""
@@ -141,7 +141,7 @@ class RefreshToken(OpenEndpoint):
         """Exchange a refresh token for the next token pair; each refresh token works once.
 
         A reused refresh token ends its session, since another client may have the newer one. A
-        client that received no response must sign in again, and must not refresh concurrently.
+        client that received no response must sign in again. A client must not refresh concurrently.
         """
         given = self.body(Refresh)["refresh"]
         try:
@@ -156,7 +156,7 @@ class RefreshToken(OpenEndpoint):
 
 
 class RevokeToken(OpenEndpoint):
-    """Sign out."""
+    """End a session."""
 
     def rates(self) -> list[Rate]:
         """Return the rate by address."""

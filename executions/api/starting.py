@@ -1,4 +1,4 @@
-"""Start executions over HTTP: one, a batch, or by a queue's names, through one function."""
+"""Start executions over HTTP: one, a batch, or one under the names that queues use."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -58,7 +58,10 @@ MOST_GUESSES = 10_000
 
 
 def startable(workflow_id: UUID, user: User) -> tuple[Workflow | None, Member]:
-    """Return the workflow without its draft and the user's powers; None if missing or archived."""
+    """Return the workflow without its draft and the user's powers.
+
+    None if the workflow is missing or archived.
+    """
     wanted, *likely = _wanted(workflow_id, user.pk)
     rows = ahead.fetch(wanted, likely)
     if not rows:
@@ -72,7 +75,7 @@ def startable(workflow_id: UUID, user: User) -> tuple[Workflow | None, Member]:
 
 
 def _wanted(workflow_id: UUID, user_id: Any) -> list[BoundStatement]:
-    """Return the workflow's query, and that of the limits of its last known workspace."""
+    """Return the query for the workflow, and the one for the limits of its last known workspace."""
     found = [asked("startable", {"id": workflow_id, "user": user_id})]
     if (workspace_id := _guesses.get(workflow_id)) is not None:
         found.append(query_of(workspace_id, user_id).statement)
@@ -95,7 +98,7 @@ class Starting(Endpoint):
         return let_through(self.user, workflow, action, f"workflow {pk}", member=member)
 
     def check_version(self, workflow: Workflow, may: Powers, number: int | None) -> None:
-        """Raise Forbidden for an older version if the caller may start the latest only."""
+        """Raise Forbidden for an older version if the caller may start only the latest one."""
         if number is None or may.allows(Action.OPERATE):
             return
         latest = Workflow.objects.filter(pk=workflow.pk, latest_version__number=number)
@@ -138,7 +141,7 @@ class Execute(Starting):
 
 
 class ExecuteBatch(Starting):
-    """Start many executions, or none."""
+    """Start many executions, all or none."""
 
     @operation(
         "executeWorkflowBatch",
@@ -167,7 +170,7 @@ class ExecuteBatch(Starting):
 
 
 class StartByQueue(Endpoint):
-    """Start one execution, by the queue's names."""
+    """Start one execution, under the names that queues use."""
 
     starts = True
 
@@ -197,7 +200,7 @@ class StartByQueue(Endpoint):
 
 
 class QueueItem(Endpoint):
-    """The result of a start."""
+    """The state of a queue item."""
 
     @operation("getQueueItem", "Queue", {200: QueueItemShape}, errors=[403, 404])
     def get(self, request: Request, queueId: UUID) -> Response:  # noqa: N803

@@ -1,4 +1,4 @@
-"""Test runs: run the draft, or a part of it, once by hand."""
+"""Test runs: run the draft, or a part of it, once."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from typing import Any

@@ -13,7 +13,7 @@ REFUSED_HOOKS = 60
 
 
 class TooMany(APIException):
-    """Over a rate; the response names the rate and its duration."""
+    """A rate was exceeded; the response names the rate and its duration."""
 
     status_code = 429
     default_code = "throttled"
@@ -72,7 +72,7 @@ def of_visitor(request: Request) -> Rate:
 
 
 def of_hook(request: Request, trigger_id: object) -> Rate:
-    """Return the rates of an accepted sender, whose share no other sender can use up."""
+    """Return the rates of an accepted sender, who has a rate separate from other senders."""
     whom = f"{trigger_id} {_whom(request)}"
     return Rate("requests to this webhook", whom, valkyr_settings().webhook_rate)
 

@@ -1,6 +1,6 @@
 """Tiers: the limits of workspaces, and a workspace's current usage.
 
-Members see their own, superusers write them.
+Members see the tiers of their workspaces; superusers change tiers.
 """
 
 from uuid import UUID
@@ -71,7 +71,7 @@ class OneTier(Endpoint):
 
     @operation("patchTier", "Tier", {200: TierShape}, request=TierChange, errors=[403, 404, 409])
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change its limits, for superusers; they apply from the next admission on."""
+        """Change a tier's limits, for superusers; they apply from the next admission on."""
         found(self.user, id)
         require_root(self.user, "change tiers")
         given = self.body(TierChange)

@@ -84,7 +84,7 @@ class TriggerChange(Body):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Ask for one change."""
+        """Check that exactly one change is requested."""
         if len(attrs) != 1:
             raise serializers.ValidationError("Give `enabled` or `pausedUntil`, one of them.")
         return attrs
@@ -165,7 +165,7 @@ class OneTrigger(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Enable, disable, pause or resume it; publishing does not change this."""
+        """Enable, disable, pause or resume a trigger; publishing does not change its state."""
         obtain(self.user, triggers(), id, SWITCH_ON.needs)
         asked = self.body(TriggerChange)
         if "enabled" in asked:

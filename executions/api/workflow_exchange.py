@@ -44,7 +44,7 @@ class YamlRenderer(BaseRenderer):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes equal parts out in full, never as aliases."""
+    """Writes equal parts in full, never as aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -109,7 +109,7 @@ class ImportWorkflow(Endpoint):
         """Create a workflow from a definition, atomically, with the definition's name.
 
         With `onConflict=update` the workflow that has the slug gets the definition as its draft,
-        and the answer is a 200; nothing is published.
+        and the response is a 200; the draft is not published.
         """
         query = self.query(ImportQuery)
         given: Any = request.data  # text, or {} of a request without a body
@@ -132,7 +132,10 @@ def kept(
     query: Mapping[str, Any],
     actor: Actor,
 ) -> tuple[Workflow, int]:
-    """Return the workflow with this draft, created or changed by the query, and the status."""
+    """Create the workflow with this draft, or change it as the query requests.
+
+    Return it and the status.
+    """
     description = document.get("description")
     fields: dict[str, Any] = {
         "name": name,

@@ -87,7 +87,7 @@ class PublishWorkflow(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Publish a new immutable version of the draft; 409 if nothing but `ui` changed."""
+        """Publish a new immutable version of the draft; 409 if only `ui` changed."""
         version, _ = self.perform(PUBLISH, workflows().defer("definition"), id, Publication)
         location = addresses.api("workflow-version", id, version.number)
         told = {
@@ -122,7 +122,7 @@ class OneVersion(Endpoint):
 
     @operation("getWorkflowVersion", "Workflow", {200: VersionShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID, n: int) -> Response:  # noqa: A002
-        """Return one version: as its author wrote it, and as it runs.
+        """Return one version: the definition as its author wrote it, and as it runs.
 
         The pinned results of a test version require permission to view payloads.
         """

@@ -113,7 +113,7 @@ class NewWorkflow(WorkflowChange):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Take the name from the definition if none is given."""
+        """Use the name in the definition if none is given."""
         attrs.setdefault("definition", {})
         attrs.setdefault("name", name_in(attrs["definition"]))
         if not attrs["name"]:
@@ -145,7 +145,7 @@ class NewDraft(Body):
 
 
 class TakingOver(Body):
-    """The copy's name and slug; both are optional."""
+    """The name and slug of the copy; both are optional."""
 
     name = Text(max_length=200, required=False)
     slug = serializers.SlugField(max_length=80, required=False)
@@ -332,7 +332,7 @@ class OneWorkflow(Endpoint):
         parameters=[IF_MATCH],
     )
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Archive a workflow: nothing triggers it any more; its executions stay."""
+        """Archive a workflow: triggers no longer start it; its executions stay."""
         workflow, _ = obtain(self.user, workflows(), id, ARCHIVE.needs)
         expected = etags.expected(request, workflow)
         ARCHIVE.apply(id, self.actor, {"expected_revision": expected})
@@ -350,7 +350,7 @@ class OneWorkflow(Endpoint):
 
 
 class TakeOverWorkflow(Endpoint):
-    """Copy a workflow from code so that people can edit it."""
+    """Copy a workflow from code so that users can edit it."""
 
     @operation(
         "takeOverWorkflow",
@@ -363,8 +363,8 @@ class TakeOverWorkflow(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Copy a workflow that comes from code into an editable one.
 
-        The copy is a draft in the same workspace; nothing triggers it until it is published. The
-        original stays unchanged. 409 for a workflow that does not come from code. Requires
+        The copy is a draft in the same workspace; triggers do not start it until it is published.
+        The original stays unchanged. 409 for a workflow that does not come from code. Requires
         permission to write workflows in the workspace; permission on this workflow alone is not
         enough.
         """

@@ -52,11 +52,11 @@ class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
         ]  # fmt: skip
 
     def get_role(self, workspace: Workspace) -> str | None:
-        """Return the caller's role there."""
+        """Return the caller's role in the workspace."""
         return self._powers(workspace).role
 
     def get_permissions(self, workspace: Workspace) -> list[str]:
-        """Return the caller's additional permissions there."""
+        """Return the caller's additional permissions in the workspace."""
         return permissions_of(self._powers(workspace))
 
     def _powers(self, workspace: Workspace) -> Powers:
@@ -145,7 +145,7 @@ class NewTier(TierChange):
 
 
 class MyWorkspace(CamelCaseSerializer):
-    """A workspace the caller is in."""
+    """A workspace of the caller."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()
@@ -156,7 +156,7 @@ class MyWorkspace(CamelCaseSerializer):
 
 
 class MyToken(CamelCaseSerializer):
-    """The API token the caller signed in with."""
+    """The API token that the caller signed in with."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()
@@ -212,7 +212,7 @@ class Workspaces(Endpoint):
         parameters=[WorkspaceQuery],
     )
     def get(self, request: Request) -> Response:
-        """List your workspaces, newest first, including archived ones."""
+        """List your workspaces, including archived ones, newest first."""
         query = self.query(WorkspaceQuery)
         rows, reach = seen_workspaces(self.user)
         if "archived" in query:
@@ -248,7 +248,7 @@ class OneWorkspace(Endpoint):
 
     @operation("getWorkspace", "Workspace", {200: WorkspaceShape}, errors=[404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return one of your workspaces, for any role."""
+        """Return one of your workspaces, whatever your role."""
         return Response(shown(*found(self.user, id)))
 
     @operation(
@@ -259,7 +259,7 @@ class OneWorkspace(Endpoint):
         errors=[403, 404],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change name and egress rules as administrator; tier and `archived` as superuser."""
+        """Change name and egress rules; for superusers, also the tier and `archived`."""
         _, powers = found(self.user, id)
         require(self.user, id, Action.ADMINISTER)
         given = self.body(WorkspaceChange)
@@ -275,7 +275,7 @@ class OneWorkspace(Endpoint):
 
     @operation("archiveWorkspace", "Workspace", {204: None}, errors=[403, 404])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Archive it, for superusers: nothing triggers there any more, and every row stays."""
+        """Archive a workspace, for superusers: triggers start nothing there, every row stays."""
         found(self.user, id)
         require_root(self.user, "archive a workspace")
         workspaces.archive_workspace(id, actor=self.actor)

@@ -21,7 +21,7 @@ HEAD = re.compile(r"([1-9][0-9]{0,17}):([0-9a-f]{64})")
 
 @dataclass(frozen=True, slots=True)
 class ChainHead:
-    """The newest link at some time: its number and its digest. Written `number:digest`."""
+    """The newest link at some time: its number and its digest. Its text is `number:digest`."""
 
     number: int
     digest: bytes
@@ -43,7 +43,7 @@ class ChainHead:
 
 @dataclass(frozen=True, slots=True)
 class ChainLink:
-    """The content of a link, all of which its digest covers."""
+    """The content of a link; the digest covers all of it."""
 
     number: int
     previous: bytes
@@ -55,11 +55,11 @@ class ChainLink:
 
     @property
     def count(self) -> int:
-        """Return how many rows it covers."""
+        """Return how many rows the link covers."""
         return len(self.leaves) // (ID + LEAF)
 
     def digest(self) -> bytes:
-        """Return the SHA-256 over its parts, one per line."""
+        """Return the SHA-256 of the link's parts, one per line."""
         parts = (
             FORMAT,
             self.number,
@@ -75,7 +75,7 @@ class ChainLink:
 
 
 def leaf(content: str) -> bytes:
-    """Return the leaf of a row with that content."""
+    """Return the leaf (digest) of a row with this content."""
     return hashlib.sha256(content.encode()).digest()
 
 
@@ -88,7 +88,7 @@ def split(leaves: bytes) -> Iterator[tuple[UUID, bytes]]:
 
 
 def joined(rows: Sequence[tuple[UUID, bytes]]) -> bytes:
-    """Return the opposite of `split`."""
+    """Return IDs and leaves as the text that `split` reads."""
     return b"".join(pk.bytes + one for pk, one in rows)
 
 

@@ -15,7 +15,7 @@ LONGEST = 1_000
 def difference(
     before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the differing fields of both, as JSON values."""
+    """Return the fields that differ, before and after, as JSON values."""
     names = [name for name in after if name not in before or before[name] != after[name]]
     return (
         {name: _told(name, before.get(name)) for name in names},
@@ -24,7 +24,7 @@ def difference(
 
 
 def told(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all values in the trail's form."""
+    """Return all values in the form of the audit trail."""
     return {name: _told(name, value) for name, value in values.items()}
 
 

@@ -33,7 +33,7 @@ def begin(
 ) -> QuerySet[Activity]:
     """Return the rows to export, as of now, and record the export.
 
-    It records one row in each of their workspaces, or (None) one for the whole installation.
+    Records one row in each of the workspaces, or, for None, one for the whole installation.
     `filters` are the request's.
     """
     until = rows.filter(created_at__lt=database_now())
@@ -50,7 +50,7 @@ def begin(
 
 
 def batches(rows: QuerySet[Activity], size: int = BATCH) -> Iterator[list[Activity]]:
-    """Yield the rows in lists of at most `size`."""
+    """Yield the rows in lists of at most `size` rows."""
     last: UUID | None = None
     while True:
         found = batch_after(rows, last, size)
@@ -62,7 +62,7 @@ def batches(rows: QuerySet[Activity], size: int = BATCH) -> Iterator[list[Activi
 
 
 def batch_after(rows: QuerySet[Activity], last: UUID | None, size: int = BATCH) -> list[Activity]:
-    """Return the rows after the one of that ID; fewer than `size` are the last."""
+    """Return up to `size` rows after the row with that ID; fewer mean that these are the last."""
     rest = rows if last is None else rows.filter(pk__gt=last)
     return list(rest.order_by("pk")[:size])
 
@@ -105,7 +105,7 @@ LINES = "application/x-ndjson"
 
 
 def answer(request: HttpRequest, rows: QuerySet[Activity]) -> StreamingHttpResponse:
-    """Return a streamed file of JSON lines, in a form that `request`'s server can send."""
+    """Return a streamed response of JSON lines, in a form that the server of `request` can send."""
     asynchronous = isinstance(request, ASGIRequest)
     return StreamingHttpResponse(
         lines_async(rows) if asynchronous else lines(rows),
@@ -118,7 +118,7 @@ def answer(request: HttpRequest, rows: QuerySet[Activity]) -> StreamingHttpRespo
 
 
 async def lines_async(rows: QuerySet[Activity]) -> AsyncIterator[bytes]:
-    """Yield JSON lines for a server that would otherwise read all before sending any."""
+    """Yield JSON lines to an asynchronous server, which would otherwise read all lines first."""
     last: UUID | None = None
     while batch := await sync_to_async(_next)(rows, last):
         yield written(batch)

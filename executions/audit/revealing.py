@@ -21,7 +21,7 @@ EXECUTION = {
 
 
 class NoReason(ValkyrError):
-    """Say why the payloads are to be revealed; the reason is kept."""
+    """Give a reason for revealing the payloads; the reason is kept."""
 
     code = "reason_required"
 

@@ -2,7 +2,7 @@
 
 Writing a row does not wait: a duty seals it seconds later. Links follow the transactions' numbers,
 up to the oldest open one, so that no row appears before a sealed one. One process at a time seals;
-of two the database refuses the second, since a link's number is its key.
+if two try, the database rejects the second, since a link's number is its key.
 """
 
 import logging
@@ -31,7 +31,7 @@ class SealingResult:
 
 
 def seal() -> SealingResult:
-    """Add links for all rows whose transactions are over, at most 200,000 rows.
+    """Add links for all rows whose transactions have ended, at most 200,000 rows.
 
     The new head is logged.
     """

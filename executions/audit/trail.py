@@ -1,7 +1,7 @@
 """Which rows of the audit trail a user may read, and the filters of requests.
 
 Administrators read all of their workspaces. Users who may see a workflow (or its executions) read
-the rows about it. Superusers read what concerns the whole installation.
+the rows about it. Superusers also read the rows about the whole installation.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """Verify the audit trail against its hash chain, and the chain against exported heads.
 
 Links are read in their order and rows in ID order, which are nearly the same. Each row is matched
-with its leaf; unmatched ones are kept, which are few. So two walks along primary keys verify a
+with its leaf; the few unmatched ones are kept in memory. Two walks along primary keys thus verify a
 trail of any length in limited memory.
 """
 
@@ -59,7 +59,7 @@ def verify(heads: Collection[ChainHead] = (), *, archived: int = 0) -> Verificat
 
 
 class _Walk:
-    """One verification under way."""
+    """The state of one running verification."""
 
     def __init__(self, heads: dict[int, ChainHead], archived: int) -> None:
         self.report = VerificationReport()
@@ -174,7 +174,10 @@ class _Walk:
 
 
 def _seals() -> Iterator[AuditSeal]:
-    """Return all current seals. Rows of later ones may have been stored behind the walk."""
+    """Return all current seals.
+
+    Rows that later seals cover may be stored behind the walk's position.
+    """
     newest = AuditSeal.objects.aggregate(number=Max("number"))["number"] or 0
     rows, after = AuditSeal.objects.filter(number__lte=newest), 0
     while found := list(rows.filter(number__gt=after).order_by("number")[:LINKS]):

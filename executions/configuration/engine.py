@@ -14,7 +14,7 @@ A_MINUTE = "requests a minute"
 
 
 class PlaceSettings(SettingsModel):
-    """Where Valkyr's data is, and how others reach it."""
+    """The locations of Valkyr's data, and the addresses at which others reach it."""
 
     title: ClassVar[str] = "Where things are"
 

@@ -106,10 +106,10 @@ class SealingSettings(SettingsModel):
     """The installation's key.
 
     One key seals an installation's data keys, and those seal credentials and other secrets in the
-    database. Set one of the first three, with the same value for all processes. Without one,
-    everything works until the first secret is stored. A key is 32 random bytes in base64
-    (`openssl rand -base64 32`). Keep it apart from the database's backups: without it, the secrets
-    in them cannot be read.
+    database. Set one of the first three, with the same value for all processes. Without a key,
+    Valkyr works until a secret is to be stored. A key is 32 random bytes in base64 (`openssl rand
+    -base64 32`). Keep it apart from the database's backups: without it, the secrets in them cannot
+    be read.
     """
 
     title: ClassVar[str] = "What secrets are sealed with"

@@ -91,7 +91,7 @@ class SettingsModel(BaseModel):
 
 
 def said(kind: type[SettingsModel]) -> dict[str, Any]:
-    """Return the values of a class's fields from the environment, else from Django's settings."""
+    """Return the values of a class's fields, set in the environment, else in Django's settings."""
     found: dict[str, Any] = {}
     entries = given()
     for name, field in kind.model_fields.items():
@@ -124,7 +124,7 @@ _django: Any = None
 def _source() -> Any:
     """Return Django's raw setting; None without it, or in a program without Django.
 
-    Steps call it several times each: Django's settings are only looked for until they exist.
+    Each step calls this several times, so Django's settings are searched for only until they exist.
     """
     global _django  # noqa: PLW0603 - one a process
     if _django is not None:

@@ -24,7 +24,7 @@ def name(source: Callable[[], Iterable[str]]) -> None:
 
 
 def addresses() -> Iterator[str]:
-    """Yield URLs, one server each, without the part before `+`."""
+    """Yield URLs of one server each, without a scheme prefix that ends in `+`."""
     given = [os.environ.get(variable, "") for variable in VARIABLES]
     for text in [*given, *(url for source in _sources for url in source())]:
         # `module:Class+redis://…` names a class of a result backend; `;` separates servers.

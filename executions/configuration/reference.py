@@ -46,7 +46,7 @@ def default_of(field: FieldInfo) -> str:
 
 
 def meaning_of(field: FieldInfo) -> str:
-    """Return a setting's meaning, its unit if the default has none, and its other variables."""
+    """Return a setting's description, its unit if the default has none, and its other variables."""
     given = about(field)
     text = str(field.description)
     if given["unit"] and given["unset"]:

@@ -1,9 +1,9 @@
 """Copy accounts from another database into Valkyr's, if rows refer to them.
 
-A database checks keys, and joins, among its own tables only. So if a project keeps its accounts
+A database can check keys and join tables only within itself. So if a project keeps its accounts
 elsewhere, an account (or group) that a row refers to is first copied into Valkyr's database,
-without its password. The original stays authoritative: sign-in reads it. With one database for
-both, nothing here does anything.
+without its password. The original stays authoritative: sign-in reads it. If both use one database,
+this module does nothing.
 """
 
 from functools import cache
@@ -34,7 +34,7 @@ def originals(model: Any) -> Any:
 
 
 def original(account: Any) -> Any:
-    """Return an account from the project's own database, for changes or checks."""
+    """Return an account from the project's own database, to change or check it."""
     return originals(type(account)).get(pk=account.pk) if apart() else account
 
 
@@ -86,7 +86,7 @@ def connect() -> None:
 
 
 def _before_ours(sender: Any, instance: Any, raw: bool = False, **_: Any) -> None:
-    """Copy the account that a row is about to refer to."""
+    """Copy the account that a row to be saved refers to."""
     if raw or not is_ours(sender):
         return
     for field in sender._meta.concrete_fields:
@@ -114,7 +114,10 @@ def _gone(sender: Any, instance: Any, using: str, **_: Any) -> None:
 
 
 def _here(using: str) -> bool:
-    """Return whether Valkyr's database deletes the account; else `_gone` follows."""
+    """Return whether the account is deleted in Valkyr's database.
+
+    If not, `_gone` handles the deletion.
+    """
     return not apps.ready or is_same(using, alias())
 
 

@@ -16,7 +16,7 @@ from executions.database.routing import connection
 
 @enum.unique
 class AdvisoryLock(enum.IntEnum):
-    """One member per lock. Any number works if no other member has it."""
+    """One member per lock. Any number works that no other member has."""
 
     BEAT_ELECTION = 7_263_544_401
     SWEEP_EVERY_SECOND = 7_263_544_402
@@ -47,7 +47,7 @@ CONNECT_SECONDS = 5
 
 @contextmanager
 def alone(job: AdvisoryLock) -> Iterator[bool]:
-    """Yield whether no other process does this job; others wait until the end."""
+    """Yield whether this process does the job alone; other processes wait until it ends."""
     direct = valkyr_settings().database_direct_url
     with _past_the_pooler(direct, job) if direct else _on_our_session(job) as held:
         yield held

@@ -1,7 +1,7 @@
 """Fetch data that a request will soon need together with an earlier statement.
 
-Within `reading`, rows of statements that were named as likely are kept until one of them is
-requested with the same values: once, since a second request wants fresh data. Unused rows are
+Within `reading`, rows of statements named as likely are kept until the statement is requested with
+the same values. They are used once, because a second request needs fresh data. Unused rows are
 dropped with the request.
 """
 
@@ -18,7 +18,7 @@ _kept: ContextVar[list[tuple[BoundStatement, Rows]] | None] = ContextVar("ahead"
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Keep rows that are read ahead while the block (one request) runs."""
+    """Keep the rows that are read ahead, for as long as the block (one request) runs."""
     token = _kept.set([])
     try:
         yield

@@ -29,7 +29,7 @@ def databases(app_configs: Any, **_: Any) -> list[CheckMessage]:
 
 
 def _astray(ours: str) -> list[CheckMessage]:
-    """Find a project's router that sends some of Valkyr's models elsewhere."""
+    """Report a router of the project that sends some of Valkyr's models to another database."""
     from django.apps import apps
 
     for model in apps.get_models():
@@ -44,7 +44,7 @@ def _astray(ours: str) -> list[CheckMessage]:
 
 
 def _accounts(ours: str) -> list[CheckMessage]:
-    """Find accounts in another database, whose copies have no tables in Valkyr's."""
+    """Report accounts in another database if Valkyr's has no tables for their copies."""
     model = get_user_model()
     theirs = router.db_for_read(model)
     needed = (model, Group, Permission)

@@ -30,7 +30,7 @@ class Deadline(Func):
 
 
 def database_now() -> datetime:
-    """Return the database's time, one round trip."""
+    """Return the database's time, in one round trip."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         row = cursor.fetchone()
@@ -39,7 +39,7 @@ def database_now() -> datetime:
 
 
 def first_id_at(at: datetime, apart: timedelta = timedelta(0)) -> UUID:
-    """Return the smallest UUIDv7 made `apart` from `at`, so that an age is a primary key range.
+    """Return the smallest UUIDv7 of the time `at` + `apart`, as the limit of a range of keys.
 
     For a time before 1970 it is the smallest possible one.
     """

@@ -1,4 +1,4 @@
-"""Where the engine's own tables are."""
+"""Report the addresses of the databases with the engine's tables."""
 
 from urllib.parse import quote
 

@@ -88,7 +88,7 @@ def _to_json(value: Any) -> str | int:
 
 
 def _from_json(field: "Field[Any, Any]", value: Any) -> Any:
-    """Return the value as the column has it. Raises ValueError and ValidationError."""
+    """Convert a JSON value to the column's type. Raises ValueError and ValidationError."""
     if type(value) is not (int if isinstance(field, IntegerField) else str):
         raise ValueError(value)
     found = field.to_python(value)

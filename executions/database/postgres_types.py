@@ -14,10 +14,10 @@ NOT_INSTALLED = "postgres.E005"
 
 
 class _WithoutTheApp:
-    """Does not require the app, and is Django's own class to migrations."""
+    """A mixin that does not require the app, and appears in migrations as Django's own class."""
 
     def check(self, *args: Any, **named: Any) -> list[CheckMessage]:
-        """Run its other checks."""
+        """Run Django's checks, except the one that requires the app."""
         found: list[CheckMessage] = super().check(*args, **named)  # type: ignore[misc]
         return [message for message in found if message.id != NOT_INSTALLED]
 

@@ -2,8 +2,8 @@
 
 `VALKYR["DATABASE"]` names it; else it is where the project's routers write Valkyr's models.
 Valkyr's statements, transactions and locks use `connection` and `transaction` from
-`executions.database`, never Django's, whose database is `default`. The ORM uses routers, of which
-Valkyr's is the last: saves use only routers, no manager.
+`executions.database`, never Django's, whose database is `default`. The ORM uses the routers, the
+last of which is Valkyr's, because saves ask only routers, not managers.
 """
 
 from functools import cache
@@ -78,12 +78,12 @@ class Router:
         return is_same(db, alias())
 
     def allow_relation(self, one: Any, other: Any, **hints: Any) -> bool | None:
-        """Let a row refer to any row: the database with both checks the key."""
+        """Let a row refer to any row: the database that holds both rows checks the key."""
         return True if is_ours(type(one)) or is_ours(type(other)) else None
 
 
 def is_same(one: str, other: str) -> bool:
-    """Return whether two aliases are one database, which is then migrated once for both."""
+    """Return whether two aliases name one database, which is then migrated once."""
     return one == other or _place(one) == _place(other)
 
 
@@ -99,8 +99,8 @@ def _place(of: str) -> tuple[str, ...]:
 def route() -> None:
     """Add Valkyr's router after the project's own, if the tables have a database.
 
-    A project need not list it. A name that only half of the statements follow would put rows into
-    two databases, and Django rejects references to accounts in another one.
+    A project need not list it. A name that only some statements follow would put rows into two
+    databases, and Django rejects references to accounts in another database.
     """
     if (named() or alias() != DEFAULT_DB_ALIAS) and not any(
         isinstance(one, Router) for one in router.routers
@@ -109,7 +109,7 @@ def route() -> None:
 
 
 class _OurConnection:
-    """This thread's connection to Valkyr's database, like `django.db.connection` to `default`."""
+    """This thread's connection to Valkyr's database, as `django.db.connection` is to `default`."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(connections[alias()], name)

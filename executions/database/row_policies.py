@@ -1,8 +1,8 @@
 """Row-level security: a policy for each table whose rows belong to a workspace.
 
 A row belongs to the workspace of its column, else to that of the row it refers to, by the first
-foreign key that leads to one. The policies restrict the role of `row_scope` alone; other roles are
-unrestricted, so that the engine's statements keep their plans.
+foreign key that leads to a workspace. The policies restrict the role of `row_scope` alone; other
+roles are unrestricted, so that the engine's statements keep their plans.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ class RowPolicy:
 
     @property
     def version(self) -> str:
-        """Return the policy's comment, by which an up-to-date policy is recognised."""
+        """Return the comment stored with the policy, which shows whether it is up to date."""
         made = f"{self.seen}\n{self.written}\n{scoped_role()}"
         return hashlib.sha256(made.encode()).hexdigest()
 
@@ -59,8 +59,8 @@ def policies() -> list[RowPolicy]:
 def policy_of(model: type[Model]) -> RowPolicy | None:
     """Return the policy of a model's table; None for rows that belong to no workspace.
 
-    `rows_of_no_workspace` of the model says what requests may do with rows whose workspace is
-    empty: nothing, where it is missing; `read` or `write` them.
+    `rows_of_no_workspace` of the model says whether requests may `read` or `write` rows without a
+    workspace; by default they can do neither.
     """
     condition = _condition(model)
     if not condition:
@@ -81,7 +81,10 @@ def _is_stored(model: type[Model]) -> bool:
 
 
 def _condition(model: type[Model]) -> str:
-    """Return, as SQL, whether a row belongs to one of the request's workspaces; "" for none."""
+    """Return, as SQL, whether a row belongs to one of the request's workspaces.
+
+    "" if the table's rows belong to none.
+    """
     table = _quoted(model._meta.db_table)
     if model is _workspace_model():
         return f"{table}.{_quoted(str(model._meta.pk.column))} = {THEIRS}"
@@ -97,7 +100,7 @@ def _condition(model: type[Model]) -> str:
 
 
 def _parents(model: type[Model]) -> list[tuple[str, type[Model]]]:
-    """Return columns with the models that they refer to, one of which has the workspace."""
+    """Return columns with the models that they refer to, one of which leads to a workspace."""
     declared: Sequence[tuple[str, str]] = getattr(model, "rows_belong_to", ())
     if declared:
         return [(column, apps.get_model(translated(label))) for column, label in declared]

@@ -3,7 +3,7 @@
 Within `limited`, every statement of our connections runs as the role `scoped_role()`, to which the
 policies of `row_policies` apply, with the list of workspaces in a parameter. Each transaction sets
 its own scope, in the round trip of its first statement. So no statement sees the scope of another
-request, however that ended and however sessions are shared.
+request, even if that request failed or shared the session.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ EVERYBODY = {"role": "'none'", "ids": "''"}
 
 
 class RowScope:
-    """The workspaces of an account when its first statement begins; or one of them.
+    """The workspaces of an account at the time of its first statement, or one of them.
 
     Each request has its own scope, even for the same account.
     """
@@ -49,7 +49,7 @@ class RowScope:
 
     @cached_property
     def values(self) -> dict[str, str]:
-        """Return the role and the workspaces, as SQL."""
+        """Return the role and the list of workspaces, as SQL."""
         if self._workspace_id is not None:
             ids = literal(f"{{{self._workspace_id}}}")
         else:
@@ -114,7 +114,7 @@ UNKNOWN = object()
 
 
 class ScopeWatcher:
-    """Knows the scope of the transaction that is open on one connection.
+    """Tracks the scope of the transaction that is open on one connection.
 
     A scope lasts until its transaction ends, so neither a session nor a pooler carries it to
     another request. A statement outside of a transaction is a transaction of its own.
@@ -138,12 +138,12 @@ class ScopeWatcher:
         self._known = UNKNOWN
 
     def is_at_work(self) -> bool:
-        """Return whether statements are limited now."""
+        """Return whether statements are currently limited."""
         return _current.get() is not None
 
 
 def _commands(known: Any, wanted: RowScope | None) -> tuple[bytes, ...]:
-    """Return the commands that lead from the known scope to the wanted one."""
+    """Return the commands that change the known scope to the requested one."""
     # Under another scope's role, memberships would be hidden.
     steps = [EVERYBODY] if known is not None else []
     if wanted is not None:

@@ -95,7 +95,7 @@ def outdated() -> list[RowPolicy]:
 
 
 def problems() -> Iterator[str]:
-    """Yield what keeps requests from being limited, each with what to do; queries the database."""
+    """Yield each reason why requests cannot be limited, with its remedy; queries the database."""
     role = scoped_role()
     found = _rows(ROLE, [role])
     if not found:
@@ -111,7 +111,7 @@ def problems() -> Iterator[str]:
 
 @register(Tags.database)
 def in_place(**_: Any) -> list[CheckMessage]:
-    """Check what keeps requests from being limited; `migrate` fixes most of it."""
+    """Report each reason why requests cannot be limited; `migrate` fixes most of them."""
     found = problems() if enabled() else ()
     return [Advice(text, hint=f"See {PAGE}.", id="valkyr.W024") for text in found]
 

@@ -23,11 +23,12 @@ class Statements:
 
     They are prepared, and from their sixth use on PostgreSQL keeps one plan, until it analyses a
     table again. A statement with `--! plan each time` is planned for its values and for the present
-    tables: with an array of ids, a plan made on a small table would keep reading all of it.
+    tables: with an array of ids, a plan made for a small table would continue to read the whole
+    table.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Read nothing yet; each file is read once, at its first use."""
+        """Set the folder; each file is read once, at its first use."""
         self.folder = folder
         self.text = cache(self._text)
         self.kept = cache(self._kept)
@@ -105,8 +106,8 @@ def run_together(
     """Run statements one after another in one round trip; return the rows of each.
 
     They join the open transaction (its BEGIN goes with them), or form one that commits with the
-    last of them. Each sees the effects of the earlier ones, and what was committed while they
-    waited. If one fails, the later ones do not run, and the error is raised.
+    last of them. Each sees the effects of the earlier ones, and changes that others committed
+    meanwhile. If one fails, the later ones do not run, and the error is raised.
 
     With `last`, nothing follows in the outermost `atomic` block, so its COMMIT is sent with them.
     Within another block this changes nothing.

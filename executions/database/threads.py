@@ -1,4 +1,4 @@
-"""Query the database from asynchronous code, in a thread that keeps no connection."""
+"""Query the database from asynchronous code, in a thread that keeps no connection open."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -13,7 +13,8 @@ Found = TypeVar("Found")
 async def in_a_thread(look: Callable[[], Found]) -> Found:
     """Return the result of `look`, which runs in a thread of the event loop's pool.
 
-    Its connection is closed afterwards, because no other code closes those of the pool's threads.
+    Its connection is closed afterwards, because no other code closes connections of the pool's
+    threads.
     """
 
     def looked() -> Found:

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @contextmanager
 def hurried() -> Iterator[None]:
-    """Run the block's statements with a timeout; a slow one raises OperationalError."""
+    """Run the block's statements with a timeout; a slow statement raises OperationalError."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(f"SET LOCAL statement_timeout = {PATIENCE_MS}")
@@ -49,7 +49,7 @@ PATIENCE = {
 
 
 def connect(app: Any) -> None:
-    """Raise the limits from before the first migration until after the last."""
+    """Connect the signals that raise the time limits while migrations run."""
     pre_migrate.connect(_begin, sender=app, dispatch_uid="executions.database.time_limits")
     post_migrate.connect(_end, sender=app, dispatch_uid="executions.database.time_limits")
 

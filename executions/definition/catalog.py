@@ -19,7 +19,7 @@ class OutcomeRule:
 
     `each`: every item of its list, or every value of its mapping, as text. `value`: its value, or
     `otherwise` if it has none. `given`: `outcomes`, if it is present and not null. `equals`:
-    `outcomes`, if its value is `equals`.
+    `outcomes`, if the key's value equals it.
     """
 
     key: str
@@ -101,9 +101,9 @@ class ModuleSpec:
     (`loop` or `map`) that the engine runs. `deferred` are the keys of `with` whose templates the
     engine renders later, in another scope: a loop's `until`. `credential` lists the types of
     credential it accepts, one at a time; its `with` may name secrets if it `takes_secrets`.
-    `judges_hosts` says what it sends to checked hosts only: `everything` in its `with`, its
-    `credential` alone, or nothing (""). `addresses` are the keys of `with` that hold the address,
-    `keeps` those that never leave this machine.
+    `judges_hosts` says which data the module sends to checked hosts only: `everything` in its
+    `with`, its `credential` alone, or nothing (""). `addresses` are the keys of `with` that hold
+    the address, `keeps` those that never leave this machine.
     """
 
     type: str
@@ -138,7 +138,7 @@ class ModuleSpec:
 
     @property
     def retry_name(self) -> str:
-        """Return the name of its retry policy; `custom` for its own values."""
+        """Return the name of the task's or module's retry policy; `custom` for its own values."""
         return self.retry if isinstance(self.retry, str) else "custom"
 
 

@@ -272,7 +272,7 @@ class _Compiler:
         return render
 
     def _parts(self, text: str, pointer: Pointer) -> list[str | Expression]:
-        """Return the valid parts of a string."""
+        """Return the valid parts of a string, and report the problems of the others."""
         parts: list[str | Expression] = []
         try:
             parts += [

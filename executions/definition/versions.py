@@ -76,7 +76,7 @@ def _reads_input(graph: Graph) -> bool:
 
 @lru_cache(maxsize=KEPT)
 def _payload_validator(version_id: UUID) -> Any:
-    """Return the validator, made on first use: workers need none, and the import is slow."""
+    """Return the validator, made on first use: workers need none, and its import is slow."""
     return validator(compiled(version_id).input_schema)
 
 

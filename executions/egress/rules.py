@@ -24,7 +24,7 @@ FIELD = "egressHosts"
 
 
 class Verdict(enum.Enum):
-    """What the rules say of a host, before its name is resolved."""
+    """The decision on a host before its name is resolved."""
 
     ALLOWED = enum.auto()
     REFUSED = enum.auto()
@@ -33,7 +33,9 @@ class Verdict(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class EgressRules:
-    """The hosts that steps of a workspace may connect to; `own` is false for the installation's.
+    """The hosts that steps of a workspace may connect to.
+
+    `own` is False for the installation's rules.
 
     `workspace` is the slug, empty for work that belongs to no workspace.
     """

@@ -48,7 +48,7 @@ class QueuePosition:
 
 @dataclass(frozen=True, slots=True)
 class PauseRecord:
-    """The user who paused it, when and why."""
+    """The user who paused the execution, with the time and the reason."""
 
     by: str
     at: datetime
@@ -58,7 +58,7 @@ class PauseRecord:
 def standing(
     row: WorkflowExecution, line: QueuePosition | None, pause: PauseRecord | None
 ) -> Reason:
-    """Return the reason; a waiting execution needs `line`, a paused one `pause`."""
+    """Return the reason; pass `line` for a waiting execution and `pause` for a paused one."""
     if row.state in FINAL:
         return _over(row)
     if row.state == ExecutionState.PENDING and line is not None:
@@ -197,7 +197,7 @@ def _count(number: int) -> str:
 
 
 def reason_of(row: WorkflowExecution) -> Reason:
-    """Return why an execution is in its state; at most one query."""
+    """Return why an execution is in its state; makes at most one query."""
     return standing(row, _line(row), _pause(row))
 
 

@@ -1,8 +1,8 @@
 """Check all parts concurrently, in bounded time, at most once a second.
 
 Each of the two checks (one at the broker, one through the database) has a thread of its own. If one
-hangs, for example on a frozen server, no request waits for it and no second one starts: until it
-ends, its parts have no result.
+hangs, for example on a frozen server, no request waits for it and no second one starts: until that
+check ends, its parts have no result.
 """
 
 import logging

@@ -63,7 +63,10 @@ def database(session: Session) -> HealthFinding:
 
 
 def migrations(session: Session) -> HealthFinding:
-    """Check that all migrations of this code are applied; newer ones of other code do no harm."""
+    """Check that all migrations of this code are applied.
+
+    Newer migrations of other code are ignored.
+    """
     try:
         rows = session.execute("SELECT app, name FROM django_migrations").fetchall()
     except psycopg.errors.UndefinedTable:
@@ -110,5 +113,5 @@ def register(name: str, look: Check) -> None:
 
 
 def names() -> tuple[str, ...]:
-    """Return all parts, those that a process needs itself first."""
+    """Return the names of all parts, beginning with those that a process itself needs."""
     return (*NEEDED, *(name for name in SEEN if name not in NEEDED))

@@ -34,8 +34,8 @@ def ask(
 ) -> Job:
     """Return the subject's unfinished job, or a new one.
 
-    A job that succeeded in the last `fresh` seconds is returned too. Raises QuotaExceeded if the
-    workspace has too many unfinished jobs.
+    A job that succeeded within the last `fresh` seconds is also returned. Raises QuotaExceeded if
+    the workspace has too many unfinished jobs.
     """
     known = _known(kind, subject, fresh)
     if known is not None:

@@ -1,4 +1,4 @@
-"""Push live states of executions to viewers; without viewers it costs nothing.
+"""Push live states of executions to viewers; does nothing while there are no viewers.
 
 A viewer (`viewer`) joins the hub of its event loop (`hub`), which reads changes (`feed`) for all
 viewers at once and gives each its frames (`frame`); `event_stream` sends them as server-sent

@@ -26,7 +26,7 @@ from executions.live.viewer import KEEP_ALIVE, RETRY, Frame, StreamEnded, Viewer
 
 
 class Full(Enum):
-    """Whose limit of connections is reached."""
+    """The limit of connections that is reached: the user's or the process's."""
 
     PROCESS = "process"
     PERSON = "person"
@@ -46,13 +46,13 @@ class StreamSlots:
             return self._full(user_id)
 
     def taken(self) -> int:
-        """Return how many are taken."""
+        """Return how many slots are taken."""
         with self._lock:
             return self._taken.total()
 
     @contextmanager
     def held(self, user_id: Any) -> Iterator[bool]:
-        """Hold a slot in the block, if one is free; yields whether."""
+        """Hold a slot in the block, if one is free; yield whether it got one."""
         with self._lock:
             free = self._full(user_id) is None
             self._taken[user_id] += free
@@ -79,10 +79,13 @@ PATIENCE = 30.0
 
 
 class LiveAnswer(StreamingHttpResponse):
-    """Server-sent events; a WebSocket sends the same `frames`. None means no news in time."""
+    """Server-sent events; a WebSocket sends the same `frames`.
+
+    A frame of None means that nothing changed in time.
+    """
 
     def __init__(self, request: HttpRequest, user_id: Any, feed: Feed, pk: UUID, last: str) -> None:
-        """Begin nothing before the first read."""
+        """Store the viewer; no work is done before the first read."""
         self._user_id, self._feed, self._pk, self._last = user_id, feed, pk, last
         # A server that is not asynchronous gets one answer and comes back for the next.
         streams = isinstance(request, ASGIRequest)

@@ -56,7 +56,7 @@ class News:
 
 
 class Feed(Protocol):
-    """Reads on a plain connection, in a thread; nothing is kept between two calls."""
+    """Reads on a plain connection, in a thread; no state is kept between two calls."""
 
     def changes(self, ids: Sequence[UUID], since: int) -> dict[UUID, News]:
         """Return the objects' rows written since the cursor, without unchanged objects."""
@@ -65,12 +65,12 @@ class Feed(Protocol):
     def opening(self, pk: UUID, since: int | None) -> News | None:
         """Return a new viewer's first rows: everything, or those written since the cursor.
 
-        Includes whether it has ended; None if it was deleted.
+        The result includes whether the object has ended; None if it was deleted.
         """
         ...
 
     def told(self, news: News) -> dict[str, Any]:
-        """Return news as the members of a frame's JSON object."""
+        """Return news as the members of the JSON object in a frame."""
         ...
 
 

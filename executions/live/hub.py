@@ -37,7 +37,7 @@ class LookPacing:
     """The pause between reads, based on their durations."""
 
     def __init__(self) -> None:
-        """Begin without reads."""
+        """Start without any measured reads."""
         self._took: deque[float] = deque(maxlen=LOOKS)
 
     def rest_after(self, seconds: float) -> float:
@@ -59,11 +59,11 @@ class RowFingerprints:
     """Fingerprints of rows by ID; the oldest are dropped first."""
 
     def __init__(self) -> None:
-        """Begin empty."""
+        """Start without fingerprints."""
         self._told: dict[str, int] = {}
 
     def unknown(self, rows: list[Row]) -> list[Row]:
-        """Return the rows that differ from the sent ones, and count them as sent."""
+        """Return the rows that differ from the sent ones, and record them as sent."""
         return [row for row in rows if self._learns(row)]
 
     def _learns(self, row: Row) -> bool:
@@ -86,7 +86,7 @@ class Watched:
     """One watched object, its viewers, and the rows sent to them."""
 
     def __init__(self) -> None:
-        """Begin without viewers."""
+        """Start without viewers."""
         self.viewers: set[Viewer] = set()
         self.memory = RowFingerprints()
 
@@ -104,7 +104,7 @@ class Hub:
         self._task: asyncio.Task[None] | None = None
 
     def join(self, viewer: Viewer) -> None:
-        """Send a viewer what it has not seen, and then all changes."""
+        """Send a viewer the rows that it has not seen, and then all changes."""
         self._joining.append(viewer)
         self._joined.set()
         if self._task is None:
@@ -255,9 +255,9 @@ def hub() -> Hub:
 
 
 def at_rest() -> bool:
-    """Return whether no hub of this process reads.
+    """Return whether no hub of this process reads the database.
 
-    A hub without viewers ends its last read first.
+    A hub without viewers completes its last read.
     """
     return not any(one.reading for one in list(_hubs.values()))
 
@@ -273,7 +273,7 @@ def _changes(ids: dict[Feed, list[UUID]], since: int | None) -> tuple[Mark, dict
 
 
 def opening(feed: Feed, pk: UUID, last: str | None) -> tuple[Mark, str, News | None]:
-    """Return a new viewer's first rows: changes since it left, or everything."""
+    """Return a new viewer's first rows: changes since it disconnected, or everything."""
     at = mark()
     since = read_cursor(last, at.cursor)
     if since is not None:

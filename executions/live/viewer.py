@@ -53,7 +53,7 @@ class StreamEnded(Exception):
 
 
 class Viewer:
-    """A viewer of `pk` in a feed; `last` is its cursor, if it returns.
+    """A viewer of `pk` in a feed; `last` is its cursor if it reconnects.
 
     Belongs to one event loop; only `next` waits.
     """
@@ -68,16 +68,16 @@ class Viewer:
         self._dropped: Callable[[], None] | None = None
 
     def when_dropped(self, call: Callable[[], None]) -> None:
-        """Set what to do if it is dropped for being too slow."""
+        """Set the function to call if the viewer is dropped because it is too slow."""
         self._dropped = call
 
     @property
     def topic(self) -> tuple[Feed, UUID]:
-        """Return what the viewer watches."""
+        """Return the object that the viewer watches."""
         return self.feed, self.pk
 
     def offer(self, frames: Sequence[Frame]) -> bool:
-        """Add frames; close it and return False if it reads too slowly."""
+        """Add frames; close the viewer and return False if it reads too slowly."""
         for frame in frames:
             full = len(self._waiting) >= MOST_FRAMES or self._characters > MOST_CHARACTERS
             if full:
@@ -89,7 +89,7 @@ class Viewer:
         return True
 
     def close(self) -> None:
-        """Let queued frames be read, and nothing after them."""
+        """Accept no further frames; those in the queue can still be read."""
         self.open = False
         self._news.set()
 

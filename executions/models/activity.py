@@ -65,7 +65,7 @@ class Activity(models.Model):
 
 
 class AuditSeal(models.Model):
-    """A link of the audit trail's hash chain: which rows it covers, and the digest of the link.
+    """A link of the audit trail's hash chain: the rows that it covers, and its digest.
 
     `leaves` holds, for each row in the order of sealing, the 16 bytes of its id and the SHA-256 of
     its content. `digest` covers the leaves, the number, the time and the previous link's digest

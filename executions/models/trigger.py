@@ -65,7 +65,7 @@ class Trigger(models.Model):
 class CronTick(models.Model):
     """One fire time of a schedule. Its row is the guard: each time fires at most once.
 
-    A QUEUED tick starts at `start_at` at the earliest: later than `fire_at` by the jitter.
+    A QUEUED tick starts no earlier than `start_at`, which is `fire_at` plus the jitter.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -137,7 +137,7 @@ class WebhookDelivery(models.Model):
 
 
 class Event(models.Model):
-    """An outside event, reported once; it starts workflows and wakes waiting runs.
+    """An outside event, published once, which starts workflows and wakes waiting runs.
 
     `delivered_at` is set once every waiting run was checked, `delivered_to` is the last run checked
     so far, and `looked_at` is when that was.
@@ -171,7 +171,7 @@ class Event(models.Model):
 
 
 class RefusedMessage(models.Model):
-    """A message of a QUEUE trigger that could not start anything: the trigger's dead letter."""
+    """A message of a QUEUE trigger that could not start an execution: the trigger's dead letter."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     trigger = models.ForeignKey(Trigger, on_delete=models.CASCADE, related_name="refused")

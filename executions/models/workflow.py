@@ -70,7 +70,10 @@ class Workflow(models.Model):
 
     @property
     def origin_place(self) -> str:
-        """Return where its code is, such as `shop.flows:fulfil, line 42`; "" if users edit it."""
+        """Return the location of its code, such as `shop.flows:fulfil, line 42`.
+
+        "" if users edit it.
+        """
         return f"{self.origin}, line {self.origin_line}" if self.origin_line else self.origin
 
 

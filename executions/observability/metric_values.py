@@ -55,7 +55,7 @@ def registry() -> CollectorRegistry:
 def share_with_children() -> None:
     """Count in files that this process shares with its children; call it before the fork.
 
-    Earlier counts are dropped. The files are in memory if the system has such a folder.
+    Earlier counts are dropped. The files are in memory if the system has a folder for that.
     """
     global _folder  # noqa: PLW0603 - one a process
     parent = Path("/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir())  # noqa: S108

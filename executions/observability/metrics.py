@@ -31,7 +31,7 @@ def started(trigger: str, number: int) -> None:
 
 
 def ended(sender: Any = None, *, state: str, **_: Any) -> None:
-    """Count an ended execution."""
+    """Count an ended execution when its end is committed."""
     ENDED.labels(state).inc()
 
 

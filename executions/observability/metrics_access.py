@@ -1,7 +1,8 @@
 """Access to metrics: by token, or from a network that an operator named.
 
-Metrics are never public: without either, only this machine may read them. A web process that others
-reach does not allow even that, because requests through a proxy come from this machine too.
+Metrics are never public: without either, only this machine may read them. A web process that other
+machines can reach does not allow even this machine, because requests through a proxy also come from
+it.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The token, if there is one, and the networks that need none."""
+    """The token, if there is one, and the networks from which no token is needed."""
 
     token: str
     networks: Sequence[Network]
@@ -29,7 +30,7 @@ class Access:
         return self.knows(authorization) or self._near(address)
 
     def knows(self, authorization: str) -> bool:
-        """Return whether it contains the token."""
+        """Return whether an `Authorization` header contains the token."""
         scheme, _, given = authorization.partition(" ")
         right = constant_time_compare(given.strip().encode(), self.token.encode())
         return bool(self.token) and scheme.lower() == "bearer" and right

@@ -1,8 +1,8 @@
-"""The proxies whose statement about the caller's address is trusted: those an operator named.
+"""The proxies that an operator named, whose statement about the caller's address is trusted.
 
-A forwarded address is a header, which any client can send. It is read from the right; each entry
-was added by the server after it, as long as these are our proxies. Entries that none of our
-added are removed from the request.
+A forwarded address is a header, which any client can send. It is read from the right, as long as
+the server that added an entry is one of our proxies. Entries that none of our proxies added are
+removed from the request.
 """
 
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence

@@ -1,4 +1,4 @@
-"""Build endpoints that look and answer like the engine's own endpoints."""
+"""Build endpoints that look and respond like the engine's own endpoints."""
 
 from executions.admin.changelist import (
     BOUND,

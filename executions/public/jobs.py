@@ -1,4 +1,4 @@
-"""Let a worker compute the answer to a request."""
+"""Let a worker compute the response to a request."""
 
 from executions.errors import JobFailed
 from executions.jobs.requests import ask, newest, wait

@@ -29,7 +29,7 @@ FACTS = ("name", "description", "origin", "definition")
 
 @dataclass(frozen=True, slots=True)
 class CodeVersion:
-    """The current version of code's definition; `created` if this call made it."""
+    """The current version of a definition in code; `created` if this call made it."""
 
     workflow_id: UUID
     version_id: UUID
@@ -41,7 +41,7 @@ class CodeVersion:
 class CodeContent:
     """A checked definition, ready to be written; `mark` is the checksum of `resolved`.
 
-    If the workflow does not exist, or is deleted by now, it is created with `new_id`.
+    If the workflow does not exist or was deleted meanwhile, it is created with `new_id`.
     """
 
     slug: str
@@ -74,7 +74,7 @@ class _Written:
 def write(workspace: Workspace, said: Sequence[CodeContent]) -> dict[str, CodeVersion]:
     """Set workflows to their code in one transaction; return their versions by slug.
 
-    Raises SlugTaken if a user, or other code, has a slug; then nothing is written.
+    Raises SlugTaken if a user, or other code, has a slug; in that case, no workflow is written.
     """
     with transaction.atomic():
         rows = _rows(workspace, sorted(said, key=lambda one: one.slug))
@@ -158,7 +158,7 @@ def _number(rows: Sequence[_Written]) -> None:
 
 
 def _known(ids: Sequence[UUID], marks: Iterable[str]) -> dict[tuple[UUID, str], WorkflowVersion]:
-    """Return the versions with these checksums; of several with the same the newest."""
+    """Return the versions with these checksums; of several with one checksum, the newest."""
     if not ids:
         return {}
     rows = WorkflowVersion.objects.filter(

@@ -1,8 +1,8 @@
 """Workflows that come from code: published by content, read-only for users.
 
-The code is the draft. Equal content makes no version, so that publishing is safe from any number of
-processes, at any time. The content is the fully resolved definition, so a change of a step's own
-facts (its effect, its outcomes) counts too.
+The code is the draft. Equal content creates no version, so any number of processes can publish at
+any time. The content is the fully resolved definition, so a change of a step's properties (its
+effect, its outcomes) also counts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ class CodeDefinition:
 
     @property
     def called(self) -> str:
-        """Return the displayed name: its own, else the definition's, else the slug."""
+        """Return the displayed name: the given one, else the definition's, else the slug."""
         return (self.name or str(self.definition.get("name") or self.slug))[:200]
 
 
@@ -84,7 +84,7 @@ def publish_many_from_code(
     """Publish many definitions as `publish_from_code` does; return their versions by slug.
 
     One query if nothing changed. All are checked before any is written; then BATCH workflows are
-    written per transaction. Of several with one slug the last counts.
+    written per transaction. If several have one slug, the last one counts.
     """
     plan = plan_from_code(given, workspace=workspace)
     versions = {slug: plan.current[slug] for slug in plan.unchanged}
@@ -133,7 +133,7 @@ def plan_from_code(
 
 
 def _id_of(workspace: str) -> UUID | None:
-    """Return its ID; None if nothing is published there yet."""
+    """Return the workflow's ID; None if it does not exist yet."""
     return Workspace.objects.filter(slug=workspace).values_list("pk", flat=True).first()
 
 
@@ -148,7 +148,7 @@ def _published(workspace: str, slugs: list[str]) -> Iterable[Any]:
 
 
 def _says(one: CodeDefinition, row: Mapping[str, Any]) -> bool:
-    """Return whether a row equals the code; the slow checksum is compared last."""
+    """Return whether a row equals the code; compares the checksum, which is slow, last."""
     said = (one.origin, one.line, one.called, one.description)
     has = tuple(row[name] for name in ("origin", "origin_line", "name", "description"))
     return said == has and row["mark"] == _mark(one.definition)

@@ -1,6 +1,6 @@
 """Example workflows that are one definition each.
 
-They are in `examples/` of the repository, and in the wheel beside this app's packages; a process
+They are in `examples/` of the repository, and in the wheel next to this app's packages; a process
 reads them once, on first use.
 """
 
@@ -34,7 +34,7 @@ class PayloadSample:
 
 @lru_cache(maxsize=1)
 def samples() -> tuple[PayloadSample, ...]:
-    """Return the examples that can be published here, by name, without those that call others."""
+    """Return the examples that can be published here, by name, except those that call others."""
     found = (_read(path) for path in sorted(FOLDER.glob("*/workflow.yaml")) if _alone(path))
     return tuple(sample for sample in found if not versioning.check(sample.definition))
 
@@ -53,7 +53,7 @@ def _read(path: Path) -> PayloadSample:
 
 
 def _tags(definition: dict[str, Any]) -> tuple[str, ...]:
-    """Return the kinds of modules it uses, and how it is started."""
+    """Return the kinds of modules that the example uses, and its kinds of triggers."""
     bodies = read_body(definition, (), catalog()).everywhere()
     modules = [module for body in bodies for task in body.tasks for module, _ in task.steps]
     kinds = {module.spec.category for module in modules if module.spec is not None}

@@ -1,6 +1,6 @@
 """Copy a workflow from code for editing in the studio; the original stays in code.
 
-The copy is a draft. Nothing triggers it until it is published.
+The copy is a draft. Triggers do not start it until it is published.
 """
 
 from uuid import UUID

@@ -109,7 +109,7 @@ def update_workflow(
 def archive_workflow(
     workflow_id: UUID, *, actor: Actor, expected_revision: int | None = None, reason: str = ""
 ) -> Workflow:
-    """Archive a workflow: nothing triggers it any more; its executions stay.
+    """Archive a workflow: triggers no longer start it; its executions stay.
 
     Raises NotFound, StaleRevision.
     """
@@ -129,10 +129,10 @@ def publish(
     actor: Actor,
     kind: str = VersionKind.PUBLISHED,
 ) -> WorkflowVersion:
-    """Make an immutable version of the draft, everything resolved into it.
+    """Make an immutable version of the draft, fully resolved.
 
-    A published version becomes the latest and its triggers take effect; a test version only exists.
-    Raises NotFound, InvalidDefinition with all problems, Unchanged, and FromCode if a user
+    A published version becomes the latest and its triggers take effect; a test version does
+    neither. Raises NotFound, InvalidDefinition with all problems, Unchanged, and FromCode if a user
     publishes a workflow from code.
     """
     with transaction.atomic():
@@ -157,7 +157,7 @@ def publish_trial(
 ) -> WorkflowVersion:
     """Make a test version of a definition (by default the draft), or of a part of it.
 
-    The draft stays unchanged, and nothing triggers the version: `triggers.start` takes its ID.
+    The draft stays unchanged, and triggers do not start the version: `triggers.start` takes its ID.
     Raises NotFound, InvalidDefinition with all problems, by the places in the given definition.
     """
     with transaction.atomic():

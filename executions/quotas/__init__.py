@@ -1,7 +1,7 @@
 """Hourly and daily limits on executions: a workspace's by its tier, and those that plugins add.
 
 There is a counter row for each window of the database's clock in UTC, updated in the transaction
-that starts the executions: a failed start counts nothing, and no limit is ever exceeded. Only
+that starts the executions: a failed start is not counted, and no limit is ever exceeded. Only
 limited resources are counted.
 """
 

@@ -33,7 +33,9 @@ PRUNED_AT_ONCE = 5_000
 
 
 def count(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
-    """Count `more` executions, all or none; raises QuotaExceeded, which must undo the transaction.
+    """Count `more` executions, all or none.
+
+    Raises QuotaExceeded, which must roll the transaction back.
 
     Call it inside the starting transaction, after the workspace is locked and before keys and
     executions are. Without limits it makes no query.
@@ -142,7 +144,7 @@ def _exceeded(
 
 
 class Counter(NamedTuple):
-    """The owner of a counter: a workspace, or one user in it."""
+    """The owner of a counter: a workspace, or one of its users."""
 
     workspace_id: UUID
     user_id: Any
@@ -152,7 +154,7 @@ class Counter(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One window of a counter: allowed and used; None if there is no limit or no count."""
+    """One window of a counter: the limit and the use; None if there is no limit or no count."""
 
     limit: int | None
     used: int | None

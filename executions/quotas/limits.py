@@ -12,9 +12,9 @@ from executions.states import QuotaWindow
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """At most `most` executions per window, of the whole workspace or of one user; `of` says whose.
+    """At most `most` executions per window, of the whole workspace or of one user.
 
-    `of` begins a sentence, such as "The tier 'free'".
+    `of` names the owner at the start of a sentence, such as "The tier 'free'".
     """
 
     user_id: Any
@@ -25,7 +25,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Ceilings:
-    """A tier's name and its limits on running and waiting executions; and the counted limits.
+    """A tier's name its limits on running and waiting executions, and the counted limits.
 
     Only the tightest of several limits on one counter is listed; None means no limit.
     """

@@ -1,4 +1,4 @@
-"""Clients of the Redis that an address names, found by Sentinels where it names those.
+"""Clients of the Redis that an address names, found by Sentinels if it names those.
 
 `sentinel://:password@host:26379/0;sentinel://:password@host:26379/0` names Sentinels, as for
 Celery. The user, the password and the database are those of Redis, and are read from the first
@@ -24,7 +24,7 @@ KEPT_SECONDS = 10.0
 
 
 def open_client(url: str, **options: Any) -> redis.Redis:
-    """Return a client; of Sentinels, one that follows the primary.
+    """Return a client; if the address names Sentinels, the client follows the primary.
 
     Raises ImproperlyConfigured if Celery's options do not name the primary.
     """
@@ -59,7 +59,7 @@ def _primary_name() -> str:
 
 
 class _Found:
-    """The servers that Sentinels named a moment ago."""
+    """The servers that Sentinels named recently."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -85,7 +85,7 @@ _found = _Found()
 def behind_sentinels() -> Iterator[str]:
     """Return the addresses of the engine's Redis servers that only Sentinels name.
 
-    If no Sentinel answers, these are the servers of the last answer. Raises redis.RedisError if
+    If no Sentinel responds, returns the servers of the last response; raises redis.RedisError if
     there was none.
     """
     named = [one for one in messaging.own_addresses() if messaging.SENTINEL in one]

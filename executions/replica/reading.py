@@ -122,8 +122,8 @@ def _may(request: HttpRequest) -> bool:
 def _on_the_replica() -> Iterator[None]:
     """Make the replica's connection this thread's default in the block.
 
-    So statements that know nothing of replicas read there, and the rows they make belong to the
-    primary: later lookups and saves go there.
+    So statements that are unaware of replicas read from the replica. The rows they return belong to
+    the primary: later lookups and saves use it.
     """
     primary, replica = connections[alias()], connections[ALIAS]
     replica.ensure_connection()

@@ -33,13 +33,13 @@ class Positions:
         self._noted: deque[tuple[float, int]] = deque()
 
     def note(self, asked_at: float, position: int) -> None:
-        """Note that the primary was at `position` (bytes) at `asked_at` or slightly later."""
+        """Record that the primary was at `position` (bytes) at `asked_at` or slightly later."""
         self._noted.append((asked_at, position))
         while self._noted and asked_at - self._noted[0][0] > self._kept:
             self._noted.popleft()
 
     def fresh_until(self, replayed: int) -> float:
-        """Return the time up to which a replica at this position has everything.
+        """Return the time up to which a replica at this position has all changes.
 
         -inf if unknown.
         """
@@ -59,10 +59,10 @@ OF_REPLICA = "SELECT pg_last_wal_replay_lsn() - '0/0' WHERE pg_is_in_recovery()"
 
 
 class ReplicaWatch:
-    """Whether the replica is fresh enough now: read by many threads, determined by one."""
+    """Whether the replica is fresh enough now: many threads read it, one determines it."""
 
     def __init__(self, lag_seconds: float) -> None:
-        """Start without knowledge; a replica older than `lag_seconds` is not read."""
+        """Start without positions; a replica that lags more than `lag_seconds` is not read."""
         self._lag = lag_seconds
         self._positions = Positions(lag_seconds + 2 * LOOK_SECONDS)
         self._fresh_until = -inf
@@ -72,7 +72,7 @@ class ReplicaWatch:
         self._lock = Lock()
 
     def fresh(self) -> bool:
-        """Return whether the replica has everything up to `lag_seconds` ago, without waiting."""
+        """Return whether the replica has all changes older than `lag_seconds`; does not wait."""
         now = self._asked_at = monotonic()
         self._run()
         return now >= self._rests_until and now - self._fresh_until <= self._lag

@@ -1,4 +1,4 @@
-"""Why a value could not be sealed or opened; no message contains content or a key."""
+"""Errors of sealing and opening values; no message contains content or a key."""
 
 from executions.errors import ValkyrError
 
@@ -22,7 +22,7 @@ class WrongInstallationKey(SealingError):
 
 
 class KeyUnavailable(SealingError):
-    """The key management service did not do what it was asked."""
+    """The key management service did not fulfil the request."""
 
     code = "key_unavailable"
 

@@ -46,7 +46,7 @@ def present() -> KeySource | None:
 
 
 def old() -> KeySource | None:
-    """Return the installation's previous key, if it is still named."""
+    """Return the installation's previous key, if the settings still name it."""
     return _only_one(OLD)
 
 
@@ -84,7 +84,7 @@ def _values() -> dict[str, str]:
 
 
 def _private_text(name: str, path: Path) -> str:
-    """Return the file's text; the permissions of the opened file itself are checked."""
+    """Return the file's text, after checking the permissions of the opened file."""
     try:
         with path.open() as file:
             facts = os.fstat(file.fileno())
@@ -118,7 +118,7 @@ def _decoded(name: str, text: str) -> bytes:
 
 
 class Aead(Protocol):
-    """Tink's interface of authenticated encryption."""
+    """Tink's interface for authenticated encryption."""
 
     def encrypt(self, plaintext: bytes, associated_data: bytes) -> bytes:
         """Encrypt and authenticate."""
@@ -128,7 +128,7 @@ class Aead(Protocol):
 
 
 def required() -> KeySource:
-    """Return the installation's present key; raises NoInstallationKey, ImproperlyConfigured."""
+    """Return the installation's current key; raises NoInstallationKey, ImproperlyConfigured."""
     source = present()
     if source is None:
         raise NoInstallationKey(
@@ -148,7 +148,7 @@ def required() -> KeySource:
 
 
 def openers() -> Iterator[KeySource]:
-    """Yield the keys that may seal a keyset, the present one first; raises NoInstallationKey."""
+    """Yield the keys that may seal a keyset, the current one first; raises NoInstallationKey."""
     yield required()
     if (former := old()) is not None:
         yield former

@@ -62,7 +62,7 @@ def with_new_primary(keys: Keys) -> Keys:
 
 
 def without(keys: Keys, ids: Collection[int]) -> Keys:
-    """Return the keys without some; never removes the primary."""
+    """Return the set without these keys; never removes the primary."""
     keyset = _proto(keys)
     if keyset.primary_key_id in ids:
         raise ValueError(

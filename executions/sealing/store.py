@@ -71,14 +71,14 @@ Stamp = tuple[int, datetime]
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The keyset as it was at `stamp`: its version and the time of its last change."""
+    """The opened keyset at `stamp`, which is its version and the time of its last change."""
 
     stamp: Stamp
     keys: Keys
 
 
 class _Kept:
-    """The keyset of this process; replaced as a whole, so threads need no lock."""
+    """The keyset of this process; it is replaced as a whole, so threads need no lock."""
 
     opened: Opened | None = None
 
@@ -118,7 +118,7 @@ def kept() -> Keys | None:
 def make() -> Keys:
     """Return the current keyset; create it if there is none.
 
-    Of two concurrent creators one wins.
+    If two processes create one at once, both get the same.
     """
     source = installation_key.required()
     sealed = sealed_keys(new_keys(), installation_key.aead_of(source))

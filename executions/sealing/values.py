@@ -47,7 +47,10 @@ def seal(data: bytes, bound_to: str) -> Sealed:
 
 
 class Sealer:
-    """Seals values of one transaction with one query for the keyset; raises as `prepare`."""
+    """Seals values of one transaction with one query for the keyset.
+
+    Raises the errors of `prepare`.
+    """
 
     def __init__(self) -> None:
         if not connection.in_atomic_block:
@@ -58,7 +61,7 @@ class Sealer:
         self._keys = store.present() or store.make()
 
     def seal(self, data: bytes, bound_to: str) -> Sealed:
-        """Seal one value, as the function `seal`."""
+        """Seal one value, as the function `seal` does."""
         value = self._keys.aead.encrypt(data, bound_to.encode())
         return Sealed(value, self._keys.primary)
 
@@ -67,7 +70,7 @@ def unseal(value: bytes | memoryview, bound_to: str) -> bytes:
     """Return the value that was sealed for `bound_to`. No query if this process has the key.
 
     Raises SealBroken, or KeyUnknown if the value was resealed since it was read and the key is
-    gone: read it again. Raises NoInstallationKey and others if the keyset must be opened.
+    gone: read it again. Raises the errors of `prepare` if the keyset must be opened.
     """
     import tink
 

@@ -1,1 +1,1 @@
-"""The studio's pages: a frame that the bundle of `executions/frontend` fills from the API."""
+"""The studio's pages: an empty page that the bundle of `executions/frontend` fills from the API."""

@@ -1,4 +1,4 @@
-"""The frame of the studio: facts about the user, and addresses, as attributes."""
+"""The empty page of the studio, whose attributes hold the user's data and the addresses."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Template tags that make admin templates look right with and without Unfold.
+"""Template tags by which admin templates work with and without Unfold.
 
 Django imports this module with its template engine, which Unfold needs before it is itself
 imported: so the tags read `executions.admin.skin` when they are used.
@@ -22,7 +22,7 @@ def admin_page(name: str, *args: Any) -> str:
 
 @register.simple_tag
 def skin_styles() -> Any:
-    """Return the style sheets, for pages that show no model."""
+    """Return the style sheets for pages that are not a model's."""
     from executions.admin.skin import MEDIA
 
     return SafeString("\n".join(MEDIA.render_css()))
@@ -38,7 +38,7 @@ def skin_fonts() -> Any:
 
 @register.simple_tag
 def skin_scripts() -> Any:
-    """Return the scripts, for pages that show no model."""
+    """Return the scripts for pages that are not a model's."""
     from executions.admin.skin import MEDIA
 
     return SafeString("\n".join(MEDIA.render_js()))

@@ -1,1 +1,1 @@
-"""Triggers, which start executions: API, CRON, a person."""
+"""Triggers, which start executions: API, CRON, webhook, event, queue, user."""

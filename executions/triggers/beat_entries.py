@@ -87,7 +87,7 @@ def disable(trigger: Trigger) -> None:
 
 
 def remove(trigger: Trigger) -> None:
-    """Remove the entry of a trigger that is held, or not in the published version."""
+    """Remove the entry of a trigger that is on hold, or not in the published version."""
     entry = entry_of(trigger)
     if entry is not None:
         entry.delete()
@@ -108,7 +108,7 @@ def published_fields(trigger: Trigger) -> dict[str, str]:
 
 
 def beat_fields(schedule: str) -> dict[str, str]:
-    """Return the fields of beat's crontab: the schedule's, or wider ones that contain it."""
+    """Return the fields of beat's crontab: the schedule's, or wider ones that include its times."""
     texts = schedule.split()
     values, nth = croniter.expand(schedule)
     fields = {
@@ -123,7 +123,7 @@ def beat_fields(schedule: str) -> dict[str, str]:
 
 
 def _field(name: str, text: str, values: Sequence[int | str]) -> str:
-    """Return the field's own text if beat reads it alike, else its values, else any."""
+    """Return the field's own text if beat reads it in the same way, else its values, else `*`."""
     if list(values) == [ANY]:
         return ANY
     if not all(isinstance(value, int) for value in values):

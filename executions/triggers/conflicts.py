@@ -105,7 +105,7 @@ def _replace(
 
 
 def _replaced(rule: Concurrency, keys: Sequence[ConcurrencyKey | None]) -> list[bool]:
-    """Keep only the last executions with one key in a batch, up to its limit."""
+    """Return the executions of a batch that later ones replace, to respect each key's limit."""
     kept: Counter[ConcurrencyKey] = Counter()
     out = []
     for key in reversed(keys):
@@ -121,7 +121,7 @@ def _may_run(
     uses: dict[ConcurrencyKey, ConcurrencyUse],
     replaced: list[bool],
 ) -> list[bool]:
-    """Return the executions that may run within each key's limit, none before those that wait."""
+    """Return the executions that may run within each key's limit, waiting executions go first."""
     left = {
         key: 0 if use.waiting else max(0, rule.limit - use.holders) for key, use in uses.items()
     }

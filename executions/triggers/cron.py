@@ -1,4 +1,4 @@
-"""CRON triggers: beat sends tasks by the schedule, rows decide whether anything starts.
+"""CRON triggers: beat sends tasks on the schedule, rows decide whether an execution starts.
 
 Beat may be early, late, doubled or silent (it leaves out times on days with a clock change). `tend`
 checks every few seconds for a time without a message, and starts delayed ticks. Each time fires
@@ -63,8 +63,8 @@ _served_now: ContextVar[frozenset[UUID]] = ContextVar("triggers served now", def
 def start_due(trigger_id: UUID, *, patient: bool = True) -> int:
     """Start the trigger's due ticks, oldest first; return how many, at most 100.
 
-    A tick over a quota stays QUEUED and is tried again. Without patience, a locked trigger is left
-    to the process that holds it. An execution that ends as it starts calls this recursively: the
+    A tick over a quota stays QUEUED and is tried again. Without `patience`, a trigger that another
+    process has locked is skipped. An execution that ends as it starts calls this recursively: the
     outer call continues with the rest.
     """
     if trigger_id in _served_now.get():
@@ -138,7 +138,7 @@ def _unfinished(trigger: Trigger) -> list[UUID]:
 
 
 def _start_tick(trigger: Trigger, tick: CronTick, cancelled: list[UUID]) -> None:
-    """Start the execution and end those in `cancelled`, or write into the tick why not.
+    """Start the execution and end those in `cancelled`, or record in the tick why it did not start.
 
     Raises QuotaExceeded.
     """
@@ -188,7 +188,7 @@ TOO_MANY = f"{MAX_QUEUED:,} earlier times wait to be started already."
 def note(trigger_id: UUID, *, patient: bool = True) -> list[UUID]:
     """Write the ticks of times since the last check; return their IDs, oldest first.
 
-    Without patience, a locked trigger is left to the process that holds it.
+    Without `patience`, a trigger that another process has locked is skipped.
     """
     with transaction.atomic():
         trigger = locked(trigger_id, patient=patient)
@@ -218,7 +218,10 @@ def _first(trigger: Trigger) -> datetime | None:
 
 
 def locked(trigger_id: UUID, *, patient: bool) -> Trigger | None:
-    """Return the trigger with its workflow, locked; None if missing or, without patience, held."""
+    """Return the trigger with its workflow, locked.
+
+    None if it is missing or, without `patience`, locked by another process.
+    """
     return (
         Trigger.objects.select_for_update(no_key=True, of=("self",), skip_locked=not patient)
         .select_related("workflow")
@@ -265,9 +268,9 @@ TRIGGERS_AT_ONCE, SECONDS = 100, 4.0
 
 
 def fire(trigger_id: UUID) -> CronTick | None:
-    """Record due times and start what may start; a time with a tick is left alone.
+    """Record the due times and start their executions where allowed; skips a time that has a tick.
 
-    Returns the newest new tick, which says what started or why not; None if nothing was due.
+    Returns the newest new tick, with its execution or the reason for none; None if no time was due.
     """
     noted = note(trigger_id)
     if not noted:
@@ -277,7 +280,7 @@ def fire(trigger_id: UUID) -> CronTick | None:
 
 
 def tend() -> dict[str, int]:
-    """Apply changes of beat's admin, note missed times, start due ticks; return counts."""
+    """Apply changes of beat's admin, record missed times, start due ticks; return counts."""
     enough = monotonic() + SECONDS
     return {
         "followed": beat_admin.follow_all(),
@@ -290,7 +293,7 @@ def tend() -> dict[str, int]:
 
 @receiver(execution_ended, dispatch_uid="executions.cron_turns")
 def _start_behind(*, execution_id: UUID, trigger_id: UUID | None, **_: Any) -> None:
-    """Start the tick that waited for the ended execution, if any."""
+    """Start the tick, if any, that waited for the execution that ended."""
     if trigger_id is None:
         return
     row = statements.fetch_one("queued_behind", {"ended": execution_id})

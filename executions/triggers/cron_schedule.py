@@ -39,7 +39,7 @@ class Schedule:
     def times(self, after: datetime, until: datetime) -> Iterator[datetime]:
         """Return the times with after < time <= until, in order, in UTC.
 
-        `start` and `end` count.
+        The schedule's `start` and `end` are inclusive.
         """
         after, until = self._within(after, until)
         every_hour = self._every_hour()
@@ -83,7 +83,7 @@ class Schedule:
         return after.astimezone(UTC), until.astimezone(UTC)
 
     def _from(self, after: datetime) -> Iterator[datetime]:
-        """Yield local times of the schedule, from the first that may be an instant past `after`."""
+        """Yield local times of the schedule, from the first one that may be later than `after`."""
         back = self._goes_back(after, after + AROUND)
         return _locals(croniter(self.text, self._wall(after) - back - SECOND), forwards=True)
 
@@ -100,7 +100,7 @@ class Schedule:
         return (first, second) if every_hour and second != first else (first,)
 
     def _gone_on(self, before: datetime, after: datetime) -> datetime:
-        """Return the second in (before, after] at which the clocks were put forward."""
+        """Return the second in (before, after] at which the clocks were set forward."""
         offset = self._offset(before)
         low, high = int(before.timestamp()), int(after.timestamp())
         while high - low > 1:
@@ -201,7 +201,7 @@ CAUGHT_UP = "Missed at its time, and caught up."
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One time: whether it fires, and why."""
+    """The decision on one time: whether it fires, and why."""
 
     fire_at: datetime
     fires: bool
@@ -211,7 +211,8 @@ class Decision:
 def decide(rule: CronRule, after: datetime, now: datetime, until: datetime) -> list[Decision]:
     """Decide each time with after < time <= until (now, or a little later), in order.
 
-    At most `catch_up_limit` + 1,000 decisions: of more missed times, the last says how many.
+    Returns at most `catch_up_limit` + 1,000 decisions; if more times were missed, the last one
+    counts them.
     """
     schedule = rule.schedule
     late = max(after, now - GRACE - MICROSECOND)

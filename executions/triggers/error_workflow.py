@@ -1,8 +1,8 @@
 """Error workflows: an execution that failed or timed out starts the one its version names.
 
-The new execution is inserted, waiting, in the transaction in which the other one ends, so both
-exist or neither does; it is admitted after the commit. A fault in an error workflow never keeps an
-execution from ending.
+The new execution is inserted, waiting, in the transaction that ends the other one, so that both are
+committed or neither is; it is admitted after the commit. A fault in an error workflow never keeps
+an execution from ending.
 """
 
 import logging
@@ -31,7 +31,7 @@ MAX_MESSAGE = 10_000
 
 @receiver(execution_failed)
 def notify(sender: Any, execution_id: UUID, **_: Any) -> None:
-    """Start the error workflow of an execution that failed, unless it is one itself."""
+    """Start the error workflow of an execution that failed, unless that is an error workflow."""
     failed = (
         WorkflowExecution.objects.select_related("workflow")
         .defer("context_data", "output", "metrics_snapshot", "error_stack_trace")

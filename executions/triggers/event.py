@@ -53,7 +53,7 @@ def publish_event(
     actor: Actor,
     event_id: str | None = None,
 ) -> EventReceipt:
-    """Store an event and start every enabled EVENT trigger of its name whose filter holds.
+    """Store an event and start every enabled EVENT trigger of its name whose filter matches.
 
     A known ID returns the earlier event and does nothing. `event.started` has each trigger's
     result. Raises InvalidPayload if the payload cannot be stored.
@@ -108,7 +108,7 @@ def _start_all(event: Event, actor: Actor) -> list[Result]:
 
 
 def _holds(text: str | None, payload: Any, allowance: render_guard.Allowance) -> bool:
-    """Return whether a filter holds. Raises TemplateError, also when no time is left.
+    """Return whether a filter matches. Raises TemplateError, also if no time is left.
 
     The response lists the started workflows, so the request evaluates the filters.
     """

@@ -1,4 +1,4 @@
-"""Lock everything that one event's starts need, together, in the order of every start.
+"""Lock together all rows that one event's starts need, in the order that every start uses.
 
 Each start takes its workspace, its counters and its concurrency keys, one after another. Starts of
 one transaction would take keys in the order of their triggers, and two events with different orders
@@ -19,7 +19,7 @@ from executions.triggers.request import chosen_version
 
 
 def take(triggers: Sequence[Trigger], event: Event, actor: Actor) -> None:
-    """Lock what the starts of these triggers will lock, before the first of them.
+    """Lock all that the starts of these triggers will lock, before the first start.
 
     If at most one start has a key, that start locks in this order by itself.
     """

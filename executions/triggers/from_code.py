@@ -1,4 +1,4 @@
-"""Start executions from a project's own code, in the caller's open transaction, if any.
+"""Start executions from a project's own code, inside the caller's open transaction if there is one.
 
 A start inside `atomic()` commits or rolls back with the caller's rows, and takes no lock that
 others would wait for. Messages are sent after the commit; the sweeper sends them if the process
@@ -30,7 +30,7 @@ FACTS = (
 
 
 class OtherTransaction(ValkyrError):
-    """A transaction of another database is open, with which a start cannot commit together."""
+    """A transaction of another database is open, and a start cannot commit together with it."""
 
     code = "other_transaction"
 
@@ -61,10 +61,10 @@ def start_from_code(
 ) -> Handle:
     """Start one execution of the latest (or the given) version.
 
-    A key that this workflow has seen returns the handle of the earlier execution. Raises as
-    `start_execution`, NotFound for an unknown workflow or version, and OtherTransaction inside a
-    transaction of another database alone, unless `own_transaction` allows a separate commit. Raises
-    Deadlocked if two open transactions start the same keys in opposite order.
+    An idempotency key that this workflow has seen returns the handle of the earlier execution.
+    Raises as `start_execution`, NotFound for an unknown workflow or version, and OtherTransaction
+    inside a transaction of another database alone, unless `own_transaction` allows a separate
+    commit. Raises Deadlocked if two open transactions start the same keys in opposite order.
     """
     with nullcontext() if key is None else deadlock_told(f"the idempotency key {key!r}"):
         started = start_execution(
@@ -89,7 +89,7 @@ def start_many_from_code(
 ) -> list[Handle]:
     """Start one execution per payload, at most 1,000, all or none; in the payloads' order.
 
-    Raises ValueError for more, else as `start_from_code`.
+    Raises ValueError for more payloads, and the errors of `start_from_code`.
     """
     if len(payloads) > MOST:
         raise ValueError(
@@ -126,7 +126,7 @@ def _joins(own_transaction: bool) -> bool:
 
 
 def _workflow(workflow_id: UUID) -> Workflow:
-    """Return the workflow with the fields that a start needs; others load on access."""
+    """Return the workflow with the fields that a start needs; the others are loaded on access."""
     row = statements.fetch_one("workflow_to_start", {"workflow": workflow_id})
     if row is None:
         raise NotFound(f"There is no workflow {workflow_id}.")

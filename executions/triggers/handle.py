@@ -66,7 +66,7 @@ class Handle:
 
         `timeout` is in seconds; None waits without limit, 0 checks once. Raises ExecutionFailed,
         TimeoutError, NotFound, and TransactionManagementError inside a transaction, which would
-        stay open for the whole wait (and may hold the start back).
+        stay open during the wait and may delay the start.
         """
         until, pauses = None if timeout is None else time.monotonic() + timeout, _pauses()
         while not self._has_ended():

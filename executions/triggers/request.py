@@ -39,8 +39,8 @@ class Branch:
 class ParentRun:
     """The parent of a new execution: a live execution with `depth` parents of its own.
 
-    `run_id` is its run that waits for the child; None if none does. The child of an error workflow
-    belongs to the same failure (`failure_of`), so its own failure starts no other.
+    `run_id` is the run that waits for the child, or None. A child of an error workflow belongs to
+    the same failure (`failure_of`), so its own failure starts no other error workflow.
     """
 
     execution_id: UUID

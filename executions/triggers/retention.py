@@ -24,7 +24,7 @@ def expire() -> dict[str, int]:
 
 
 def days() -> float:
-    """Return the retention of both, in days (VALKYR_EVENT_RETENTION_DAYS)."""
+    """Return for how many days to keep events and messages (VALKYR_EVENT_RETENTION_DAYS)."""
     return valkyr_settings().event_retention_days
 
 

@@ -43,7 +43,7 @@ def read(header: str) -> WebhookSignature | None:
 
 
 def signed(at: int, body: bytes) -> bytes:
-    """Return the signed text."""
+    """Return the text to sign."""
     return f"{at}.".encode() + body
 
 
@@ -70,5 +70,5 @@ def is_signed(signature: WebhookSignature, body: bytes, secrets: Iterable[str]) 
 
 
 def is_fresh(signature: WebhookSignature, now: float) -> bool:
-    """Return whether it was made within the window around `now`, in Unix seconds."""
+    """Return whether the signature was made within the window around `now` (in Unix seconds)."""
     return abs(now - signature.at) <= WINDOW_SECONDS

@@ -81,11 +81,11 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
     `trial` is the version of a test run, which only a user starts. A known idempotency key returns
     the earlier execution. `trigger` is the workflow's trigger that caused the start, if any.
     `joined` starts it as part of the caller's transaction, which may stay open for long: with
-    limits or a concurrency key, it waits and is counted and admitted after the commit, and a taken
-    key makes it wait despite the rule. Limits are first checked without a lock, so a start over a
-    limit is rejected as usual. Starts of other open transactions are not seen; then it waits until
-    there is room. Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version),
-    KeyReused, QuotaExceeded, ConcurrencyConflict.
+    limits or a concurrency key, the execution is counted and admitted only after the commit. A
+    taken key makes it wait, whatever the rule for conflicts is. Limits are first checked without a
+    lock, so a start over a limit is rejected as usual. Starts in other open transactions are not
+    visible, so it may still have to wait for a free slot. Raises InvalidPayload, NotPublished,
+    WorkflowDisabled, NotFound (version), KeyReused, QuotaExceeded, ConcurrencyConflict.
     """
     request = StartRequest(
         workflow,
@@ -201,8 +201,8 @@ def owe_execution(
     """Insert the execution of an error workflow, which waits for admission.
 
     It takes no lock and counts against no quota, so it can join the transaction in which another
-    execution ends. A taken concurrency key makes it wait, despite the rule. Raises InvalidPayload,
-    NotPublished, WorkflowDisabled.
+    execution ends. A taken concurrency key makes it wait, whatever the rule for conflicts is.
+    Raises InvalidPayload, NotPublished, WorkflowDisabled.
     """
     request = StartRequest(workflow, chosen_version(workflow, None), -1, TriggerType.EVENT)
     text = check(request.version, payload)
@@ -296,7 +296,7 @@ def _insert(
 
 
 def _is_last(request: StartRequest, verdict: conflicts.ConflictVerdict) -> bool:
-    """Return whether nothing follows the rows, so that their statement may end the transaction."""
+    """Return whether the rows are the transaction's last statement, which may then commit it."""
     return (
         request.branch is None
         and not any(verdict.replaced)
@@ -318,7 +318,10 @@ def _verdict(
     rule: Concurrency | None,
     keys: list[ConcurrencyKey | None],
 ) -> conflicts.ConflictVerdict:
-    """Return which may run at once; all or none of a joined start, which holds no locks."""
+    """Return which executions may run at once.
+
+    A joined start, which holds no locks, returns all or none.
+    """
     if not request.joined:
         return conflicts.settle(rule, keys)
     waits = tier is not None and (tier.max_concurrent is not None or bool(tier.limits) or any(keys))
@@ -326,9 +329,10 @@ def _verdict(
 
 
 def _ask(tier: Ceilings, workspace_id: UUID, running: list[bool]) -> bool:
-    """Have waiting joined starts admitted after the commit; return whether they count then.
+    """Request the admission of waiting joined starts after the commit.
 
-    Raises QuotaExceeded if a check without a lock finds no room for them.
+    Return whether they are counted then. Raises QuotaExceeded if a check without a lock finds that
+    they exceed a limit.
     """
     if all(running):
         return False

@@ -1,7 +1,7 @@
 """Make trigger rows match the published version; users enable and disable them in between.
 
 A trigger with the same settings keeps its row: its history, and a webhook's URL and secret. A
-trigger that the definition drops is retired; if it returns, so does its row.
+trigger that the definition drops is retired; if the trigger returns, its row is used again.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ from executions.triggers.cron_schedule import AHEAD, following, rule
 
 
 def sync(workflow: Workflow, version: WorkflowVersion | None) -> None:
-    """Make the workflow's triggers and beat's entries those of `version` (None: none).
+    """Make the workflow's triggers and beat's entries match `version` (None: remove all).
 
     A trigger that a user disabled stays disabled. Call it inside the transaction that publishes or
     archives, which holds the workflow's lock.
@@ -58,7 +58,8 @@ def sync_all(given: Sequence[tuple[Workflow, WorkflowVersion | None]]) -> None:
 def switch(trigger_id: UUID, *, enabled: bool, actor: Actor, reason: str = "") -> Trigger:
     """Enable or disable a trigger until a user changes it; publishing does not change it.
 
-    Does nothing if it is so already. Raises NotFound, and WrongState for enabling a retired one.
+    Does nothing if the trigger is in that state already. Raises NotFound, and WrongState for
+    enabling a retired one.
     """
     with transaction.atomic():
         trigger = locked(trigger_id)
@@ -81,7 +82,7 @@ def switch(trigger_id: UUID, *, enabled: bool, actor: Actor, reason: str = "") -
 
 
 def pause(trigger_id: UUID, *, until: datetime, actor: Actor, reason: str = "") -> Trigger:
-    """Let no time of an enabled schedule before `until` fire; it then continues by itself.
+    """Pause an enabled schedule: times before `until` do not fire, then it continues by itself.
 
     A later call replaces the time. Times in between leave no tick and are not caught up on. Raises
     NotFound, and WrongState for another kind of trigger, a disabled one, or a time not in the next
@@ -184,7 +185,10 @@ def audit(
     about: Mapping[str, Any] | None = None,
     **changes: dict[str, Any],
 ) -> None:
-    """Write a user's change of a trigger into the audit trail; `changes`: before and after."""
+    """Write a user's change of a trigger into the audit trail.
+
+    `changes` are the values before and after.
+    """
     record(
         actor,
         action,

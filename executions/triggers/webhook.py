@@ -110,7 +110,7 @@ def accept(
     """Start the trigger's workflow; `actor` is the caller, known by the entry point alone.
 
     Raises NotAuthentic for a used signature, WrongState for a disabled trigger, and the errors of
-    `start_execution`; a request that started nothing may be sent again.
+    `start_execution`; a request that started no execution may be sent again.
     """
     trigger = caller.trigger
     if not trigger.enabled:

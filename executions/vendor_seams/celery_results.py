@@ -34,11 +34,11 @@ class WithoutWatching:
         return list(results)
 
     def remove_pending_result(self, result: Any) -> Any:
-        """Return the result; there is nothing to remove."""
+        """Return the result, which was not registered."""
         return result
 
     def on_task_call(self, producer: Any, task_id: str) -> None:
-        """Do not listen for what is sent."""
+        """Do not subscribe to the results of sent tasks."""
 
 
 class ChordCounter(WithoutWatching, RedisBackend):
@@ -46,7 +46,10 @@ class ChordCounter(WithoutWatching, RedisBackend):
 
 
 class SentinelChordCounter(WithoutWatching, SentinelBackend):
-    """The same on the primary that Sentinels name, each of which is asked once, for a second."""
+    """A ChordCounter on the primary that Sentinels name.
+
+    Each Sentinel is asked once, for at most 1 s.
+    """
 
     _transport_options: Any
 

@@ -1,4 +1,4 @@
-"""An OpenAPI document of our own beside a project's, made by the same drf-spectacular.
+"""An OpenAPI document of our own in addition to a project's, by the same drf-spectacular.
 
 Relies on: `drf_spectacular.settings.spectacular_settings`, one object for a process, whose values
 are set and restored as its own `apply_patches` does; the caches of `drf_spectacular.plumbing` for

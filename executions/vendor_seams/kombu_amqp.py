@@ -67,6 +67,6 @@ class AmqpTransport(pyamqp.Transport):
 
 
 class AmqpsTransport(pyamqp.SSLTransport):
-    """The same with TLS."""
+    """kombu's transport to RabbitMQ over TLS, with our channel."""
 
     Connection = LimitedConnection

@@ -109,7 +109,7 @@ class Channel(ChannelChanges, transport.Channel):  # type: ignore[misc]
 
 
 class SentinelChannel(ChannelChanges, transport.SentinelChannel):  # type: ignore[misc]
-    """The same to the primary that Sentinels name."""
+    """kombu's channel to the primary that Sentinels name, with our changes."""
 
     def _sentinel_managed_pool(self, asynchronous: bool = False) -> Any:
         self.sentinel_kwargs = sentinel_kwargs(getattr(self, "sentinel_kwargs", None))
@@ -124,7 +124,7 @@ class RedisTransport(transport.Transport):
 
 
 class SentinelTransport(transport.SentinelTransport):
-    """The same through Sentinels."""
+    """kombu's transport to Redis through Sentinels, with our channel."""
 
     Channel = SentinelChannel
     connection_errors = RedisTransport.connection_errors

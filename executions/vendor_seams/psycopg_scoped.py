@@ -32,7 +32,7 @@ class Watcher(Protocol):
         """Return the commands that are due before the next statement of this transaction."""
 
     def forget(self) -> None:
-        """Forget what the open transaction has set."""
+        """Forget the settings that the open transaction has made."""
 
     def is_at_work(self) -> bool:
         """Return whether the current code needs any commands."""

@@ -151,7 +151,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: Approval) -> Any:
-        """Return whether it waits, or the decision."""
+        """Return the decision; before it, that the approval waits."""
         return mark_of(row)
 
     @display(description=lazy("execution"))
@@ -162,12 +162,12 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("approvers"))
     def who(self, row: Approval) -> str:
-        """Return the approvers."""
+        """Return the names of the approvers."""
         return marks.clipped(", ".join(row.approvers) or ANYBODY, 60)
 
     @display(description=lazy("requested"))
     def asked(self, row: Approval) -> Any:
-        """Return since when it waits."""
+        """Return when the approval began to wait."""
         return marks.ago(row.started_at)
 
     @display(description=lazy("expires"))
@@ -203,6 +203,6 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
 
 def mark_of(row: Approval) -> Any:
-    """Return the decision's word, icon and colour; the run's state without a decision."""
+    """Return the decision's word, icon and colour; without a decision, those of the run's state."""
     found = MARKS.get(row.decision)
     return marks.mark(row.decision, *found) if found else marks.state(row.state)

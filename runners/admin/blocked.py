@@ -1,4 +1,4 @@
-"""Everything that does not move now: by cause, since when, and what would move it.
+"""All work that is currently blocked: by cause, since when, and what would continue it.
 
 At most 50,000 waiting steps are counted; beyond that a number has a plus.
 """
@@ -57,7 +57,7 @@ WAITS: Mapping[WaitKind, tuple[Any, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Blockage:
-    """One cause: its name, how many it holds, the oldest, what moves it, and the list."""
+    """One cause: its name, the number of steps, the oldest, what continues them, their list."""
 
     cause: str
     number: int
@@ -67,7 +67,7 @@ class Blockage:
     address: str
 
     def row(self) -> list[Cell]:
-        """Return the cells of its row."""
+        """Return the cells of the cause's table row."""
         number = f"{self.number:,}{'+' if self.capped else ''}"
         cause = links.link(self.address, self.cause)
         return [cause, number, marks.ago(self.oldest), self.remedy]

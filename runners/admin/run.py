@@ -66,7 +66,7 @@ PLAIN = {
 
 
 def wait_of(run: Run) -> SafeString | str:
-    """Return the wait of a waiting run; "" for others, and for a container with a running body."""
+    """Return the wait of a waiting run; "" for other runs and a container with a running body."""
     if run.state != "WAITING" or run.waits_for == WaitKind.BODY:
         return ""
     kind = WaitKind(run.waits_for)
@@ -84,7 +84,7 @@ def wait_of(run: Run) -> SafeString | str:
 
 
 def waited_of(run: Run, wake: Mapping[str, Any]) -> str:
-    """Return a woken run's waiting time, its cause and its event; "" for others."""
+    """Return a woken run's waiting time, its cause and its event; "" for other runs."""
     seconds = wake.get("waitedSeconds")
     if run.waits_for in ("", WaitKind.BODY) or seconds is None:
         return ""
@@ -200,12 +200,12 @@ class RunAdmin(OperatingAdmin, FactAdmin):
     search_help_text = lazy("An ID, a path, or an execution ID and refine[2]")
 
     def get_urls(self) -> list[Any]:
-        """Return Django's URLs, and that of the page of everything that waits."""
+        """Return Django's URLs, and that of the page of blocked work."""
         view = self.admin_site.admin_view(self.blocked)
         return [path("blocked/", view, name="runners_run_blocked"), *super().get_urls()]
 
     def blocked(self, request: HttpRequest) -> HttpResponse:
-        """Show everything that does not move, to users who may see runs."""
+        """Show the page of blocked work to users who may see runs."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         return blocked(request, self.admin_site.each_context(request))
@@ -213,7 +213,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Search as elsewhere, and find an execution's runs whose paths have a prefix."""
+        """Search as other lists do, and find an execution's runs by a prefix of their paths."""
         first, _, start = search_term.strip().partition(" ")
         try:
             execution = UUID(first)
@@ -242,12 +242,12 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("worker"))
     def worker(self, row: Run) -> Any:
-        """Return the worker that has, or had, it."""
+        """Return the worker that leases, or leased, the run."""
         return marks.worker(row.leased_by)
 
     @display(description=lazy("queued"))
     def queued(self, row: Run) -> Any:
-        """Return how long ago it was ready."""
+        """Return how long ago the run became ready."""
         return marks.ago(row.queued_at)
 
     @display(description=lazy("time in queue"))
@@ -257,7 +257,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("duration"))
     def duration(self, row: Run) -> str:
-        """Return how long it ran, or has been running."""
+        """Return how long the run took, or has been running."""
         return duration_of(row)
 
     @display(description=lazy("error"))
@@ -331,7 +331,7 @@ def _run(pk: UUID) -> Any:
 
 
 def _crashes(obj: Run) -> str:
-    """Return how often the run ended its process, how, and the consequences."""
+    """Return how often the run ended its process, the causes, and the consequences."""
     said = f"{obj.crashes}: {obj.crash_cause}" if obj.crashes else "0"
     return (
         gettext("{said} (suspect: runs in a separate process)").format(said=said)
@@ -347,7 +347,7 @@ def _monitor(obj: Run) -> Any:
 
 
 def _place(obj: Run) -> list[tuple[str, Any]]:
-    """Return the iteration or item of the run, and its content."""
+    """Return the iteration or item of the run, and the item's value."""
     place = split(obj.step_path)[0]
     found: list[tuple[str, Any]] = [
         (

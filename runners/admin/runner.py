@@ -24,7 +24,7 @@ SILENT = timedelta(seconds=60)
 
 @admin.register(Runner)
 class RunnerAdmin(FactAdmin):
-    """A worker's own report."""
+    """A worker process, as its own report describes it."""
 
     list_display = ("name", "health", "host", "pid", "pool", "queue_names", "started", "seen")
     ordering = ("-seen_at",)
@@ -43,22 +43,22 @@ class RunnerAdmin(FactAdmin):
 
     @display(description=lazy("state"))
     def health(self, row: Runner) -> Any:
-        """Return whether it is live, leaving or silent."""
+        """Return whether the worker is live, leaving or silent."""
         return health_of(row)
 
     @display(description=lazy("queues"))
     def queue_names(self, row: Runner) -> str:
-        """Return its queues."""
+        """Return the names of the worker's queues."""
         return ", ".join(map(str, row.queues)) or marks.EMPTY
 
     @display(description=lazy("started"))
     def started(self, row: Runner) -> Any:
-        """Return its uptime."""
+        """Return the worker's uptime."""
         return marks.ago(row.started_at)
 
     @display(description=lazy("seen"))
     def seen(self, row: Runner) -> Any:
-        """Return its last heartbeat."""
+        """Return the time of the worker's last heartbeat."""
         return marks.ago(row.seen_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -81,7 +81,7 @@ class RunnerAdmin(FactAdmin):
 
 
 def health_of(row: Runner) -> Any:
-    """Return the worker's mark."""
+    """Return the worker's health as word, icon and colour."""
     if row.leaving_at is not None:
         return marks.mark(gettext("leaving"), "logout", "grey")
     if timezone.now() - row.seen_at > SILENT:

@@ -35,7 +35,8 @@ from runners.states import LIVE
 class IterationRow:
     """One iteration or item; `kind` is dead, failed, running, waiting, cancelled or done.
 
-    `runs` counts all its runs, `own` those outside of nested bodies, `done` the successful ones.
+    `runs` counts all its runs, `own` only those outside of nested bodies, `done` the successful
+    ones.
     """
 
     index: int
@@ -172,7 +173,7 @@ class ShownStep:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The steps of a place; `more` says that there are others."""
+    """The steps of a place; `more` says that the place has further steps."""
 
     place: str
     shown: Sequence[ShownStep]
@@ -206,7 +207,7 @@ def steps_of(execution: WorkflowExecution, prefix: str) -> Steps | None:
 
 
 def _shown(run: Run, graph: Graph, children: Mapping[UUID, Child]) -> ShownStep:
-    """Return a run of the graph's own steps."""
+    """Return a run of the graph's own steps, as shown."""
     task = split(run.step_path)[1].partition(".")[0]
     index = graph.task_by_id.get(task)
     body = graph.tasks[index].body if index is not None else None
@@ -270,7 +271,7 @@ def _turns(execution: WorkflowExecution, place: Place) -> dict[str, IterationRow
 
 
 def _affordable(turns: Mapping[str, IterationRows]) -> list[str]:
-    """Return the first iterations, as `batch[17]`, whose steps fit on the page."""
+    """Return the first iterations, as `batch[17]`, as many as fit on the page with their steps."""
     left, names = INSIDE, []
     for container, own in turns.items():
         for turn in own.shown:

@@ -73,7 +73,7 @@ NOTHING: dict[str, Any] = {
 
 
 def of_execution(row: WorkflowExecution) -> dict[str, Any]:
-    """Return the data of the execution itself."""
+    """Return the JSON of the execution itself."""
     where = {"executionId": str(row.pk)}
     return {
         "executionId": row.pk,
@@ -85,7 +85,7 @@ def of_execution(row: WorkflowExecution) -> dict[str, Any]:
 
 
 def of_task(result: TaskResult) -> dict[str, Any]:
-    """Return the data of a task."""
+    """Return the JSON of a task's result."""
     return {
         "state": result.state,
         "outcome": result.outcome,
@@ -113,7 +113,7 @@ def _left_out(where: dict[str, str]) -> dict[str, str]:
 
 
 class LastResultsOf(Endpoint):
-    """The last results."""
+    """The last results of a workflow."""
 
     @operation(
         "getLastResults",
@@ -125,7 +125,7 @@ class LastResultsOf(Endpoint):
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Return each task's result in the named or newest execution, test runs included.
 
-        Of at most 1,000 tasks, from at most 100,000 runs.
+        Returns at most 1,000 tasks, from at most 100,000 runs.
         """
         rows = Workflow.objects.filter(archived_at=None).only("id", "workspace_id")
         workflow, may = obtain(self.user, rows, id, Action.VIEW)

@@ -99,7 +99,7 @@ class RunQuery(ListQuery):
     queuedBefore = serializers.DateTimeField(required=False)
 
     def validate(self, attrs: Any) -> Any:
-        """Check that `place` comes with an execution: only there are runs ordered by path."""
+        """Check that `place` comes with an execution, since only its runs are ordered by path."""
         if "place" in attrs and "executionId" not in attrs:
             raise serializers.ValidationError(
                 {"place": "A place belongs to an execution; give executionId as well."},

@@ -101,17 +101,17 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         ]  # fmt: skip
 
     def get_place(self, run: Run) -> str:
-        """Return the prefix of its path."""
+        """Return the prefix of the run's path."""
         return split(run.step_path)[0]
 
     @extend_schema_field(serializers.ChoiceField(CONTAINERS))
     def get_container(self, run: Run) -> str:
-        """Return its module's kind."""
+        """Return the kind of container that the run's module is."""
         spec = catalog().get(run.module)
         return spec.container if spec else ""
 
     def get_waitedMs(self, run: Run) -> float | None:  # noqa: N802 - the field's name
-        """Return the waiting time when it woke; else until its end, or now."""
+        """Return how long the run waited: until it woke or ended, or until now."""
         if not run.waits_for or run.started_at is None:
             return None
         noted = getattr(run, "waited_seconds", None)
@@ -130,7 +130,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         return counters(run.progress) if run.waits_for == "body" and run.progress else None
 
     def get_childExecutionId(self, run: Run) -> UUID | None:  # noqa: N802 - the field's name
-        """Return the execution that it started."""
+        """Return the ID of the execution that the run started."""
         child = self.context["children"].get(run.pk)
         return child.id if child else None
 
@@ -233,7 +233,7 @@ class Timeline(Endpoint):
         parameters=[TimelineQuery],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return every attempt of every step, in queuing order."""
+        """Return every attempt of every step, in the order of queuing."""
         rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id")
         obtain(self.user, rows, id, Action.VIEW)
         query = self.query(TimelineQuery)
@@ -246,7 +246,7 @@ class Timeline(Endpoint):
 
 
 def _queued(rows: QuerySet[Run], query: dict[str, Any]) -> QuerySet[Run]:
-    """Limit the IDs as well: no index has the time, and IDs are created in its order."""
+    """Limit the IDs as well: the time has no index, and IDs increase with the time."""
     if "queuedAfter" in query:
         rows = rows.filter(pk__gte=first_id_at(query["queuedAfter"], -CLOCKS_APART))
     if "queuedBefore" in query:

@@ -26,7 +26,7 @@ from runners.waits.events import Woken, signal
 
 
 class Accepted(CamelCaseSerializer):
-    """The step continues, or will as soon as it waits."""
+    """The step continues, or will continue as soon as it waits."""
 
     accepted = serializers.BooleanField()
 
@@ -114,7 +114,7 @@ class SignalExecution(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Wake the steps of one execution that wait for an event of this name.
 
-        409 (`nobody_waits`) if none does, or no filter accepts the payload; 409
+        409 (`nobody_waits`) if no step waits for it, or no filter accepts the payload; 409
         (`filters_too_costly`) if their filters take more than 0.25 s of CPU.
         """
         rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id", "state")
@@ -142,7 +142,7 @@ class Decide(Endpoint):
 
     @operation("decideRun", "Run", {200: RunShape}, request=DecisionBody, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Decide on an approval; of two decisions the first counts, the other is a 409."""
+        """Decide on an approval; of two decisions, the first counts and the other gets a 409."""
         given = self.body(DecisionBody)
         run = decide(id, given["decision"], given["comment"], user=self.user, actor=self.actor)
         may = powers_on(self.user, run.execution.workspace_id, run.execution.workflow_id)

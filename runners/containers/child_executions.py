@@ -1,7 +1,7 @@
 """Start, wake, cancel and list child executions.
 
 No transaction holds the locks of two executions: each message is sent after the commit, and the
-sweeper finds what was lost.
+sweeper finds lost messages.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,7 +38,7 @@ BATCH = 100
 
 
 def wake_parent(child_id: UUID) -> bool:
-    """Wake the run that waits for a child which has ended; return False if none does."""
+    """Wake the run that waits for a child which has ended; return False if no run waits."""
     child = (
         WorkflowExecution.objects.filter(
             pk=child_id, state__in=sorted(FINAL), parent_run_id__isnull=False
@@ -60,7 +60,7 @@ def wake_parent(child_id: UUID) -> bool:
 
 
 def has_unfinished(parent_id: UUID) -> bool:
-    """Return whether any child of an execution is under way."""
+    """Return whether any child of an execution is unfinished."""
     return _unfinished().filter(parent_id=parent_id).exists()
 
 
@@ -76,7 +76,7 @@ def cancel_of(parent_id: UUID) -> int:
 
 
 def awaited(run_id: UUID) -> UUID | None:
-    """Return the child that a run waited for, or None."""
+    """Return the child execution that a run waited for, or None."""
     progress = (
         Run.objects.filter(pk=run_id, waits_for=WaitKind.CHILD)
         .values_list("progress", flat=True)
@@ -222,7 +222,7 @@ def start(call: ChildCall, work: Work) -> UUID:
 
 
 def noted(call: ChildCall, child: UUID) -> dict[str, Any]:
-    """Return the facts that are kept with the waiting run and shown to users."""
+    """Return the data about the child that is kept with the waiting run and shown to users."""
     return {
         "workflow": call.workflow.slug,
         "version": call.version,
@@ -231,7 +231,7 @@ def noted(call: ChildCall, child: UUID) -> dict[str, Any]:
 
 
 def detached(state: SegmentState, work: Work, unit: Unit, child: UUID) -> Unit:
-    """Return the unit of a step that is done as soon as its child is started."""
+    """Return the unit to record for a step that ends as soon as its child is started."""
     assert work.prepared is not None
     result = Result({"executionId": str(child)})
     state.ended(work.step, result.outcome, result.outputs)
@@ -272,9 +272,9 @@ class Child:
 
 
 def children_of(execution_id: UUID, runs: Iterable[Run]) -> dict[UUID, Child]:
-    """Return the child of each of these runs of one execution that has one, by run.
+    """Return the children that these runs of one execution started, by run.
 
-    At most one query. Reads `progress` of steps that call a workflow: load it with them.
+    At most one query. Reads `progress` of steps that call a workflow: load it with the runs.
     """
     calls = {run.pk: run.progress or {} for run in runs if run.module == SUBWORKFLOW}
     if not calls:

@@ -1,4 +1,4 @@
-"""Results of a body's iterations, and a loop's condition, read from the rows."""
+"""Results of a body's iterations, and a loop's condition, as read from the rows."""
 
 from dataclasses import replace
 from typing import Any
@@ -63,7 +63,7 @@ def _markfailures(state: SegmentState, place: Place, outputs: list[Any]) -> None
 
 
 def minded(place: Place, inner: str) -> bool:
-    """Return whether an edge inside this body handles the failure of a step."""
+    """Return whether an edge inside the step's body handles its failure."""
     step = place.graph.steps[place.graph.by_path[inner]]
     return place.graph.tasks[step.task].handles_error
 
@@ -80,7 +80,7 @@ def failures(state: SegmentState, prefix: str) -> list[tuple[Any, ...]]:
 
 
 def condition_holds(context: SegmentContext, turn: Place, key: str, *, ended: bool) -> bool:
-    """Return whether a loop's condition holds, seen from an ended iteration or before the first."""
+    """Return whether a loop's condition holds, after an ended iteration or before the first."""
     assert turn.outer is not None
     template = turn.outer.graph.steps[turn.task.steps[0]].deferred[key]
     row = statements.fetch_one("current", {"execution": context.execution_id})

@@ -1,4 +1,4 @@
-"""Manage the turns of a container's body: open, count down and start more.
+"""Manage the turns of a container's body: open them, count them down and start more.
 
 The transaction that ends a turn starts the next turns or wakes the container, under the execution's
 lock.
@@ -45,9 +45,9 @@ def open_turns(state: SegmentState, work: Work, document: dict[str, Any]) -> Non
 def start(
     state: SegmentState, place: Place, indexes: Sequence[int], batch: Sequence[int] = ()
 ) -> None:
-    """Insert the first runs of some turns and send them, one of them to this worker itself.
+    """Insert the first runs of some turns and send them, except one that this worker runs itself.
 
-    `batch` are further items of a pure map that the worker takes along.
+    `batch` are further items of a pure map that the worker also takes.
     """
     parts: list[str] = []
     parcels: list[Parcel] = []
@@ -72,7 +72,7 @@ def start(
 
 
 def _keep(state: SegmentState, turn: Place, ready: list[int], batch: Sequence[int]) -> int | None:
-    """Return the step that this worker runs next itself, if it may and has none yet."""
+    """Return the step that this worker itself runs next; None if it may not, or already has one."""
     if not state.stays or state.next_segment is not None or state.paused:
         return None
     for index in ready:
@@ -97,10 +97,10 @@ def turn_over(
 ) -> bool:
     """Subtract completed turns from their container, and start the next or wake it.
 
-    `place` is any of its turns; `failed` are those of the ended ones whose failure no edge handled;
-    `begun` have rows although they were set aside, and `unstarted` have none although they were
-    handed out; `counted_anew` says that a roll-back reset some. The caller holds the execution's
-    lock. Returns whether anything was started or woken.
+    `place` is any of its turns; `failed` are the ended turns whose failure no edge handled; `begun`
+    are turns that have rows although they were set aside, and `unstarted` those without rows
+    although they were assigned; `counted_anew` says that a roll-back reset some. The caller holds
+    the execution's lock. Returns whether anything was started or woken.
     """
     row = statements.fetch_one(
         "container",
@@ -149,7 +149,7 @@ def _next_items(
     turns: MapTurns,
     again: tuple[int, ...],
 ) -> bool:
-    """Start more items, and always those of `again`; or wake the container."""
+    """Start more items, always including those of `again`; wake the container if none is left."""
     if turns.over:
         wake: dict[str, Any] = {"by": "body", "total": turns.total}
         if turns.failed is not None:
@@ -167,7 +167,7 @@ def _next_items(
 
 
 def _carries(state: SegmentState, place: Place) -> bool:
-    """Return whether this worker runs a pure map's items itself, one batch at a time."""
+    """Return whether this worker itself runs items of the pure map, one batch at a time."""
     outer = state.place.outer
     return (
         place.graph.pure
@@ -180,9 +180,10 @@ def _carries(state: SegmentState, place: Place) -> bool:
 def _batched(
     state: SegmentState, turns: MapTurns, *, dead: bool
 ) -> tuple[MapTurns, tuple[int, ...], tuple[int, ...]]:
-    """Return the item to go on with, and those to take along: the rest of a batch, or a new one.
+    """Return the item to continue with and the rest of its batch, which may be a new one.
 
-    Return None while the present item has steps with other workers; the one that ends it continues.
+    Return None while other workers run steps of the present item; the worker that ends that item
+    continues.
     """
     left, state.batch = tuple(state.batch), []
     if state.place.index in turns.open:  # other workers are still at it: its lane is not free
@@ -252,7 +253,7 @@ def _left_to_worker(state: SegmentState, place: Place, turns: LoopTurns) -> bool
 
 
 def _conditions(place: Place) -> Mapping[str, Template]:
-    """Return the conditions of the loop around a place: its `while`, its `until`."""
+    """Return the conditions of the loop around a place: `while` and `until`."""
     return place.outer.graph.steps[place.task.steps[0]].deferred if place.outer else {}
 
 
@@ -268,8 +269,8 @@ def failed_in(place: Place, outcomes: dict[int, str]) -> bool:
 def give_back_batch(state: SegmentState) -> None:
     """Set aside the items that this worker took along but did not start; the next plan starts them.
 
-    They are not handed out here, because the result of the present item decides whether any
-    follows. Call it inside a transaction that holds the execution's lock.
+    They are not assigned here, because the result of the present item decides whether more items
+    start. Call it inside a transaction that holds the execution's lock.
     """
     unstarted, state.batch = state.batch, []
     row = statements.fetch_one(
@@ -337,7 +338,10 @@ def _wake(
 
 
 def read_turns(state: SegmentState, place: Place, run_id: UUID, document: Any) -> Turns:
-    """Return a container's counters; after a roll-back, rebuild them from the rows of its turns."""
+    """Return a container's counters.
+
+    After a roll-back, they are rebuilt from the rows of its turns.
+    """
     if document is not None:
         return _read(place, document)
     stem = place.stem

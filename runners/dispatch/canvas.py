@@ -64,7 +64,7 @@ class Parcel:
 
 
 def link(place: Place, step: Step, *others: Step) -> SegmentLink:
-    """Return the segment that begins with this step, packed with those of the other steps."""
+    """Return the segment that begins with this step, in a message with those of the other steps."""
     path = place.prefix + step.path
     paths = tuple(place.prefix + other.path for other in others)
     name = f"{place.graph.name}: {path}"
@@ -97,7 +97,7 @@ def arrange(
 
 
 def fork_of(graph: Graph, ready: list[int]) -> dict[int, list[Step]]:
-    """Return the ready steps that lead to one join with others, by the join."""
+    """Return, by join, the ready steps of which several lead to it."""
     joined: dict[int, list[Step]] = {}
     for index in ready:
         join = join_of(graph, graph.steps[index])
@@ -107,11 +107,11 @@ def fork_of(graph: Graph, ready: list[int]) -> dict[int, list[Step]]:
 
 
 def ours(canvas: Canvas, remote: frozenset[str]) -> list[Canvas]:
-    """Return the part for Valkyr's own workers; runs of remote queues wait for a lease.
+    """Return the part of a canvas for Valkyr's own workers; runs of remote queues wait for a lease.
 
     A chain ends before its first remote segment, which is sent when the previous one is done. A
-    chord with a remote header would never complete: its other headers go one by one, and plan their
-    join.
+    chord with a remote header would never complete, so its other headers are sent one by one, and
+    their steps plan the join.
     """
     links = canvas.links if isinstance(canvas, Chain) else canvas.headers
     if not any(link.queue in remote for link in links):
@@ -123,7 +123,7 @@ def ours(canvas: Canvas, remote: frozenset[str]) -> list[Canvas]:
 
 
 def successor(graph: Graph, step: Step) -> Step | None:
-    """Return the only possible next step, if no choice and no join is between them."""
+    """Return the only possible next step, if neither a choice nor a join precedes it."""
     if step.following is not None:
         return graph.steps[step.following]
     edges = graph.tasks[step.task].outgoing
@@ -142,7 +142,7 @@ def segment_of(graph: Graph, step: Step) -> list[Step]:
 
 
 def join_of(graph: Graph, step: Step) -> int | None:
-    """Return a branch's join, if it is one segment on one queue without a choice; else None."""
+    """Return the join of a branch of one segment on one queue without a choice, or None."""
     steps = segment_of(graph, step)
     if any(following.queue != step.queue for following in steps):
         return None

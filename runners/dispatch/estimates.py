@@ -1,6 +1,6 @@
 """Estimates of step durations and of the processes per queue, on which packing is based.
 
-The moving estimate is in memory, so nothing is written for it. A process that has not run a step
+The moving estimate is in memory, so no rows are written for it. A process that has not run a step
 itself reads the newest runs of the table: at most one query per minute and workflow.
 """
 
@@ -24,7 +24,7 @@ _looked: dict[UUID, float] = {}
 
 
 def note_duration(step: Step, milliseconds: float) -> None:
-    """Add a step's latest duration to its estimate."""
+    """Update the estimate of a step with its latest duration."""
     key = _key(step)
     before = _known.get(key)
     if before is None:
@@ -40,7 +40,7 @@ def estimate_duration(step: Step) -> float | None:
 
 
 def learn_durations(workflow_id: UUID, steps: Sequence[Step]) -> None:
-    """Read unknown durations from the table, unless it did so recently."""
+    """Read unknown durations from the table, unless this was done recently."""
     unknown = {step.module_uuid for step in steps if _key(step) not in _known}
     now = time.monotonic()
     if not unknown or now - _looked.get(workflow_id, -LOOK_SECONDS) < LOOK_SECONDS:
@@ -80,7 +80,7 @@ _at = -CAPACITY_SECONDS
 
 
 def serving(queue: str) -> int:
-    """Return how many of Valkyr's worker processes take from this queue; at least one."""
+    """Return how many of Valkyr's worker processes consume this queue; at least one."""
     global _at, _counted  # noqa: PLW0603 - one answer a process
     now = time.monotonic()
     if now - _at >= CAPACITY_SECONDS:
@@ -90,13 +90,13 @@ def serving(queue: str) -> int:
 
 
 def forget_capacity() -> None:
-    """Forget the number of workers, so that the next call asks again."""
+    """Forget the number of workers, so that the next call counts them again."""
     global _at  # noqa: PLW0603
     _at = -CAPACITY_SECONDS
 
 
 def packing_rules(workflow_id: UUID, steps: Sequence[Step]) -> Packing:
-    """Return the rules for packing these steps: by their recent durations."""
+    """Return the rules for packing these steps, based on their recent durations."""
     learn_durations(workflow_id, steps)
     most = config()
     return Packing(most.pack_seconds, most.pack_steps, estimate_duration, serving)

@@ -17,8 +17,8 @@ Key = tuple[UUID, int, str, str]  # version, priority, segment, queue
 def packed_executions(parcels: Sequence[Parcel]) -> list[Parcel]:
     """Return the same work in fewer messages, in its original order.
 
-    Chords, chains and siblings stay as they are. So do workflows with variables, because the last
-    execution of a pack would read them before its claim.
+    Chords, chains and siblings stay as they are. Workflows with variables are not packed, because
+    the last execution of a pack would read the variables before its claim.
     """
     if len(parcels) < 2:
         return list(parcels)
@@ -57,7 +57,7 @@ def _together(item: Parcel, link: SegmentLink, count: int) -> int:
     """Return how many of these executions one message carries.
 
     Versions are checked only if there are two executions or more per worker: the sweeper sends runs
-    of many versions at once, few of each.
+    of many versions at once, with few runs of each.
     """
     if count < 2 or count < 2 * serving(link.queue):
         return 1

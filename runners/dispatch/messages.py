@@ -49,7 +49,7 @@ def parcel(
 
 
 def arranged(version_id: UUID, place: Place, ready: Sequence[int]) -> tuple[Canvas, ...]:
-    """Return how the ready steps of an execution of this version are sent."""
+    """Return the canvas by which ready steps of an execution of this version are sent."""
     most = config()
     rules = _packing(version_id, place, ready) if len(ready) > 1 else NONE
     canvas = arrange(
@@ -59,7 +59,7 @@ def arranged(version_id: UUID, place: Place, ready: Sequence[int]) -> tuple[Canv
 
 
 def _packing(version_id: UUID, place: Place, ready: Sequence[int]) -> Packing:
-    """Return the packing rules, by the recent durations of these steps."""
+    """Return the packing rules, based on the recent durations of these steps."""
     steps = [place.graph.steps[index] for index in ready]
     return packing_rules(compiled(version_id).workflow_id, steps)
 
@@ -76,7 +76,7 @@ def publish_after_commit(parcels: Sequence[Parcel]) -> None:
     """Send when the open transaction commits, or now if there is none.
 
     Short segments of many executions of one version share messages. For remote queues, workers
-    render the inputs; then the runs wait for a lease.
+    render the inputs, and then the runs wait for a lease.
     """
     near = [ours_of for item in parcels if (ours_of := _near(item)).canvas]
     if near:
@@ -88,7 +88,7 @@ def publish_after_commit(parcels: Sequence[Parcel]) -> None:
 
 
 def publish(parcels: Sequence[Parcel]) -> None:
-    """Send now, over one connection; the sweeper sends what fails."""
+    """Send now, over one connection; the sweeper sends messages that fail."""
     try:
         with messaging.sending(), messaging.celery_app().producer_or_acquire() as producer:
             if sum(len(item.canvas) for item in parcels) > 1:
@@ -125,7 +125,7 @@ def prepare_remote(parcels: Sequence[Parcel]) -> None:
 
 
 def _unsend(parcels: Sequence[Parcel]) -> None:
-    """Mark the messages as unsent; otherwise they would count as sent for a while.
+    """Mark the messages as unsent; otherwise the sweeper would wait before it sends them again.
 
     Some messages may have arrived; a duplicate is harmless.
     """
@@ -150,7 +150,7 @@ def _segments(canvas: Sequence[Canvas]) -> Iterator[str]:
 
 
 def _send_together(parcels: Sequence[Parcel], producer: Any) -> None:
-    """Send the messages in batches of a hundred, if the broker takes batches, as Redis does."""
+    """Send the messages in batches of a hundred, if the broker accepts batches, as Redis does."""
     if not hasattr(producer, "batch"):  # kombu before 5.7
         _send(parcels, producer)
         return
@@ -193,7 +193,7 @@ def tell_after_commit(task: str, subject: UUID, *more: str) -> None:
 
 
 def tell(task: str, subject: UUID, *more: str) -> None:
-    """Send a task with one ID; if it fails, a duty of the sweeper does the task's work."""
+    """Send a task with one ID; if sending fails, a duty of the sweeper does the task's work."""
     try:
         messaging.send(task, (str(subject), *more), messaging.CONTROL)
     except Exception as error:
@@ -253,7 +253,7 @@ def _segment(item: Parcel, link: SegmentLink) -> Signature:
 
 
 def _executions(item: Parcel) -> Signature:
-    """Return one segment of several executions as a canvas."""
+    """Return the canvas of one segment of several executions."""
     [canvas] = item.canvas
     assert isinstance(canvas, Chain)
     [link] = canvas.links

@@ -77,9 +77,9 @@ MOST_QUEUES = 20
 
 
 def live_and_dead(row: WorkflowExecution, most: int) -> tuple[list[Run], bool]:
-    """Return the live runs and those that failed for good, and whether there are more than `most`.
+    """Return the live and the permanently failed runs, and whether there are more than `most`.
 
-    The workflow's own steps come first, then those of bodies, the oldest before.
+    The workflow's own steps come first, then those of bodies, each the oldest first.
     """
     own = Run.objects.filter(execution_id=row.pk, epoch=row.epoch, superseded=False)
     again = own.filter(step_path=OuterRef("step_path"), state__in=sorted(IDENTITY))
@@ -96,7 +96,7 @@ def live_and_dead(row: WorkflowExecution, most: int) -> tuple[list[Run], bool]:
 def look_around(
     row: WorkflowExecution, version: Compiled, runs: Sequence[Run], now: datetime
 ) -> Around:
-    """Look up what the reasons of these runs depend on."""
+    """Look up the facts on which the reasons of these runs depend."""
     sent = [run for run in runs if run.state == RunState.PENDING and run.published_at]
     noticed = _noticed(runs)
     return Around(
@@ -125,7 +125,7 @@ def _served(now: datetime) -> frozenset[str]:
 
 
 def _remote(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[str, datetime | None]:
-    """Return the queues of remote runners for which these runs wait, and the last visit to each."""
+    """Return the remote queues in which these runs wait, and the last request to each."""
     pending = {run.queue for run in runs if run.state == RunState.PENDING}
     waiting = sorted(pending & limits().remote_queues)
     return {queue: _last_seen(row.workspace_id, queue) for queue in waiting[:MOST_QUEUES]}
@@ -138,7 +138,7 @@ def _last_seen(workspace_id: UUID, queue: str) -> datetime | None:
 
 
 def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
-    """Return how many earlier messages are ahead of each run's, its own execution's included."""
+    """Return how many messages are ahead of each run's, also of the same execution."""
     by_queue: dict[str, list[Run]] = defaultdict(list)
     for run in sorted(sent, key=lambda run: (run.published_at, run.pk)):
         by_queue[run.queue].append(run)
@@ -162,7 +162,7 @@ def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
 
 
 def _failed(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[UUID, str]:
-    """Return the previous attempt's error of each run that is a retry."""
+    """Return the error of the previous attempt, for each run that is a retry."""
     retries = {(run.step_path, run.attempt - 1): run.pk for run in runs if run.retry_after}
     if not retries:
         return {}
@@ -193,7 +193,7 @@ def _noticed(runs: Sequence[Run]) -> Mapping[UUID, datetime]:
 
 
 def _filters(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[UUID, str]:
-    """Return the filters of the events that are waited for, as their author wrote them."""
+    """Return the filters of the events that runs wait for, as the author wrote them."""
     waiting = [run for run in runs if run.waits_for == WaitKind.EVENT]
     if not waiting:
         return {}
@@ -291,7 +291,7 @@ def _explained(run: Run, reason: Reason) -> Explained:
 def _tasks(
     row: WorkflowExecution, version: Compiled, runs: list[Run]
 ) -> tuple[list[Explained], bool]:
-    """Return the tasks that wait for others, in the workflow and in the bodies under way."""
+    """Return the tasks that wait for others, in the workflow and in the open bodies."""
     if row.state not in (ExecutionState.RUNNING, ExecutionState.PAUSED, ExecutionState.FAILED):
         return [], False
     if row.state == ExecutionState.FAILED and not runs:

@@ -1,4 +1,4 @@
-"""Why runs are held before their modules run, explained by the gate that holds them.
+"""Explain why runs are held before their modules run; the gate that holds them explains.
 
 A gate that holds runs explains its kind in `HOLDS`. Runs whose gate is no longer installed wait for
 their timer.
@@ -16,7 +16,10 @@ from runners.states import WaitKind
 
 @dataclass(frozen=True, slots=True)
 class HeldRuns:
-    """Runs of one execution that wait for one kind; `since` says, for each run, since when."""
+    """Runs of one execution that a gate holds for one kind of reason.
+
+    `since` has the start of each wait.
+    """
 
     workspace_id: UUID
     runs: Sequence[Run]
@@ -33,7 +36,7 @@ HOLDS: dict[str, Explain] = {}
 def hold_reasons(
     workspace_id: UUID, runs: Sequence[Run], noticed: Mapping[UUID, datetime], now: datetime
 ) -> dict[UUID, Reason]:
-    """Return why these runs are held, for those of the kinds in `HOLDS`."""
+    """Return why these runs are held, for the kinds that `HOLDS` explains."""
     reasons: dict[UUID, Reason] = {}
     for kind, explain in HOLDS.items():
         held = [run for run in runs if run.waits_for == kind]

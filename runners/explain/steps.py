@@ -1,4 +1,4 @@
-"""Why a run is in its state: pure, from its row and the results of queries.
+"""Why a run is in its state: decided from its row and the results of queries; pure.
 
 The checks of a pending run are ordered; the first that applies is the reason.
 """
@@ -23,7 +23,7 @@ MAX_OPEN = 50
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """The facts from which an execution's runs get their reasons, besides the runs.
+    """The facts, in addition to the runs, from which the reasons of an execution's runs follow.
 
     `served` are the queues that a worker consumes; `before` counts the messages sent before a run's
     own, by run; `failed` holds the previous attempt's error, by run; `most` the attempts that a
@@ -104,7 +104,7 @@ def _isolation_due(run: Run, around: Around) -> Reason | None:
 
 
 def _suspected(run: Run) -> str:
-    """Describe what happened to a suspect and how it is executed."""
+    """Return a sentence about why a run is a suspect and how it is executed."""
     apart = "Where threads share a process, it is executed in a process of its own."
     if run.crashes:
         times = "once" if run.crashes == 1 else f"{run.crashes} times"

@@ -1,6 +1,6 @@
-"""Classify each failure once, in one place: whether to retry it, and what to record of it.
+"""Classify each failure once, in one place: whether to retry it, and what to record.
 
-Library errors are matched by name, so that nothing is imported only for a comparison. Unknown
+Library errors are matched by name, so that no library is imported only for a comparison. Unknown
 errors are PERMANENT: repeating an error that is not understood does more harm than asking a person.
 """
 
@@ -29,10 +29,11 @@ _TRANSIENT, _PERMANENT, _TIMEOUT = ErrorType.TRANSIENT, ErrorType.PERMANENT, Err
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The record of a failed attempt; PostgreSQL can store everything in it.
+    """The record of a failed attempt; PostgreSQL can store all of its values.
 
-    `fingerprint` is the module's name for this kind of failure, `target` what the step called; both
-    may be empty. `http_status` is the status of the target's answer, if it speaks HTTP.
+    `fingerprint` is the module's name for this kind of failure, `target` the system that the step
+    called; both may be empty. `http_status` is the status of the target's answer, if it speaks
+    HTTP.
     """
 
     error_type: ErrorType
@@ -174,7 +175,7 @@ def template_failure(error: TemplateError, path: str) -> Failure:
 
 
 def _origin(error: BaseException) -> BaseException:
-    """Return the cause of a StepError, which is more specific than its own name."""
+    """Return the cause of a StepError, whose class is more specific."""
     return error.__cause__ or error if isinstance(error, StepError) else error
 
 
@@ -196,7 +197,7 @@ def error_type_of(error: BaseException) -> ErrorType:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error and the chain it was raised from, without mere contexts."""
+    """Yield the error and the chain of its causes (`raise … from`), without implicit contexts."""
     current: Any = error
     for _ in range(MAX_CAUSES):
         if not isinstance(current, BaseException):
@@ -226,7 +227,7 @@ def _by_status(error: BaseException) -> ErrorType | None:
 
 
 def _http_status(error: BaseException) -> int | None:
-    """Return the HTTP status that a failure is about, as its module or a library reports it."""
+    """Return the HTTP status that caused a failure, as its module or a library reports it."""
     told = error.details if isinstance(error, StepError) else None
     found = [told.get("status")] if isinstance(told, dict) else []
     for cause in _causes(error):

@@ -1,4 +1,4 @@
-"""Gates, which may hold a step back before it runs, and the permits that they give for leases.
+"""Gates, which may hold back a step before it runs, and the permits that they give for leases.
 
 - `gates`: ask every gate about one step, or about steps that are leased together
 - `held_permits`: keep the permits of leased runs, until the lease ends

@@ -1,10 +1,11 @@
-"""Gates may hold a step back before its module runs: a spent budget, a quota, an open circuit.
+"""Gates may hold back a step before its module runs: for a spent budget, a quota, an open circuit.
 
 Apps and plugins register gates. A worker asks them after it claimed the run and read its secrets,
 with no lock held. A gate lets the step through, with or without a permit that is notified of the
-step's end; or it returns a Wait, in which the run sleeps without using an attempt and after which
-it is asked again; or it raises StepError. Runs that remote runners lease are checked together, in
-the transaction that leases them (`ask_all`); their permits are kept as rows (`held_permits`).
+step's end; or it returns a Wait, during which the run is suspended without using an attempt, and
+after which the gate is asked again; or it raises StepError. Runs that remote runners lease are
+checked together, in the transaction that leases them (`ask_all`); their permits are kept as rows
+(`held_permits`).
 """
 
 import logging
@@ -25,7 +26,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A step that is about to run; `inputs` are validated, if its module has a circuit.
+    """A step that is about to run; `inputs` are validated if its module has a circuit.
 
     `credential` are the fields of the step's credential. `scrub` removes the values of the step's
     secrets from texts, if it uses some.
@@ -46,7 +47,9 @@ class Asked:
 
 
 class Permit(Protocol):
-    """What a gate gives; one of these methods is called once, unless the process dies before.
+    """A gate's permission to run a step.
+
+    One of these methods is called once, unless the process dies before.
 
     `timeout` is the timeout in seconds for a call of the step's target, if a rule sets one.
     """
@@ -56,10 +59,10 @@ class Permit(Protocol):
         """Return the timeout in seconds; None if the gate sets none."""
 
     def undo(self) -> None:
-        """Take the permit back: another gate held the step back, so it did not run."""
+        """Take the permit back: another gate held back the step, so it did not run."""
 
     def ended(self, failure: Failure | None) -> None:
-        """Note that the module ran; `failure` is how it failed, None if it succeeded."""
+        """Note that the module ran; `failure` describes its failure; None if it succeeded."""
 
 
 class LeasePermit(Permit, Protocol):
@@ -72,7 +75,7 @@ class LeasePermit(Permit, Protocol):
     def kept(self) -> Any:
         """Return the JSON from which `LeaseGate.restore` makes this permit again.
 
-        None if the gate does not need to know how the step ended.
+        Return None if the gate does not need the step's end.
         """
 
     def lost(self) -> None:
@@ -90,8 +93,8 @@ class LeaseGate:
     `ask` answers for each of them: a permit, a Wait, an exception that fails the run, or None. It
     and `undo` run in the transaction that leases the runs: they lock rows in one order, make a
     fixed number of queries, and wake no run before the commit. `restore` makes a permit again from
-    the run, the token of its lease and what was kept; `name` is stored with the permit. A gate that
-    gives no permits needs neither.
+    the run, the token of its lease and the stored JSON; `name` is stored with the permit. A gate
+    without permits needs neither `restore` nor `name`.
     """
 
     name: str
@@ -132,7 +135,7 @@ class Passage:
 
 
 class Stage(IntEnum):
-    """When a gate is asked: gates that reject a step first, the target's gates last."""
+    """The order of gates: gates that reject a step are asked first, the target's gates last."""
 
     REFUSE = 1
     HOLD = 2
@@ -158,7 +161,10 @@ def register(gate: Gate, stage: Stage = Stage.TARGET, leases: LeaseGate | None =
 
 
 def ask(asked: Asked) -> Passage | Wait:
-    """Ask every gate; return a passage if all let the step through. Raises what a gate raises."""
+    """Ask every gate; return a passage if all let the step through.
+
+    Raises the exception that a gate raises.
+    """
     permits: list[Permit] = []
     for gate in _gates:
         try:
@@ -211,7 +217,7 @@ def ask_all(asked: Sequence[Asked]) -> list[LeasePassage | Wait | Exception]:
 
 
 def restored(name: str, run_id: UUID, token: int, kept: Any) -> LeasePermit | None:
-    """Return a permit that a gate gave for a lease; None if the gate is not installed."""
+    """Restore a permit that a gate gave for a lease; return None if the gate is not installed."""
     found = (gate for gate in _of_leases.values() if gate.name == name)
     gate = next(found, None)
     return None if gate is None or gate.restore is None else gate.restore(run_id, token, kept)
@@ -227,7 +233,7 @@ def _undo(pairs: Sequence[tuple[LeaseGate, LeasePermit]]) -> None:
 
 
 def _one_by_one(gate: Gate) -> LeaseGate:
-    """Return a lease gate for a gate without one: it may hold runs back, and gives no permits."""
+    """Return a lease gate for a gate without one: it may hold back runs, and gives no permits."""
 
     def ask_each(asked: Sequence[Asked]) -> list[LeaseAnswer]:
         return [ask_one(one) for one in asked]

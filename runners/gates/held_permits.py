@@ -52,7 +52,7 @@ def reclaim() -> int:
 
 
 def _told(own: bool, state: str, kind: str, error: str) -> Callable[[LeasePermit], None]:
-    """Return the function that reports to a gate what the run's row says of the lease's end."""
+    """Return the function that reports the end of the lease to a gate, as the run's row says."""
     if own and state == RunState.SUCCESS:
         return lambda permit: permit.ended(None)
     if own and kind:
@@ -62,7 +62,7 @@ def _told(own: bool, state: str, kind: str, error: str) -> Callable[[LeasePermit
 
 
 def _end(row: tuple[Any, ...], tell: Callable[[LeasePermit], None]) -> int:
-    """Delete a permit's row and notify its gate, together; 0 if another process did.
+    """Delete a permit's row and notify its gate, together; return 0 if another process did it.
 
     An error in the gate never costs the step its result: its permit lasts no longer than the gate
     itself allows.

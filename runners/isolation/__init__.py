@@ -1,6 +1,6 @@
 """Run suspect steps in isolation: each alone in a process, so that a second death names the cause.
 
 Only a worker whose threads share a process needs this; a child of a prefork pool executes one step
-at a time anyway. `carrying` decides and judges, `client` talks to the fork server, `server` forks,
-`child` runs in the forked process, `order` holds its instructions.
+at a time anyway. `run_isolated` decides and judges, `client` talks to the fork server, `server`
+forks, `child` runs in the forked process, `order` holds its instructions.
 """

@@ -25,7 +25,7 @@ class ServerLost(Exception):
 
 @dataclass(slots=True)
 class _Pending:
-    """An order under way."""
+    """An order that is being executed."""
 
     ended: "Future[SegmentReport]" = field(default_factory=Future)
     pid: int = 0
@@ -34,7 +34,7 @@ class _Pending:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How an isolated process ended, or that it is `done` with the step and lives on.
+    """The end of an isolated process, or of its step if the process continues (`done`).
 
     `error` is an error of the engine, not of the step.
     """
@@ -94,7 +94,7 @@ class IsolationClient:
             process.wait()
 
     def _running(self) -> socket.socket:
-        """Return the socket to a server that takes orders; the caller holds the lock."""
+        """Return the socket to a running server, started if needed; the caller holds the lock."""
         if self._socket is not None:
             return self._socket
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -34,10 +34,10 @@ class SegmentOrder:
 
 @dataclass(frozen=True, slots=True)
 class SegmentReport:
-    """A report on one order: the process has it, met an error of the engine, exited, or is `done`.
+    """A report on one order: a process began it, hit an error of the engine, exited, or is `done`.
 
-    A negative code is the signal that ended the process. `shortage` says that memory was short
-    then, and whether the step had taken it. A process that is done with its step lives on.
+    A negative code is the signal that ended the process. `shortage` says that memory was short at
+    that time, and whether the step used it. A process that is done with its step continues.
     """
 
     number: int

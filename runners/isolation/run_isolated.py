@@ -45,7 +45,7 @@ def places() -> ProcessSlots:
 
 
 def apart(seen: LiveRun) -> bool:
-    """Return whether a step must not run here: it could end a process that runs other steps."""
+    """Return whether a step must run in isolation, since it could end a shared process."""
     if pool() != "threads":
         return False
     lost = seen.state == RunState.RUNNING and (seen.expired or gone(seen.leased_by))
@@ -136,7 +136,7 @@ def cause_of(end: End) -> str:
 
 
 def _held_by(end: End, looked: Looked) -> bool:
-    """Return whether the run is still leased by that ended process: its step did not finish."""
+    """Return whether the ended process still leases the run, so that its step did not finish."""
     name = process_identity().partition("|")[0]
     return (
         looked.run_state == RunState.RUNNING

@@ -37,9 +37,11 @@ def main() -> None:
 
 
 def _load() -> None:
-    """Import what a step needs, once for all children; opens no connection and starts no thread.
+    """Import the packages that steps need, once for all children.
 
-    The garbage collector is off meanwhile, because it would scan again and again what stays. That
+    Opens no connection and starts no thread.
+
+    The garbage collector is off meanwhile, because it would repeatedly scan objects that stay. That
     saves a tenth of the time.
     """
     gc.disable()
@@ -104,7 +106,7 @@ class _Children:
         self._tell(SegmentReport(number, pid))
 
     def listen(self, ready: Container[object]) -> None:
-        """Read which processes are done."""
+        """Read the processes' reports that their steps ended."""
         for pid, link in list(self._links.items()):
             if link in ready:
                 self._hear(pid, link)
@@ -124,7 +126,7 @@ class _Children:
                 self._tell(SegmentReport(self._numbers.pop(pid), pid, code=code, shortage=shortage))
 
     def patience(self) -> float | None:
-        """Return in how many seconds to dismiss the next idle process, or None."""
+        """Return the seconds until the next idle process must be dismissed, or None."""
         if not self._idle:
             return None
         return max(0.0, min(self._idle.values()) + SPARE_SECONDS - time.monotonic())
@@ -156,7 +158,7 @@ class _Children:
         return pid
 
     def _hear(self, pid: int, link: socket.socket) -> None:
-        """Note that its step ended normally; `reap` reports a process that exited."""
+        """Record that a process's step ended normally; `reap` reports a process that exited."""
         with suppress(OSError):
             if link.recv(PACKET) and pid in self._numbers:
                 self._tell(SegmentReport(self._numbers.pop(pid), pid, done=True))

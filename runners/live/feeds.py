@@ -29,7 +29,7 @@ def runs_since(execution_ids: Sequence[UUID], since: int) -> dict[UUID, list[Row
 
 
 def runs_of(execution_id: UUID) -> list[Row]:
-    """Return the runs of one execution, at most `MOST` + 1, the most important first."""
+    """Return the runs of one execution, at most `MOST` + 1, the most relevant first."""
     found = _read_runs("watch_whole", {"execution": execution_id, "most": MOST})
     return found.get(execution_id, [])
 
@@ -43,9 +43,9 @@ def _read_runs(name: str, params: dict[str, Any]) -> dict[UUID, list[Row]]:
 
 
 def _name_children(found: dict[UUID, list[Row]]) -> None:
-    """Add the children that are not waited for; at most one query.
+    """Add the children for which no run waits; at most one query.
 
-    No progress holds their ids, but the key under which they were started names the run.
+    Their ids are not in any `progress`, but the key under which they were started names the run.
     """
     callers = {
         f"child:{row['id']}": row

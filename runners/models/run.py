@@ -20,14 +20,14 @@ from runners.states import FINAL, HELD, IDENTITY, LIVE, ErrorType, RunState
 class Run(models.Model):
     """An attempt, its lease, its inputs and its result.
 
-    `due_at` is when the sweeper must look at a live run: the message of a pending one may be lost,
-    a retry is due, the holder of a leased one may be lost, a timer or an expiry has come.
+    `due_at` is when the sweeper must check a live run: the message of a pending run may be lost, a
+    retry is due, the holder of a leased run may be lost, or a timer or an expiry is due.
     `recoveries` counts how often the run was taken from a lost holder, whatever the cause.
     `crashes` counts the processes that ended while this run alone was executing in them; only these
-    make a dead letter. A `suspect` was lost with its process and is executed in a process of its
-    own. `budget_start` is where the present retry budget began. `waits_for` (a WaitKind) is set
-    once the run has waited; `progress` is the state of its wait (a container's counters, an event's
-    name), `wake` what ended it.
+    make a dead letter. A `suspect` run was lost with its process and is executed in a process of
+    its own. `budget_start` is the attempt at which the present retry budget began. `waits_for` (a
+    WaitKind) is set once the run has waited; `progress` is the state of its wait (a container's
+    counters, an event's name), `wake` the cause of its end.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -157,7 +157,7 @@ class Run(models.Model):
 
     @property
     def runner(self) -> str:
-        """Return the worker that holds or held it; "" if it was recorded without a lease."""
+        """Return the worker that holds or held the run; "" if it was recorded without a lease."""
         return self.leased_by.partition("|")[0]
 
 

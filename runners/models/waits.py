@@ -14,9 +14,9 @@ from runners.states import WaitKind
 class Waiter(models.Model):
     """A WAITING run that an outside event may wake; the row is deleted when the wait ends.
 
-    `key` is what it listens for: an event's name, the hash of a callback's token, the id of a child
-    execution; empty for an approval. `unheard_since` is set when the run begins to wait, until a
-    worker has looked for events that arrived before the wait was visible to others.
+    `key` names what the run waits for: an event's name, the hash of a callback's token, the id of a
+    child execution; empty for an approval. `unheard_since` is set when the run begins to wait,
+    until a worker has looked for events that arrived before the wait was visible to others.
     """
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True)
@@ -54,12 +54,12 @@ class ApprovalManager(models.Manager["Approval"]):
     """Selects approvals only."""
 
     def get_queryset(self) -> models.QuerySet["Approval"]:
-        """Return the approvals, by a partial index on exactly these rows."""
+        """Return the approvals, read through a partial index on exactly these rows."""
         return super().get_queryset().filter(waits_for=WaitKind.APPROVAL.value)
 
 
 class Approval(Run):
-    """A run of `flow.approval` that has begun to wait; the same row, seen as an approval."""
+    """A run of `flow.approval` that has begun to wait: a proxy model of Run."""
 
     objects: ClassVar[ApprovalManager] = ApprovalManager()
 
@@ -113,7 +113,7 @@ class Approval(Run):
 
 
 class EarlyCallback(models.Model):
-    """A row that is kept until the step named by `step_path` begins to wait."""
+    """A callback that came early, kept until the step named by `step_path` begins to wait."""
 
     execution = models.ForeignKey(
         WorkflowExecution, on_delete=models.CASCADE, related_name="+", db_index=False

@@ -86,7 +86,7 @@ class StepContext(Protocol):
 
     @property
     def deadline(self) -> float:
-        """Return when the step's time is over, on `time.monotonic()`."""
+        """Return the time at which the step's time limit ends, on `time.monotonic()`."""
 
     @property
     def last_details(self) -> Any:
@@ -109,7 +109,7 @@ class StepContext(Protocol):
 
     @property
     def origin(self) -> str:
-        """Return the code of the workflow, such as `shop.flows:fulfil`; else empty."""
+        """Return the location of the workflow's code, such as `shop.flows:fulfil`; or ""."""
 
     @property
     def changed(self) -> frozenset[str]:
@@ -183,10 +183,10 @@ class Result:
 class Wait:
     """A request to suspend a step: it holds no worker until something wakes it.
 
-    The timer wakes it after `seconds` (or at the instant `until`) unless something else does first;
-    without both it has no timer. `key` names another cause of waking: an event's name, or the hash
-    of a callback's token. `facts` are kept with the run and shown to users. When the step is woken,
-    the module's `woken` is called.
+    A timer wakes the step after `seconds` (or at the instant `until`) unless another cause wakes it
+    first; without both, it has no timer. `key` names another cause of waking: an event's name, or
+    the hash of a callback's token. `facts` are kept with the run and shown to users. When the step
+    is woken, the module's `woken` is called.
     """
 
     kind: WaitKind
@@ -238,7 +238,7 @@ class Bad:
     needs: str = ""
 
     def inputs(self) -> Mapping[str, Any]:
-        """Return the `with`; a large one is made by this call."""
+        """Return the row's `with`; a large one is created by this call."""
         return self.given() if callable(self.given) else self.given
 
 
@@ -324,7 +324,7 @@ class Module(Generic[InputsT]):
 
     @classmethod
     def may_take_secrets(cls) -> bool:
-        """Return whether its inputs may hold secrets."""
+        """Return whether the module's inputs may hold secrets."""
         kept = cls.inline or cls.container or cls.writes_variables
         return cls.takes_secrets and not kept
 
@@ -341,7 +341,7 @@ class Module(Generic[InputsT]):
         return None
 
     def circuit_with(self, inputs: InputsT, credential: Mapping[str, str] | None) -> str | None:
-        """Return the target as `circuit` does, for a module whose credential names the server."""
+        """Return the target that `circuit` returns, if the module's credential names the server."""
         return self.circuit(inputs)
 
     @classmethod
@@ -359,14 +359,14 @@ class Module(Generic[InputsT]):
         return []
 
     def warm_up(self) -> None:
-        """Import what `execute` needs and is slow to load; `load` calls it once."""
+        """Import the slow packages that `execute` needs; `load` calls it once."""
 
     def load(self) -> None:
         """Warm up once in this process.
 
         One module at a time: threads that import concurrently can meet in a cycle of imports, and
-        then one of them receives a half-initialised package. If it fails, the module is used as it
-        is.
+        then one of them receives a half-initialised package. If warming up fails, the module is
+        used anyway.
         """
         with _LOADING:
             if self._loaded:
@@ -380,15 +380,15 @@ class Module(Generic[InputsT]):
     def execute(
         self, inputs: InputsT, ctx: StepContext
     ) -> Result | Wait | BaseModel | Mapping[str, Any] | None:
-        """Do the step; raise `StepError` to classify a failure."""
+        """Execute the step; raise `StepError` to classify a failure."""
         raise NotImplementedError(f"module {self.type} has no execute()")
 
     def woken(
         self, inputs: InputsT, wake: Mapping[str, Any], ctx: StepContext
     ) -> Result | Wait | BaseModel | Mapping[str, Any] | None:
-        """Continue after a Wait; `wake["by"]` names what ended it.
+        """Continue after a Wait; `wake["by"]` names the cause.
 
-        `timer`; or `person` (`decision`, `comment`, `actor`, `at`), `event` (`event`, `payload`,
+        It is `timer`, `person` (`decision`, `comment`, `actor`, `at`), `event` (`event`, `payload`,
         `eventId`), `callback` (`payload`), `child` (`state`, `output`, `error`, `executionId`).
         `wake["waitedSeconds"]` is the duration of the wait.
         """

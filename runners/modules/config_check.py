@@ -32,7 +32,7 @@ SHOWN_CHARACTERS = 60
 
 
 def check(module: "Module[Any]", config: Any) -> list[ConfigProblem]:
-    """Return all mistakes of a `with` mapping, each with its place below `with`; [] if none."""
+    """Return all mistakes in a `with` mapping, perhaps none, each with its place below `with`."""
     if not isinstance(config, Mapping):
         return [ConfigProblem((), "type", f"expected an object, found {_shown(config)}")]
     found = list(_schema_problems(module.Inputs, config))
@@ -149,7 +149,7 @@ def _field_problems(
 
 
 def _pointer(location: tuple[str | int, ...], config: Any) -> tuple[str | int, ...]:
-    """Return the part of pydantic's location that leads through the value, without union arms."""
+    """Return pydantic's location without the parts that name members of a union."""
     path: list[str | int] = []
     for part in location:
         if isinstance(config, Mapping) and part in config:

@@ -31,7 +31,7 @@ LOOP_ENDINGS = ("count", "while", "until")
 
 
 class Container(Module[Any]):
-    """Common base: the engine runs the body; no worker runs the module."""
+    """The base of containers, whose bodies the engine runs; no worker runs the module itself."""
 
     category: ClassVar[str] = "control"
     retry: ClassVar[str] = "none"
@@ -114,7 +114,7 @@ class Loop(Container):
 
 
 class MapInputs(ModuleInputs):
-    """The items to run the body for, and how."""
+    """The items for which to run the body, and how to run it."""
 
     items: Any = Field(
         description=f"A list of at most {MAX_ITEMS:,} items, or a template that yields one.",

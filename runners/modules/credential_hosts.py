@@ -1,7 +1,7 @@
 """Check whether the running step may connect to a host, whenever a connection begins.
 
-The egress rules of the step's workspace decide, and the boundary of each credential that the step
-uses.
+The egress rules of the step's workspace and the boundary of each credential that the step uses
+decide.
 
     with using(credentials):        the executor, around a step that uses some
         judge("api.example.com", 443)   each client, before it sends
@@ -40,7 +40,7 @@ def using(credentials: "Mapping[str, Boundary]") -> Iterator[None]:
 
 
 def restricted() -> bool:
-    """Return whether the step, or one of its credentials, may go to certain hosts only."""
+    """Return whether the step, or one of its credentials, is restricted to certain hosts."""
     return bool(_in_use.get(NONE)) or egress_rules() is not None
 
 

@@ -1,4 +1,4 @@
-"""The module types of the engine and of plugins, and where each is written.
+"""The module types of the engine and of plugins, and the location of each.
 
 It needs no Django, so that code that only runs or describes modules imports little.
 """
@@ -46,8 +46,8 @@ def needed(type_name: str) -> tuple[str, str] | None:
 
 
 def declared() -> Mapping[str, str]:
-    """Return where each module type is written, as `package.file:Class`.
+    """Return the location of each module type, as `package.file:Class`.
 
-    The engine's come first.
+    The engine's types come first.
     """
     return _declared

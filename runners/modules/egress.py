@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 class EgressRefused(StepError):
-    """The workspace's egress rules do not allow the host; no retry mends that."""
+    """The workspace's egress rules do not allow the host; retries do not help."""
 
 
 class RulesInForce:
-    """The rules of the step that runs, loaded once, by the first that asks."""
+    """The rules of the running step, loaded once, at the first connection."""
 
     __slots__ = ("_found", "_load")
 
@@ -51,20 +51,20 @@ def ruled_by(load: "Callable[[], EgressRules | None]") -> Iterator[None]:
 
 
 def egress_rules() -> "EgressRules | None":
-    """Return the rules of the step that runs; None if it may connect to any host."""
+    """Return the rules of the running step; None if it may connect to any host."""
     found = _in_force.get()
     return None if found is None else found.rules()
 
 
 def judge_egress(host: str, port: int | None) -> None:
-    """Raise EgressRefused for a host that the rules refuse, whatever its addresses are."""
+    """Raise EgressRefused for a host that the rules forbid, whatever its addresses are."""
     rules = egress_rules()
     if rules is not None and rules.verdict(host, port).name == "REFUSED":
         raise EgressRefused(rules.refusal(_place(host, port)))
 
 
 def address_rules(host: str, port: int | None) -> tuple[str, ...]:
-    """Return the ranges that decide on a host by its addresses; none if its name decides."""
+    """Return the ranges that decide on a host by its addresses; none if the name alone decides."""
     rules = egress_rules()
     if rules is None or rules.verdict(host, port).name != "BY_ADDRESS":
         return ()
@@ -72,9 +72,9 @@ def address_rules(host: str, port: int | None) -> tuple[str, ...]:
 
 
 def among(host: str, port: int | None, addresses: Iterable[str]) -> list[str]:
-    """Return the addresses of a host that the rules allow; raises EgressRefused for none of some.
+    """Return the addresses of a host that the rules allow.
 
-    The host itself was judged before.
+    Raises EgressRefused if none of them is allowed. The host's name was checked before.
     """
     found = list(addresses)
     rules = egress_rules()
@@ -87,7 +87,7 @@ def among(host: str, port: int | None, addresses: Iterable[str]) -> list[str]:
 
 
 def address_filter(host: str, port: int | None) -> Callable[[str], bool]:
-    """Return what decides on an address of a host in another thread, which has no rules."""
+    """Return a function that decides on addresses of a host, for a thread that has no rules."""
     rules = egress_rules()
     if rules is None or not address_rules(host, port):
         return lambda address: True

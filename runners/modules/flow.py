@@ -30,7 +30,7 @@ class NoopInputs(ModuleInputs):
 
 
 class Noop(FlowModule):
-    """Does nothing and passes `value` on: a place to join or to start branches."""
+    """Does nothing and passes `value` on: use it to join or to start branches."""
 
     type = "flow.noop"
     title = "No operation"
@@ -164,7 +164,7 @@ class Switch(FlowModule):
 
 
 class FailInputs(ModuleInputs):
-    """How the step fails."""
+    """The error with which the step fails."""
 
     message: str = Field(
         description="Why the step fails, for people.", examples=["order {{ input.id }} is empty"]
@@ -277,14 +277,15 @@ class PinnedInputs(ModuleInputs):
 
     @property
     def value(self) -> Any:
-        """Return the output from the field that holds it."""
+        """Return the output from `json` or `value`, whichever holds it."""
         return self.output if self.json_text is None else json.loads(self.json_text)
 
 
 class Pinned(FlowModule):
-    """Gives a fixed output and outcome: a test run puts it in place of a task with a pinned result.
+    """Returns a fixed output and outcome.
 
-    In `json` nothing is rendered, whatever it holds.
+    A test run puts it in place of a task with a pinned result. Texts in `json` are never rendered
+    as templates.
     """
 
     type = "flow.pinned"
@@ -317,6 +318,6 @@ class Pinned(FlowModule):
 
 
 def _message(value: Any) -> str:
-    """Return the message of a pinned failure: its text, its `message`, or that it was pinned."""
+    """Return the message of a pinned failure: its text, its `message`, or a default."""
     said = value.get("message") if isinstance(value, Mapping) else value
     return said if isinstance(said, str) and said else "pinned: this task is to have failed"

@@ -170,7 +170,7 @@ def _declare(  # noqa: PLR0913 - one a fact of a module, given by name
 
 
 def _given(queue: str, retry: Retry, timeout_seconds: float) -> dict[str, Any]:
-    """Return the arguments that differ from a module's defaults, as in a task's document."""
+    """Return the arguments that differ from a module's defaults, named as in a definition."""
     given: dict[str, Any] = {"retry": retry, "timeoutSeconds": timeout_seconds, "queue": queue}
     usual = {"retry": "standard", "timeoutSeconds": 60.0, "queue": "default"}
     return {key: value for key, value in given.items() if value != usual[key]}
@@ -228,7 +228,7 @@ def _execute(
 
 
 def _awaited(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an async function as a plain one that runs it in an event loop of its own."""
+    """Return a plain function that runs an async one in an event loop of its own."""
 
     def call(**arguments: Any) -> Any:
         return asyncio.run(function(**arguments))

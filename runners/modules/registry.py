@@ -1,4 +1,4 @@
-"""Find modules by type: declared ones, those of entry points, those that the environment names.
+"""Find modules by type: those declared in code, in entry points, and in the environment.
 
 A family's file is imported when one of its types is first used, and a module is described on
 request, so that a worker starts fast. A third party's module that cannot be loaded or described is
@@ -93,7 +93,7 @@ class UnknownModule(LookupError):
 
 
 class Registry:
-    """The modules of one process; safe to use from several threads."""
+    """The modules that one process knows; safe to use from several threads."""
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -318,7 +318,7 @@ def _instance_or_stand_in(type_name: str) -> Module[Any]:
 
 
 def _place(module: Module[Any] | None) -> str:
-    """Return where a module is written, for messages."""
+    """Return the location of a module's code, for messages."""
     kind = type(module)
     return f"{kind.__module__}.{kind.__qualname__}"
 
@@ -329,7 +329,7 @@ def _instance(path: str, name: str) -> Module[Any]:
 
 
 def _found_in(loaded: Any) -> Iterator[Module[Any]]:
-    """Yield the module that a loaded object is or, for a Python module, those that it declares."""
+    """Yield the loaded object if it is a step module, or those that a Python module declares."""
     if isinstance(loaded, ModuleType):
         for value in list(vars(loaded).values()):
             if _declared_in(value, loaded.__name__):

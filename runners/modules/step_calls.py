@@ -27,7 +27,7 @@ DECORATED: "list[StepFunction[..., Any]]" = []
 
 
 class NoResult:
-    """The handle of a step that returns nothing; other steps can only run after it."""
+    """The handle of a step that returns nothing; other steps can only depend on it, not read it."""
 
 
 class StepFunction(Generic[P, R]):
@@ -53,7 +53,7 @@ class StepFunction(Generic[P, R]):
         return self.__valkyr_module__.type
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run the function; while a workflow is traced, record the call and return a handle."""
+        """Run the function; during a trace, record the call and return a handle."""
         return self._call(args, kwargs, {})
 
     def options(self, **options: Any) -> Callable[P, R]:
@@ -80,7 +80,7 @@ class StepFunction(Generic[P, R]):
         return full.replace(parameters=kept)
 
     def place(self) -> str:
-        """Return where the function is written, as `file:line`."""
+        """Return the location of the function, as `file:line`."""
         code = inspect.unwrap(self.function).__code__
         return f"{code.co_filename}:{code.co_firstlineno}"
 

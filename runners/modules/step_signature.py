@@ -139,4 +139,4 @@ def _text(hint: Any) -> str:
 
 
 class _Plain(typing.TypedDict):
-    """A sample to recognise the class of the standard library's TypedDicts."""
+    """A sample by which the class of the standard library's TypedDicts is recognised."""

@@ -1,6 +1,6 @@
 """Metrics of this app: steps recorded, the time they waited, and repairs.
 
-Everything is counted where it is certain: a result after its commit, a repair by the duty that made
+Everything is counted when it is certain: a result after its commit, a repair by the duty that made
 it. Labels come from closed lists: modules, queues, outcomes, duties.
 """
 

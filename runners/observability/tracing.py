@@ -17,9 +17,9 @@ MOST_MESSAGE = 500
 
 
 def observed(perform: Perform) -> Perform:
-    """Wrap the performance of claimed runs with logs and traces.
+    """Add logs and traces to the function that executes claimed runs.
 
-    The ids stay until the task's end.
+    The ids stay until the task ends.
     """
 
     @wraps(perform)
@@ -52,7 +52,7 @@ def ids_of(state: SegmentState, work: Work) -> dict[str, object]:
 
 
 def tell_failure(work: Work, unit: Unit) -> None:
-    """Log one line for a failed attempt; what follows from it is decided from rows."""
+    """Log one line for a failed attempt; whether it is retried is decided from rows."""
     failure = unit.failure
     assert failure is not None
     log.warning(

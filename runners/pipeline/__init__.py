@@ -1,4 +1,4 @@
-"""How a worker handles one message.
+"""Handle one message in a worker.
 
 Read in this order: `receive` (the loop), `claim_run`, `execute` (with `reveal_secrets`, `gates`),
 `decide` and `next_steps` (pure), `record_result`, `write_result`. `runners/planning` has what

@@ -24,9 +24,9 @@ def note(state: SegmentState, unit: Unit) -> None:
 
 
 def wants_lock(state: SegmentState, work: Work, unit: Unit) -> bool:
-    """Return whether a checkpoint justifies the lock: after a person's decision at a gate.
+    """Return whether a checkpoint justifies the lock, which is so after a user's decision.
 
-    Gates that decide by themselves are checkpointed with the next locked step.
+    After other gates, the checkpoint is taken with the next locked step.
     """
     if work.wake is None:
         return False
@@ -43,7 +43,7 @@ def wants_lock(state: SegmentState, work: Work, unit: Unit) -> bool:
 def after_step(state: SegmentState, work: Work, unit: Unit) -> None:
     """Take a checkpoint if one is due; the caller holds the execution's lock.
 
-    Call it when the execution continues, not at its end. The checkpoint is named after the last
+    Call it while the execution continues, not at its end. The checkpoint is named after the last
     step that was recorded or suspended.
     """
     policy = None if state.prefix.endswith(UNDO) else _policy(state)

@@ -39,7 +39,7 @@ class ClaimRequest:
     made_at: float = field(default_factory=time.monotonic)
 
     def claimed(self, row: tuple[Any, ...] | None) -> Work | None:
-        """Return the run that this process holds by the claim's row; None without a row."""
+        """Return the run that this process holds, from the claim's row; None without a row."""
         if row is None:
             return None
         state, seen = self.state, self.seen
@@ -123,9 +123,9 @@ def request_claim(
 
 
 def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | None:
-    """Return the claim of the next execution's run, to be made with the record of this one's end.
+    """Return the claim of the next execution's run, made with the record of this one's end.
 
-    None if there is no next run, this worker is late, or the run was tried before. Such a run is
+    None if there is no next run, this worker is late, or the run was tried before; such a run is
     loaded separately.
     """
     if pack is None or pack.late() or activity.draining():
@@ -177,7 +177,7 @@ def attempt_prepare(
 
 
 def permanent(message: str, exception: str) -> Failure:
-    """Return a failure that no retry fixes."""
+    """Return a permanent failure with this message."""
     return Failure(ErrorType.PERMANENT, message, exception)
 
 

@@ -35,7 +35,8 @@ def blame(run_id: UUID, token: int, cause: str) -> bool:
 def mend(run_id: UUID, token: int, crashes: int, death: Death, *, at_once: bool = False) -> int:
     """Release a lost run and send it, or fail it after too many crashes; 0 if it was taken over.
 
-    `crashes` is the earlier count. After the second crash the run waits, unless `at_once`.
+    `crashes` is the previous count. From the second crash on, the run waits before it is sent,
+    unless `at_once`.
     """
     crashes += death.crashed
     if crashes >= config().poison:
@@ -53,7 +54,7 @@ def mend(run_id: UUID, token: int, crashes: int, death: Death, *, at_once: bool 
 
 
 def backoff(crashes: int) -> float:
-    """Return how long a run waits after this many crashes; zero after the first."""
+    """Return how long a run waits after this many crashes; no time after the first."""
     if crashes <= 1:
         return 0.0
     return float(min(MOST_DELAY, FIRST_DELAY * 2 ** min(crashes - 2, 10)))

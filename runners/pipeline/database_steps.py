@@ -35,7 +35,7 @@ TRANSACTION_TIMEOUT_SINCE = 170000  # PostgreSQL 17 has `transaction_timeout`
 
 
 def applies(work: Work) -> bool:
-    """Return whether the step's module, as its code is now, writes in the recording transaction."""
+    """Return whether the step's module, in its code now, writes in the recording transaction."""
     if work.step.inline or work.failure is not None:
         return False
     try:
@@ -116,7 +116,7 @@ class _StepTransaction(ExitStack):
 
 
 def _limit(seconds: float, grace: float) -> None:
-    """Let the server end the transaction if this process cannot."""
+    """Set a timeout by which the server ends the transaction if this process cannot."""
     milliseconds = max(1, round(1000 * seconds))
     limits = {
         "statement_timeout": milliseconds,
@@ -129,7 +129,7 @@ def _limit(seconds: float, grace: float) -> None:
 
 
 def _check_transaction() -> None:
-    """Raise StepError if the module left no transaction to record in."""
+    """Raise StepError if the module ended the transaction in which to record."""
     if _status() in (TransactionStatus.IDLE, None):
         raise StepError(
             "The function ended the transaction that its step is recorded in. The engine commits "
@@ -147,7 +147,7 @@ def _check_transaction() -> None:
 def _hand_over(state: SegmentState) -> None:
     """Send the next steps to workers: the module's own hooks run after the commit.
 
-    Nothing would renew the lease of a next step that this worker claimed meanwhile.
+    If this worker claimed a next step, its lease would not be renewed during these hooks.
     """
     state.stays, state.hands_over = False, True
     if state.pack is not None:

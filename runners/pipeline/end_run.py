@@ -1,7 +1,7 @@
 """End a live run from outside its holder: timed out, poisoned, or quarantined by a user.
 
-The run's token grows first, so the database rejects later writes of its holder. The run then fails
-as any step does, with a retry, error edge or dead letter. A run that a gate holds back before a
+The run's token is increased first, so the database rejects later writes by its holder. The run then
+fails like any other, with a retry, error edge or dead letter. A run that a gate holds back before a
 worker claims it is suspended the same way.
 """
 
@@ -66,10 +66,10 @@ def look(run_id: UUID) -> Looked | None:
 def fail(
     run_id: UUID, failure: Failure, *, token: int | None = None, crash_cause: str = ""
 ) -> bool:
-    """Fail a live run with retry, error edge or dead letter; False if it is no longer live.
+    """Fail a live run with retry, error edge or dead letter; return False if it is no longer live.
 
-    With `token`, only if no worker took the run over since. With `crash_cause`, one more crash is
-    counted.
+    With `token`, it fails only if no worker took it over since. With `crash_cause`, one more crash
+    is counted.
     """
     with transaction.atomic():
         seized = _seize(run_id, token, crash_cause)
@@ -80,7 +80,10 @@ def fail(
 
 
 def put_to_sleep(run_id: UUID, wait: Wait, *, token: int) -> bool:
-    """Suspend a live run; False if it is not live, or was taken since that token was read."""
+    """Suspend a live run.
+
+    Return False if it is not live, or was taken over since the token was read.
+    """
     with transaction.atomic():
         seized = _seize(run_id, token)
         if seized is None:
@@ -90,7 +93,9 @@ def put_to_sleep(run_id: UUID, wait: Wait, *, token: int) -> bool:
 
 
 def dead_letter(run_id: UUID, failure: Failure, *, manual: str) -> Any:
-    """Send a live run to the dead-letter queue for a user; the dead letter, or None if not live.
+    """Send a live run to the dead-letter queue for a user.
+
+    Return the dead letter, or None if it is not live.
 
     Raises WrongState for a container whose body is running.
     """

@@ -51,7 +51,7 @@ from runners.waits import events
 
 
 def seconds_for(step: Step) -> float:
-    """Return a step's time limit; for a pure step less than a lease, which is not renewed."""
+    """Return a step's time limit; for a pure step less than its lease, which is not renewed."""
     return min(step.timeout_seconds, config().lease / 2) if step.inline else step.timeout_seconds
 
 
@@ -129,7 +129,7 @@ def perform(state: SegmentState, work: Work) -> Unit:
 
 
 def _egress_rules(workspace_id: UUID) -> EgressRules | None:
-    """Return the rules; a thread that had to ask the database keeps no connection."""
+    """Return the step's egress rules; a thread that had to query them keeps no connection."""
     held_before = connection.connection is not None
     found = rules_of(workspace_id)
     if not held_before and pool() == "threads" and not connection.in_atomic_block:
@@ -255,7 +255,7 @@ def _reveal(state: SegmentState, work: Work, prepared: Prepared, context: Contex
 def _ask(
     state: SegmentState, work: Work, prepared: Prepared, revealed: Revealed | None
 ) -> gates.Passage | Wait:
-    """Ask the gates whether the step may run; they were asked before if its own wait just ended."""
+    """Ask the gates whether the step may run; skip the gates if the step's own wait just ended."""
     if work.step.inline or work.wake is not None:
         return gates.OPEN
     module = registry.get(work.step.module)
@@ -375,7 +375,7 @@ def _context(state: SegmentState, work: Work) -> Context:
 
 
 def _writes(unit: Unit) -> bool:
-    """Return whether the last step in the unit wrote variables: such a step ends its segment."""
+    """Return whether the last step in the unit wrote variables: a segment ends with such a step."""
     last = unit.more[-1] if unit.more else unit.head
     return last is not None and last.step.writes_variables
 

@@ -55,7 +55,7 @@ class Heart:
         return beat
 
     def release(self, beat: ActiveRun) -> None:
-        """Stop watching a step that ended."""
+        """Stop watching a step that has ended."""
         with self._lock:
             self._beats.pop(beat.work.run_id, None)
 
@@ -138,7 +138,7 @@ class Heart:
                 threading.Thread(target=beat.pack.hand_back, name="valkyr-pack").start()
 
     def _end(self, beat: ActiveRun) -> None:
-        """Fail the run if this process holds it. A cancelled step must free its slot as well."""
+        """Fail the run if this process holds it. This also frees the slot of a cancelled step."""
         from runners.pipeline import end_run
 
         work = beat.work

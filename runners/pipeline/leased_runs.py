@@ -80,7 +80,7 @@ def scrubber(looked: Looked) -> Scrubber | None:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Leasable:
-    """A run about to be leased under `token`, with what its gates need.
+    """A run about to be leased under `token`, with the data that its gates need.
 
     `inputs` are the rendered ones, with references; `revealed` is None for a step without secrets.
     """
@@ -120,9 +120,9 @@ def question(run: Leasable) -> gates.Asked:
 
 
 def turn_away(run: Leasable, answer: Wait | Exception) -> bool:
-    """Suspend or fail a run that must not be leased; False if it was taken over.
+    """Suspend or fail a run that must not be leased; return False if it was taken over.
 
-    Its states and signals equal those of a step that a gate holds back in a worker.
+    States and signals are those of a step that a gate holds back in a worker.
     """
     if isinstance(answer, Wait):
         return end_run.put_to_sleep(run.run_id, answer, token=run.token)
@@ -143,7 +143,7 @@ def costs_of(spent: Iterable[Expense]) -> tuple[Cost, ...]:
 def record_success(
     looked: Looked, token: int, result: Result, outputs: str, costs: tuple[Cost, ...] = ()
 ) -> bool:
-    """Record a result under the lease; False if the lease is over.
+    """Record a result under the lease; return False if the lease is over.
 
     `outputs` is the result as canonical JSON; `costs` is what the step spent.
     """
@@ -162,7 +162,7 @@ def record_success(
 def record_failure(
     looked: Looked, token: int, failure: Failure, costs: tuple[Cost, ...] = ()
 ) -> bool:
-    """Record a failure under the lease; False if the lease is over."""
+    """Record a failure under the lease; return False if the lease is over."""
 
     def unit(held: _Held) -> Unit:
         return Unit(None, failure=failure, milliseconds=held.milliseconds, spent=costs)
@@ -279,7 +279,7 @@ def _rendered(state: SegmentState, seen: LiveRun) -> bool:
 
 
 def _end(state: SegmentState, seen: LiveRun, inputs: claim_run.Inputs) -> bool:
-    """Fail a run that cannot be prepared, as a worker that claims it does."""
+    """Fail a run that cannot be prepared, as a worker that claims it would."""
     work = claim_run.claim(state, seen, inputs)
     if work is not None:
         with suppress(LeaseLost):
@@ -288,7 +288,7 @@ def _end(state: SegmentState, seen: LiveRun, inputs: claim_run.Inputs) -> bool:
 
 
 def _reused(state: SegmentState, seen: LiveRun, prepared: Prepared) -> bool:
-    """Return whether an equal step's result exists; the run is then recorded with it."""
+    """Record an existing result of an equal step for the run; return whether there is one."""
     done = result_cache.lookup(state, seen.step, prepared)
     if done is None:
         return False

@@ -1,4 +1,4 @@
-"""Load a segment's live run, and what came with it, before any claim."""
+"""Load a segment's live run, and the work that came with it, before any claim."""
 
 import time
 from collections import deque
@@ -35,7 +35,7 @@ def load(
 ) -> tuple[SegmentState, LiveRun] | None:
     """Load the segment's live run and its first step's data; None if there is nothing to do.
 
-    The data of `others`, the siblings that came with it, is loaded too. `states` are the states of
+    The data of `others`, the siblings that came with it, is also loaded. `states` are the states of
     interest.
     """
     began = time.perf_counter()
@@ -57,7 +57,10 @@ def load(
 def load_pack(
     version_id: UUID, segment: str, execution_ids: Sequence[UUID]
 ) -> ExecutionPack[SegmentState]:
-    """Load executions whose segments came together, as `load` does; none if that is unknown."""
+    """Load executions whose segments came together, as `load` does.
+
+    Return no executions if their versions differ or are unknown.
+    """
     version = compiled(version_id)
     asked = _asked(version, segment)
     until = time.monotonic()
@@ -81,7 +84,7 @@ def load_pack(
 
 
 def _asked(version: Compiled, segment: str, others: Sequence[str] = ()) -> dict[str, Any] | None:
-    """Return what to look for; None for an outdated message, or one that Valkyr did not send."""
+    """Return what to load; None for an outdated message, or one that Valkyr did not send."""
     try:
         reads = reads_of(*find(version.graph, segment))
         for other in others:
@@ -174,7 +177,7 @@ class _Loaded(NamedTuple):
 def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
     """Load the siblings that came with a state's segment, and note those that are still pending.
 
-    When its patience ends, the worker leaves the rest to other workers.
+    When its time for these is over, the worker leaves the rest to other workers.
     """
     version = state.context.version
     until = time.monotonic() + _patience(version, (state.segment, *others))
@@ -200,7 +203,7 @@ def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
 
 
 def _patience(version: Compiled, segments: Sequence[str]) -> float:
-    """Return the seconds these segments may take: few if one begins with a step never timed."""
+    """Return the seconds that these segments may take: few if the duration of one is unknown."""
     steps = [find(version.graph, segment)[1] for segment in segments]
     effects = [step for step in steps if not step.inline]
     estimates.learn_durations(version.workflow_id, effects)

@@ -1,6 +1,6 @@
 """Choose the step this worker runs next, and those sent to others. Pure: no database, no clock.
 
-It uses this worker's knowledge; the results of other segments are planned under the lock.
+It uses only what this worker knows; the results of other segments are planned under the lock.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class SegmentLimits:
 class StepSelection:
     """Indexes of steps: the one this worker runs next, those sent to others, those kept in memory.
 
-    Kept are pure steps, which this worker runs after the chosen one.
+    Those kept are pure steps, which this worker runs after the chosen one.
     """
 
     step: int | None

@@ -110,7 +110,7 @@ def run_executions(execution_ids: Sequence[UUID], version_id: UUID, segment: str
 def next_execution(
     pack: ExecutionPack[SegmentState],
 ) -> tuple[SegmentState, Work] | None:
-    """Return the next execution of a pack whose run is claimed, or can be."""
+    """Return the next execution of a pack whose run is claimed or can be claimed."""
     claimed, pack.claimed = pack.claimed, None
     while claimed is None and (found := pack.following()) is not None:
         state, seen = found
@@ -122,7 +122,7 @@ def next_execution(
 
 
 def _leave(pack: ExecutionPack[SegmentState]) -> None:
-    """Leave what has not begun to other workers, including the run that is already claimed."""
+    """Leave work that has not begun to other workers, including a run that is already claimed."""
     pack.hand_back()
     claimed, pack.claimed = pack.claimed, None
     if claimed is not None:
@@ -130,7 +130,7 @@ def _leave(pack: ExecutionPack[SegmentState]) -> None:
 
 
 def _run_execution(state: SegmentState, work: Work, until: float) -> Failure | None:
-    """Run one execution of a pack, as far as one message leads; return its failure, if any."""
+    """Run one execution of a pack, as far as one message carries it; return its failure, if any."""
     context = state.context
     ended: SegmentState | None = _run_on(state, work, until)
     failure = state.failure
@@ -184,7 +184,7 @@ def _run_on(state: SegmentState, work: Work | None, until: float) -> SegmentStat
 
 
 def settle(state: SegmentState) -> None:
-    """Plan the execution if a join depends on siblings that this worker did not run after all.
+    """Plan the execution if a join depends on siblings that this worker left to others.
 
     The workers that ran them may have checked the join before this one had recorded.
     """
@@ -203,7 +203,7 @@ def _perform_and_record(state: SegmentState, work: Work, until: float) -> Work |
 
 
 def _may_stay(state: SegmentState, until: float) -> bool:
-    """Return whether this worker may take further segments: no other execution waits."""
+    """Return whether this worker may take further segments, because no other execution waits."""
     waits = state.executions is not None and state.executions.left
     return not waits and time.monotonic() < until and not draining()
 
@@ -229,7 +229,7 @@ def run_one_step(
 
 
 def hand_back(state: SegmentState, work: Work | None) -> None:
-    """Return the held run and the siblings that have not begun to other workers."""
+    """Send the held run and the siblings that have not begun to other workers."""
     if work is not None:
         claim_run.give_back(work)
     if state.pack is not None:
@@ -245,7 +245,9 @@ def claim_segment(
     links: tuple[str, ...] = (),
     header: bool = False,
 ) -> tuple[SegmentState, Work | None] | None:
-    """Load a segment and claim its live run; None if there is none, no work if it is taken.
+    """Load a segment and claim its live run.
+
+    None if there is none, and without work if another worker has it.
 
     `others` are the siblings that came with it; those that ran are removed.
     """
@@ -264,7 +266,10 @@ def take(
     segment: Segment | None = None,
     others: deque[str] | None = None,
 ) -> Work | None:
-    """Claim the live run of a loaded segment; None if it is taken, or runs isolated."""
+    """Claim the live run of a loaded segment.
+
+    None if another worker has it, or if it runs in isolation.
+    """
     if run_isolated.provided and run_isolated(state, seen):
         return None
     # A process that was lost with a suspect may have been lost by a step that follows in memory:

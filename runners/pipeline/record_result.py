@@ -1,7 +1,7 @@
 """Record a unit under the lease and decide what is next: claim, dispatch or end.
 
 Most steps need one statement and no lock. It takes the execution's lock when a join with other
-segments may be ready, when variables are written, and when nothing follows.
+segments may be ready, when variables are written, and when no step follows.
 """
 
 import random
@@ -39,8 +39,8 @@ from runners.states import RunState, WaitKind
 def record(state: SegmentState, work: Work, unit: Unit) -> Work | None:
     """Record a unit; return the next work, or None at the segment's end.
 
-    Raises LeaseLost if another worker holds the run; nothing is recorded then. An attempt's cost is
-    written last, since all steps of a workspace share the budgets' counters.
+    Raises LeaseLost if another worker holds the run; nothing is recorded then. The cost of an
+    attempt is written last, because all steps of a workspace share the budgets' counters.
     """
     if not unit.costs or not record_costs.provided:
         return _record(state, work, unit)
@@ -94,7 +94,7 @@ def _record_unlocked(state: SegmentState, work: Work, unit: Unit) -> Work | None
 
 
 def _next_steps(state: SegmentState, work: Work, unit: Unit) -> NextSteps:
-    """Choose what is next, and render the inputs of the step that this worker runs."""
+    """Choose the next steps, and render the inputs of the step that this worker runs."""
     limits, broken = config(), unit.broken
     choice = choose(
         state, work, broken, SegmentLimits(limits.segment_steps, limits.segment_seconds)
@@ -110,7 +110,7 @@ def _next_steps(state: SegmentState, work: Work, unit: Unit) -> NextSteps:
 
 
 def _sibling(state: SegmentState, unit: Unit, next_steps: NextSteps) -> LiveRun | None:
-    """Return the sibling to claim with a segment's last record, if nothing else must be written."""
+    """Return the sibling to claim with a segment's last record, if no other write is needed."""
     if state.pack is None or next_steps.step is not None or next_steps.pending:
         return None
     if unit.more or unit.skipped or state.frontier.skipped:
@@ -119,7 +119,10 @@ def _sibling(state: SegmentState, unit: Unit, next_steps: NextSteps) -> LiveRun 
 
 
 def _hand_on(state: SegmentState, work: Work, unit: Unit, sibling: LiveRun) -> Work | None:
-    """Record, and claim a sibling in the same statement; None if another worker has it."""
+    """Record, and claim a sibling in the same statement.
+
+    Return None if another worker has the sibling.
+    """
     prepared, failure = attempt_prepare(state, sibling.step, sibling.attempt)
     claimed_at = time.monotonic()
     try:
@@ -168,7 +171,7 @@ def _record_handled(state: SegmentState, work: Work, unit: Unit) -> Work | None:
 def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | None = None) -> Any:
     """Record a run as dead and notify the dead-letter queue; return the letter.
 
-    The execution fails if nothing else is in flight. `manual` is the reason of a quarantine.
+    The execution fails if no other step is in progress. `manual` is the reason of a quarantine.
     """
     state.failure = failure = unit.failure
     assert failure is not None
@@ -259,9 +262,9 @@ def _record_locked(
 def _write_locked(
     state: SegmentState, work: Work, unit: Unit, run_state: RunState, outcome: str | None
 ) -> tuple[NextSteps, bool | None]:
-    """Lock the execution, choose what is next and write it; return whether other runs are live.
+    """Lock the execution, choose the next steps and write them; return whether other runs are live.
 
-    Takes one round trip if the choice needs nothing that only the lock makes certain.
+    Takes one round trip if the choice does not depend on data that only the lock makes certain.
     """
     variables = unit.variables
     if not variables and not state.frontier.unsettled:

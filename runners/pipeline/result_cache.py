@@ -26,7 +26,7 @@ WORKSPACE = "workspace"
 
 
 def lookup(state: SegmentState, step: Step, prepared: Prepared) -> Done | None:
-    """Return an equal step's result as if this step had run; None if it must run.
+    """Return an equal step's result as if this step had run; None if the step must run.
 
     Its `cached_from` is the run that produced the result.
     """

@@ -43,11 +43,11 @@ Fields = Mapping[str, str]
 
 
 class SecretUnavailable(StepError):
-    """A step names a secret that it must not have; retries do not help."""
+    """A step names a secret that it cannot have; retries do not help."""
 
 
 class SecretRefused(SecretUnavailable):
-    """A step names a credential whose boundary it is outside of."""
+    """A step names a credential whose boundary does not allow the step."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -63,7 +63,7 @@ class Revealed:
     boundaries: Mapping[str, Boundary]
 
     def used(self) -> AbstractContextManager[None]:
-        """Give the module its secrets in the block; each connection is checked by host."""
+        """Give the module its secrets in the block, where each connection is checked by host."""
         return using(self.boundaries)
 
     def cleaned(self, ended: Result | Wait, path: str) -> Result | Wait:

@@ -1,9 +1,9 @@
-"""Stop this process's steps before leases end that it cannot renew; `lease_guard` says when.
+"""Stop this process's steps before leases that it cannot renew end; `lease_guard` decides when.
 
 One thread per process checks its leases, apart from the heartbeat, which waits for the database. In
 a process whose main thread executes the step, SIGCONT triggers the check too: a process that was
-frozen past its lease ends as it wakes, before the step continues. Only workers are ended. Programs
-that run steps in their own process, such as tests, have no other worker to take over.
+frozen past its lease ends when it resumes, before the step continues. Only workers are ended.
+Programs that run steps in their own process, such as tests, have no other worker to take over.
 """
 
 import logging
@@ -34,7 +34,7 @@ def spare_others() -> None:
 
 
 class LeaseGuard:
-    """Checks the leases of one process."""
+    """Checks the leases of one process, and stops steps in time."""
 
     def __init__(self, active: Callable[[], list[ActiveRun]]) -> None:
         """Store `active`, which returns the current steps and takes no lock."""
@@ -52,7 +52,7 @@ class LeaseGuard:
             signal.signal(signal.SIGCONT, self._wakes)
 
     def look(self) -> None:
-        """Stop what must stop now. Safe in a signal handler."""
+        """Stop the steps that must stop now. Safe in a signal handler."""
         if not self._armed:
             return
         lease, now, latest = config().lease, time.monotonic(), LeaseStage.HELD
@@ -107,6 +107,6 @@ class LeaseGuard:
 
 
 def begins_too_late(claimed_at: float) -> bool:
-    """Return whether too little of a lease is left to begin the step."""
+    """Return whether too little time of the lease is left to begin the step."""
     age = time.monotonic() - claimed_at
     return lease_guard.stage(age, config().lease) >= LeaseStage.INTERRUPT

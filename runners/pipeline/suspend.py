@@ -20,7 +20,7 @@ from runners.waits.events import catch_up
 
 
 def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
-    """Suspend the run, start what it waits for, and free its slot if all runs are suspended."""
+    """Suspend the run, start its child or turns, and free the slot if all runs are suspended."""
     tokens, amount = unit.cost_totals()
     with transaction.atomic():
         execution_lock.lock(state)
@@ -63,7 +63,7 @@ def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
 
 
 def _heard(state: SegmentState, work: Work, wait: Wait) -> bool:
-    """Return whether the run's event arrived earlier; one may arrive during the suspension."""
+    """Return whether the run's event has arrived, which may happen during the suspension."""
     if wait.kind is WaitKind.EVENT:
         transaction.on_commit(partial(catch_up, work.run_id), robust=True)
     return wait.kind is WaitKind.CALLBACK and hand_over(

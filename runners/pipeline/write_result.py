@@ -1,4 +1,4 @@
-"""The one statement that records a unit and adds what is next, and the rows it adds."""
+"""The one statement that records a unit and adds the next runs, and the rows that it adds."""
 
 import logging
 import time
@@ -42,7 +42,7 @@ class Also:
 
 @dataclass(slots=True)
 class NextSteps:
-    """The additions of a record: at most one claimed run, and pending ones."""
+    """The runs that a record adds: at most one claimed, and pending ones."""
 
     step: Step | None = None
     run_id: UUID | None = None
@@ -79,7 +79,7 @@ def write(
 
 
 def _went_on(state: SegmentState, work: Work, unit: Unit, next_steps: NextSteps) -> bool:
-    """Return whether the unit recorded one step and begins one, with nothing else to do."""
+    """Return whether the unit records one step and begins one, and requires nothing else."""
     done, step, prepared = unit.head, next_steps.step, next_steps.prepared
     more = unit.more or unit.skipped or state.frontier.skipped or next_steps.pending or unit.costs
     if more or done is None or done.logs or done.cached_from or step is None or prepared is None:
@@ -165,7 +165,10 @@ def write_last(
 def _together(
     asked: Sequence[tuple[str, dict[str, Any]]], also: Also | None
 ) -> list[list[tuple[Any, ...]]]:
-    """Run these statements and the additional ones in one round trip; return the rows of these."""
+    """Run these statements and the additional ones in one round trip.
+
+    Return the rows of the additional ones.
+    """
     if also is None and len(asked) == 1:
         return [_twice(partial(statements.fetch, *asked[0]))]
     if also is None:
@@ -175,7 +178,7 @@ def _together(
 
 
 def _is_only(state: SegmentState, work: Work) -> bool:
-    """Return whether the execution has no other run and its figures ignore its step's quality."""
+    """Return whether the execution has no other run and its figures do not depend on the step."""
     steps = state.context.version.graph.steps
     alone = work.attempt == 1 and len(steps) == 1 and not work.step.container
     return alone and work.step.module != ASSESSING
@@ -223,7 +226,8 @@ def hand_on(
 ) -> bool:
     """Record a segment's last step and claim a pending sibling, in one statement.
 
-    Nothing else follows the step. Returns whether this worker has the sibling. Raises LeaseLost.
+    The step must have no other successor. Returns whether this worker claimed the sibling. Raises
+    LeaseLost.
     """
     row = _insist(
         "hand_on",
@@ -323,7 +327,7 @@ def _insist(name: str, params: dict[str, Any]) -> tuple[Any, ...] | None:
 
 
 def _twice(record: Callable[[], T]) -> T:
-    """Record, and retry once if the connection was lost.
+    """Record; try once more if the connection was lost.
 
     The fence makes the retry safe: a recorded result is not recorded again.
     """

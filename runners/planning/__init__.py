@@ -1,4 +1,4 @@
-"""Decide from the rows what follows: more work, an iteration's end, or the execution's end.
+"""Decide the continuation from the rows: more work, an iteration's end, or the execution's end.
 
 Read in this order: `plan_from_rows`, `finish`, `plan_execution`.
 """

@@ -39,7 +39,7 @@ def figures(execution_id: UUID) -> object:
 
 
 def in_flight(execution_id: UUID) -> bool:
-    """Return whether anything in the execution is active or due; a container alone is not."""
+    """Return whether any run of the execution is active or due; containers alone do not count."""
     row = statements.fetch_one("in_flight", {"execution": execution_id})
     return bool(row and row[0])
 
@@ -60,7 +60,7 @@ def stop(execution_id: UUID, undone: frozenset[UUID]) -> bool:
 
 
 def fail(state: SegmentState, message: str, trace: str) -> bool:
-    """Undo a failed execution, unless a person must decide; return whether it does."""
+    """Undo a failed execution, unless a person must decide; return whether the undo begins."""
     graph = state.context.version.graph
     if not graph.undone or graph.compensation != AUTOMATIC:
         return False
@@ -98,7 +98,7 @@ def waiting(batch: int) -> list[UUID]:
 
 
 def _proceeds(state: SegmentState) -> bool:
-    """Begin the undo, unless steps or children still run that it must undo too."""
+    """Begin the undo, unless steps or children that must also be undone still run."""
     execution_id = state.context.execution_id
     if not statements.fetch("undo_waits", {"execution": execution_id, "batch": 1}):
         return False

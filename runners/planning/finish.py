@@ -1,4 +1,4 @@
-"""Decide what follows written rows: the end of an iteration or execution, or more work.
+"""After rows are written, end the iteration or the execution, or start more work.
 
 The caller holds the execution's lock.
 """
@@ -34,9 +34,9 @@ class NoOutput(Exception):
 
 
 def conclude(state: SegmentState, *, others: bool) -> None:
-    """Handle a segment's end: close its iteration, end the execution, or start what is left.
+    """Handle a segment's end: close its iteration, end the execution, or start the remaining steps.
 
-    `others` says whether anything else in the execution is in flight.
+    `others` says whether other runs of the execution are in progress.
     """
     if state.resumed or state.prefix.endswith(UNDO):
         _whole(state)
@@ -52,7 +52,10 @@ def conclude(state: SegmentState, *, others: bool) -> None:
 
 
 def settle_or_end(state: SegmentState) -> bool:
-    """Plan the execution from its rows: start what is left, or end it; return whether it did."""
+    """Plan the execution from its rows: start the remaining steps, or end it.
+
+    Return whether it did either.
+    """
     return _whole(state)
 
 
@@ -103,7 +106,7 @@ def _whole(state: SegmentState) -> bool:
 
 
 def end_well(state: SegmentState) -> None:
-    """Move RUNNING to SUCCESS, or to FAILED if the output cannot be rendered; not during a pause.
+    """Move RUNNING to SUCCESS, or to FAILED if the output cannot be rendered, unless paused.
 
     During an HTTP request, a worker renders the output instead.
     """

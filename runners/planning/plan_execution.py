@@ -19,7 +19,7 @@ UNDER_WAY = ("RUNNING", "PAUSED")
 def advance(execution_id: UUID) -> bool:
     """Start every ready step, or end the execution; idempotent.
 
-    Returns whether the execution is under way.
+    Returns whether the execution is running.
     """
     with transaction.atomic():
         state = locked(execution_id)
@@ -81,7 +81,7 @@ def send_pending(state: SegmentState) -> None:
 
 
 def locked(execution_id: UUID) -> SegmentState | None:
-    """Lock an execution that is under way and return its state; None if it is not under way."""
+    """Lock a running execution and return its state; None if it is not running."""
     row = statements.fetch_one("lock", {"execution": execution_id})
     if row is None or row[0] not in UNDER_WAY:
         return None

@@ -1,4 +1,4 @@
-"""Plan an execution from its rows: every iteration of every body that is under way.
+"""Plan an execution from its rows, including each open iteration of each body.
 
 Used when in-memory state is unavailable: by a chord's body, a resume, the sweeper, or a worker that
 took a segment over. The caller holds the execution's lock.
@@ -35,7 +35,7 @@ class Overview:
 
 @dataclass(slots=True)
 class _Container:
-    """A container under way, and the state of its open iterations."""
+    """A running container, and the state of its open iterations."""
 
     place: Place  # any of its turns
     turns: iterations.Turns
@@ -52,7 +52,7 @@ class _Container:
 
     @property
     def changed(self) -> bool:
-        """Return whether its counters change, or items wait although none is under way."""
+        """Return whether the container's counters change, or items wait although none runs."""
         idle = not self.turns.places and bool(self.spare)
         return idle or self.counted_anew or bool(self.ended or self.begun or self.unstarted)
 
@@ -83,15 +83,15 @@ def plan_all(state: SegmentState) -> Overview:
 
 
 def place_facts(state: SegmentState, place: Place) -> dict[int, StepFact]:
-    """Return the state of one place's steps, by their rows."""
+    """Return the state of one place's steps, according to their rows."""
     return dict(facts_of(place.graph, _facts(state, [place])[place.prefix]))
 
 
 def facts_of(graph: Graph, found: Iterable[tuple[Any, ...]]) -> dict[int, StepFact]:
     """Return the steps' facts from rows (path, state, outcome, …), paths relative to the graph.
 
-    A failed or cancelled step without an outcome has none. Of a step's rows the live or ended one
-    counts.
+    A failed or cancelled step without an outcome has none. If a step has several rows, the live or
+    ended one counts.
     """
     facts: dict[int, StepFact] = {}
     for path, state, outcome, *_ in found:

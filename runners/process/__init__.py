@@ -1,1 +1,1 @@
-"""One process that runs steps: its identity, memory and connection, and why it ended."""
+"""One process that runs steps: its identity, memory, database connection, and cause of death."""

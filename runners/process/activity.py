@@ -1,6 +1,6 @@
-"""This process's part of the watchdog: report that it runs, and what its threads do.
+"""This process's part of the watchdog: report that the process runs, and what its threads do.
 
-A ticker thread writes the time; when it stops for `VALKYR_STALL_SECONDS`, the watchdog ends the
+A ticker thread writes the time; if it stops for `VALKYR_STALL_SECONDS`, the watchdog ends the
 process. The ticker does nothing else, so that a slow database does not make it look stalled.
 Without a watchdog, all of this does nothing.
 """
@@ -82,25 +82,31 @@ def be_left_alone() -> None:
 
 
 def executes(run_id: UUID, token: int) -> None:
-    """Note that the calling thread prepares or executes this run; `token` is its last one."""
+    """Note that the calling thread prepares or executes this run.
+
+    `token` is the last token that it has seen.
+    """
     if _place is not None and (own := _own).number < THREADS:
         _place.note(own.number, own.thread, run_id.bytes, token, EXECUTES)
 
 
 def goes_on_after(run_id: UUID, token: int) -> None:
-    """Note that the run was executed: what this thread does now is not the run's work."""
+    """Record that the run was executed, so that further work of this thread is not blamed on it."""
     if _place is not None and (own := _own).number < THREADS:
         _place.note(own.number, own.thread, run_id.bytes, token, AFTERWARDS)
 
 
 def rests() -> None:
-    """Note that the calling thread holds no run."""
+    """Record that the calling thread holds no run."""
     if _place is not None and (own := _own).number < THREADS:
         _place.note(own.number, own.thread, _NO_RUN, 0, NOTHING)
 
 
 def heart_begins() -> None:
-    """Note that the calling thread renews leases; if it stops, the watchdog ends the process."""
+    """Note that the calling thread renews leases.
+
+    If this thread stops, the watchdog ends the process.
+    """
     if _place is not None:
         _place.name_heart(threading.get_native_id())
 

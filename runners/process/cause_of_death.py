@@ -1,9 +1,9 @@
-"""What the loss of a lease's holder says about the run that it held.
+"""Decide whether a run is to blame for the loss of its lease's holder.
 
 A run is blamed only if nothing else can have ended the process: the run was the only one executing
-there, and the process's parent, which would have ended with the container, the host or the whole
-worker, still lives. If memory was short, a killed process may have taken none of it: then its run
-is blamed only if the process held more than any other.
+there, and the process's parent still runs (it would have ended with the container, the host or the
+whole worker). If memory was short, the killed process may not be the cause: its run is blamed only
+if the process held more memory than any other.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ MOST = 200  # characters of a cause
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """What to count: `crashed` counts against the run; a `suspect` is executed in isolation."""
+    """The decision about a run: `crashed` counts against it; a `suspect` runs in isolation."""
 
     lost: int = 0
     crashed: int = 0
@@ -46,11 +46,11 @@ def crash(cause: str) -> Death:
 
 
 def judge(leased_by: str, companions: int = 0, cause: str = "") -> Death:
-    """Return what to count for a run whose holder is gone or no longer renewed its lease.
+    """Return what to count for a run whose holder has ended or no longer renewed its lease.
 
     `companions` are other runs that the same process held. A worker that announced its shutdown
-    counts for nothing. A process that could not renew its leases, and lives or ended itself, counts
-    against no run.
+    counts for nothing. A process that could not renew its leases, and still runs or ended itself,
+    counts against no run.
     """
     if announced(leased_by):
         return Death()

@@ -4,8 +4,8 @@ A process id alone says nothing after a restart or in another container; boot, p
 start time together identify a process. If any of them is unknown or differs, the process is not
 declared gone.
 
-A process that executes one step at a time names its parent too: if the parent lives on, the process
-ended by itself. A process whose threads execute many steps names none.
+A process that executes one step at a time names its parent too: if the parent still runs, the
+process alone has ended. A process whose threads execute many steps names no parent.
 """
 
 import os
@@ -46,12 +46,12 @@ def of_a_worker() -> bool:
 
 
 def isolate() -> None:
-    """Note that a worker waits for this process and judges its end."""
+    """Record that a worker waits for this process and judges its end."""
     _Process.isolated = True
 
 
 def gone(other: str) -> bool:
-    """Return whether that holder's process certainly ended."""
+    """Return whether the holder's process has certainly ended."""
     parts = other.split(SEPARATOR)
     if not _is_here(parts) or not parts[1].isdigit():
         return False
@@ -59,13 +59,13 @@ def gone(other: str) -> bool:
 
 
 def lives(other: str) -> bool:
-    """Return whether that holder's process certainly runs, so that it was slow or cut off."""
+    """Return whether the holder's process certainly still runs, so that it was only slow."""
     parts = other.split(SEPARATOR)
     return _is_here(parts) and parts[1].isdigit() and started(int(parts[1])) == parts[2]
 
 
 def shared(other: str) -> bool:
-    """Return whether the holder may have executed several runs at once, or does not say."""
+    """Return whether the holder may have executed several runs at once; also True if unknown."""
     return len(other.split(SEPARATOR)) < ALONE
 
 
@@ -91,7 +91,7 @@ def unreaped(other: str) -> bool:
 
 
 def shortage_at_end(other: str) -> out_of_memory.Shortage | None:
-    """Return the memory shortage that the parent of a gone holder found at its end, or None."""
+    """Return the memory shortage that the parent of an ended holder found at its end, or None."""
     parts = other.split(SEPARATOR)
     return out_of_memory.told(int(parts[1]), parts[2])
 
@@ -109,7 +109,7 @@ def pid_of(other: str) -> int | None:
 
 
 def _is_here(parts: list[str]) -> bool:
-    """Return whether the holder is of this boot and pid namespace, so that we can see it."""
+    """Return whether the holder has this boot and pid namespace, so that it can be inspected."""
     if len(parts) not in {SHARED, ALONE, ISOLATED} or not all(parts):
         return False
     return (parts[3], parts[4]) == (_namespace(), _boot())

@@ -1,7 +1,7 @@
-"""A note of a process that ended because it could not renew its leases: no step is the cause.
+"""A note of a process that ended because it could not renew its leases: no step caused this.
 
-It is a file beside the signs of life, for processes on the machine that judge the process's end. It
-imports no Django.
+It is a file next to the signs of life, for processes on the machine that judge the process's end.
+It imports no Django.
 """
 
 import _thread
@@ -23,7 +23,7 @@ SECONDS = 0.1  # writing must not keep a process from its end
 class OwnWord:
     """The note of this process. Each write has a thread of its own, because a disk may not respond.
 
-    For one thread at a time, or a signal handler of the main thread.
+    Use it from one thread at a time, or from a signal handler of the main thread.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class OwnWord:
 
 
 def begin(act: Callable[..., object], *args: Any) -> _thread.LockType:
-    """Start a thread that calls `act`; the returned lock is free once it is done."""
+    """Start a thread that calls `act`; the returned lock is released when `act` is done."""
     done = _thread.allocate_lock()
     done.acquire()
 
@@ -77,7 +77,7 @@ def _unlink_after(written: _thread.LockType, pid: int) -> None:
 
 
 def leave(pid: int) -> None:
-    """Write that the process is ended now because of its leases."""
+    """Write that the process ends now because of its leases."""
     with suppress(OSError):
         where = folder()
         where.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -37,5 +37,5 @@ def limited_megabytes() -> int:
 
 
 def what_to_raise() -> str:
-    """Return what to raise to give a process more memory: a setting, or the system's own limit."""
+    """Return the setting or system limit to raise to give a process more memory."""
     return _setting or "the limit that the system sets (RLIMIT_AS)"

@@ -1,9 +1,9 @@
-"""Whether memory ran out when a child was killed, and whether that child had taken it.
+"""Whether memory ran out when a child was killed, and whether that child had used it.
 
-The kernel's OOM killer ends a process of its choice, which may not be the one that took the memory:
-isolated steps go first, and a process outside may have taken it. Only the parent sees the peak of a
-child, at its end; it judges, and leaves a note for processes that recover the child's run. It
-imports no Django.
+The kernel's OOM killer ends a process of its choice, which may not be the one that used the memory:
+isolated steps are killed first, and the cause may be a process outside. Only the parent sees the
+peak of a child, at its end; so the parent judges, and leaves a note for processes that recover the
+child's run. It imports no Django.
 """
 
 import json
@@ -29,7 +29,7 @@ _STATE, _PARENT, _START, _PAGES = 0, 1, 19, 21
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """A child was killed while memory was short; `took` says that the child had taken it."""
+    """A child was killed while memory was short; `took` says that the child had used it."""
 
     took: bool
     cause: str = ""
@@ -39,7 +39,7 @@ UNKNOWN = Shortage(took=False)
 
 
 class KillWatch:
-    """Whether the OOM killer has ended any process on this machine recently."""
+    """Detects whether the OOM killer has recently ended any process on this machine."""
 
     def __init__(self, seconds: float = MOMENT) -> None:
         """Count each kill for `seconds`."""
@@ -48,14 +48,14 @@ class KillWatch:
         self._until = 0.0
 
     def short(self) -> bool:
-        """Return whether it ended a process since the last call, or within the window."""
+        """Return whether the OOM killer ended a process since the last call or in the window."""
         found, now = kills(), time.monotonic()
         if found != self._seen:
             self._seen, self._until = found, now + self._seconds
         return now < self._until
 
     def look(self) -> None:
-        """Ignore kills up to now: none was a child of this process."""
+        """Ignore kills up to now, none of which was a child of this process."""
         self._seen = kills()
 
 
@@ -110,7 +110,7 @@ def tell(pid: int, start: str, found: Shortage) -> None:
 
 
 def told(pid: int, start: str) -> Shortage | None:
-    """Return what the parent of that process noted about its end; None if memory was not short."""
+    """Return the note of that process's parent about its end; None if memory was not short."""
     try:
         return Shortage(**json.loads(_word(pid, start).read_text()))
     except (OSError, ValueError, TypeError):
@@ -137,7 +137,7 @@ def _forget_old(where: Path) -> None:
 def _around(pid: int) -> tuple[int, int, bool]:
     """Return the KiB of this process and of the largest other; and whether another child ended.
 
-    If a cgroup limits the memory, only its processes can have taken it.
+    If a cgroup limits the memory, only the cgroup's processes can have used it.
     """
     me = os.getpid()
     group = _group(me) if conf.limited() else ""

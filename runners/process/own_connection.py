@@ -1,6 +1,6 @@
-"""How the engine's threads and programs reach the database without Django's connections.
+"""Connect the engine's threads and programs to the database without Django's connections.
 
-It returns plain values only, so that they can be passed to another program.
+It returns plain values only, which can be passed to another program.
 """
 
 from typing import Any

@@ -2,7 +2,7 @@
 
 For containers: `python runners/process/signs_of_life.py worker` exits with 0 or 1 and prints the
 reason, within 0.05 s, because it starts neither Django nor Celery. A worker renews its file only
-after a message of its own came back through the broker, so that a worker which lives but takes no
+after a message of its own came back through the broker, so that a worker that runs but receives no
 messages is detected. This file needs only Python.
 """
 
@@ -25,7 +25,7 @@ DEFAULT_SECONDS = 60.0
 class Sign:
     """The last sign of a process; `at` is on the machine's monotonic clock.
 
-    `grace` is how many seconds longer than usual it may be silent after this sign.
+    `grace` is the number of seconds by which it may be silent longer than usual.
     """
 
     kind: str
@@ -38,7 +38,7 @@ class Sign:
 
     @property
     def age(self) -> float:
-        """Return the seconds since then."""
+        """Return the seconds since the sign."""
         return time.monotonic() - self.at
 
 
@@ -71,7 +71,7 @@ def take_back(kind: str) -> None:
 
 
 def check(kind: str, queue: str = "") -> tuple[bool, str]:
-    """Return whether every such process of this machine is healthy, and the reason."""
+    """Return whether every process of this kind on this machine is healthy, and the reason."""
     if kind == "web":
         return _answers()
     found = [sign for sign in _signs(kind) if not queue or queue in sign.queues]
@@ -85,7 +85,7 @@ def check(kind: str, queue: str = "") -> tuple[bool, str]:
 
 
 def _answers() -> tuple[bool, str]:
-    """Return whether the web process at `PORT` answers, whatever host name it expects."""
+    """Return whether the web process at `PORT` responds, whatever host name it expects."""
     from http.client import HTTPConnection, HTTPException
 
     port = int(os.environ.get("PORT", "").strip() or 8000)

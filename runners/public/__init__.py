@@ -1,4 +1,4 @@
-"""What plugins may import of `runners`. Everything else may change without notice.
+"""The public modules of `runners` for plugins. Everything else may change without notice.
 
 - `admin`: show why a run is held back
 - `api`: show runs over HTTP

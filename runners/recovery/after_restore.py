@@ -1,9 +1,9 @@
-"""Prepare a database that was restored from a backup, once, before any worker starts.
+"""Prepare a database that was restored from a backup, once, before any worker is started.
 
 A restored database repeats the time after its backup, and counts the same lease tokens again. A
 worker from before the restore could hold the same token as a new worker and renew that worker's
-lease. So every live run's token jumps ahead by more than one lifetime can count. Sessions that
-ended after the backup would be open again, so all sessions end.
+lease. So every live run's token is increased by more than a run can count in its lifetime. Sessions
+that ended after the backup would be open again, so all sessions end.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class StillConnected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The result of the command, and the time that the backup reaches."""
+    """The result of the command, and the time of the newest data in the backup."""
 
     runs: int
     sessions: int
@@ -83,7 +83,7 @@ def connected() -> list[str]:
 
 
 def _leap() -> list[int]:
-    """Yield how many runs were fenced, by batch; each batch is a transaction."""
+    """Fence the runs in batches, each in a transaction; yield how many were fenced."""
     done, after = [], FIRST
     while found := fetch("fence", {"after": after, "most": BATCH, "leap": LEAP}):
         done.append(len(found))

@@ -1,7 +1,7 @@
 """Duties of the sweeper: those of plugins, and the processing of a duty's rows.
 
-A duty picks a bounded batch, changes or processes every row so that none is picked again at once,
-and publishes last. It returns a count.
+A duty picks a bounded batch, changes or processes every row so that it is not selected again at
+once, and publishes last. It returns a count.
 """
 
 import logging
@@ -19,9 +19,9 @@ EVERY_FIVE_SECONDS: dict[str, Duty] = {}
 
 
 def each(what: str, serve: Callable[P, int], *args: P.args, **kwargs: P.kwargs) -> int:
-    """Process one row of a duty and return the result of `serve`; log an error and return 0.
+    """Process one row of a duty and return the result of `serve`.
 
-    So a row with an error never blocks the rows behind it.
+    If it fails, log the error and return 0. So a row with an error never blocks the rows after it.
     """
     try:
         return int(serve(*args, **kwargs))

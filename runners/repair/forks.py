@@ -1,6 +1,6 @@
-"""Requests for forks: where to fork from, and what to change.
+"""Requests for forks: the step to fork from, and the changes.
 
-The plugin time travel provides forks; repairs of many executions need only this part. The audit
+The plugin `timetravel` provides forks; redrives of many executions need only this part. The audit
 trail keeps the names of what is changed, never values.
 """
 
@@ -47,7 +47,7 @@ class Overrides:
 
 @dataclass(frozen=True, slots=True)
 class ForkRequest:
-    """An execution to fork, the step to fork before (None: from the beginning), and the changes.
+    """An execution to fork, the step before the fork (None: the beginning), and the changes.
 
     `version` is `pinned`, `latest` or a number; a priority of None keeps the origin's.
     """

@@ -25,7 +25,7 @@ class ShownResult:
 
     @property
     def too_large(self) -> bool:
-        """Return whether the value is left out."""
+        """Return whether the value is too large to be shown."""
         return self.size > MOST_CHARACTERS
 
 

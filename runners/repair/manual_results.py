@@ -173,9 +173,9 @@ def _path(start: str, parts: Any) -> str:
 def skip(execution: WorkflowExecution, dead_run_id: UUID, *, run_id: UUID, note: str) -> None:
     """Record the next attempt of a dead run's step as skipped.
 
-    Its task ends there, the steps after it in its chain too: no edge out of it is taken, so what
-    depends on it alone is skipped too. The caller holds the execution's lock and plans it
-    afterwards. Raises WrongState as `reruns.again`.
+    Its task ends there, including the later steps of its chain. No edge out of the task is taken,
+    so tasks that depend on it alone are also skipped. The caller holds the execution's lock and
+    plans it afterwards. Raises WrongState as `reruns.again`.
     """
     dead = newest_dead(execution, dead_run_id)
     _, step = find(compiled(execution.version_id).graph, dead.step_path)

@@ -14,7 +14,7 @@ APPROVAL = "flow.approval"
 
 
 class ApprovalNeeded(ValkyrError):
-    """An approval is given by those whom it asks, and in no other way."""
+    """Only its approvers can give an approval."""
 
     code = "approval_needed"
 
@@ -38,7 +38,7 @@ def refuse_given_result(module: str, step_path: str) -> None:
 
 
 def given_in(execution_ids: Collection[UUID]) -> set[UUID]:
-    """Return the executions in which, or in whose callers or callees, an approval was given."""
+    """Return those executions in which an approval was given, or in whose callers or callees."""
     if not execution_ids:
         return set()
     found = statements.fetch("approved_in", {"ids": list(execution_ids)})
@@ -46,10 +46,10 @@ def given_in(execution_ids: Collection[UUID]) -> set[UUID]:
 
 
 def check_repair(may: Powers, execution_id: UUID) -> None:
-    """Raise Forbidden if other inputs, or a result by hand, would follow a given approval.
+    """Raise Forbidden if other inputs, or a result by hand, would come after an approval.
 
-    Authors may do it, because they could remove approvals from the workflow. For other users it
-    takes one query.
+    Authors are allowed, because they could remove the approval from the workflow. For other users
+    it takes one query.
     """
     if not may.allows(Action.AUTHOR):
         check_change(may, AccessChange(approved=bool(given_in([execution_id]))))

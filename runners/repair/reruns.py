@@ -21,7 +21,7 @@ from runners.segment.state import SegmentState, from_rows
 class Rerun:
     """A dead run's next attempt: its new id, its locked execution and its priority.
 
-    `new_key` gives the step another idempotency key.
+    with `new_key`, the step gets another idempotency key.
     """
 
     run_id: UUID
@@ -54,8 +54,8 @@ def again(
 ) -> None:
     """Insert the next attempt of a dead run's step, pending, with a new retry budget.
 
-    The caller holds the execution's lock, and sends the run; its priority is the execution's unless
-    given. Raises WrongState if the run is not the step's newest, is not dead, or precedes a
+    The caller holds the execution's lock, and sends the run; its priority is the execution's by
+    default. Raises WrongState if the run is not the step's newest, is not dead, or precedes a
     roll-back.
     """
     dead = newest_dead(execution, dead_run_id)
@@ -83,8 +83,8 @@ def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
     The runs are sent after the commit. The caller holds the executions' locks. A dead run that can
     have no next attempt is left out.
 
-    Nothing is planned: a FAILED execution had nothing left to start, and a live one plans by itself
-    when its steps end.
+    No execution is planned: a FAILED one had no steps left to start, and a live one is planned when
+    its steps end.
     """
     dead = newest_dead_of([rerun.dead_run_id for rerun in reruns])
     texts: list[str] = []
@@ -161,7 +161,7 @@ def _parcel(rerun: Rerun, state: SegmentState) -> Parcel:
 
 
 def _overrides(before: Any, inputs: Any, attempt: int, *, new_key: bool) -> Any:
-    """Return the run's overrides: merged inputs, and a salt that gives it a new idempotency key."""
+    """Return the run's overrides: merged inputs, and a salt for a new idempotency key."""
     earlier = before or {}
     out: dict[str, Any] = {}
     if inputs or earlier.get("inputs"):

@@ -1,5 +1,5 @@
-"""A worker's knowledge of an execution while it runs one of its segments.
+"""The data that a worker has about an execution while it runs a segment.
 
 `context` never changes, `template_data` is what templates read, and `state` is the progress of the
-pipeline. `work` holds the values that the pipeline passes on.
+pipeline. `work` holds the values that the pipeline's stages exchange.
 """

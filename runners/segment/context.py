@@ -1,4 +1,4 @@
-"""The segment's facts from the message and the execution's row. They never change."""
+"""The segment's data from the message and the execution's row. They never change."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from executions.definition.versions import Compiled
 
 @dataclass(frozen=True, slots=True)
 class SegmentContext:
-    """An execution as one worker loaded it, and the message's request for the segment.
+    """The execution's data as one worker loaded it, and the segment that the message requests.
 
     For an execution that is planned from its rows, `queue` is empty and `started_at` and `input`
     are not loaded.

@@ -30,7 +30,7 @@ def check(state: SegmentState, row: tuple[Any, ...] | None) -> None:
 
 
 def note_state(state: SegmentState, execution_state: str) -> None:
-    """Note whether the locked execution is paused: a paused one cannot end."""
+    """Record whether the locked execution is paused, in which case it cannot end."""
     state.paused = execution_state == "PAUSED"
 
 
@@ -41,7 +41,9 @@ def note_state(state: SegmentState, execution_state: str) -> None:
 
 
 def left_to_worker(state: SegmentState, template: Template | None) -> bool:
-    """Return whether `template` must not be rendered here; then a worker is asked to plan.
+    """Return whether `template` must not be rendered here.
+
+    If so, ask a worker to plan the execution.
 
     The message is sent after the commit. If it is lost, the sweeper plans the execution.
     """

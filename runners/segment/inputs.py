@@ -31,9 +31,9 @@ def prepare(
 ) -> Prepared:
     """Render a step's `with`.
 
-    `overrides` is what a requeue stored: `inputs`, merged into the rendered ones (nested keys too),
-    and `salt`, which changes the key. Raises TemplateError, PayloadError, and TemplateTimeout if
-    rendering alone takes the step's time limit.
+    `overrides` are the values that a requeue stored: `inputs`, merged into the rendered ones
+    (nested keys too), and `salt`, which changes the key. Raises TemplateError, PayloadError, and
+    TemplateTimeout if rendering alone takes the step's time limit.
     """
     began = time.monotonic()
     value = step.config.render(data.scope(step, attempt), budget_of(step, began))
@@ -58,7 +58,7 @@ def restored(
 ) -> Prepared:
     """Return the prepared inputs of a woken run, which were rendered before.
 
-    `began` is when this attempt's rendering began (of `time.monotonic`), if it did.
+    `began` is the time of `time.monotonic` at which this attempt's rendering began, if it did.
     """
     text = payloads.dump(value, f"inputs of step {data.path(step)}")
     hashed = sha256(text.encode()).hexdigest()

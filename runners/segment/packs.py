@@ -1,7 +1,7 @@
 """Work of one message that has not begun: siblings of one execution, or other executions.
 
-Each segment is claimed, recorded and fenced separately. A pack saves messages, one query and one
-commit of two. Work that exceeds the worker's time is sent again.
+Each segment is claimed, recorded and fenced separately. A pack saves messages, a query, and every
+second commit. Work that exceeds the worker's time is sent again.
 """
 
 import logging
@@ -29,7 +29,8 @@ State = TypeVar("State")
 class Pack(ABC, Generic[T]):
     """Work that has not begun, in the order of its execution.
 
-    The heart's thread may hand back the rest while a step runs: each item is removed once.
+    The heartbeat's thread may return the remaining work while a step runs, so each item is removed
+    once.
     """
 
     version: Compiled
@@ -42,14 +43,14 @@ class Pack(ABC, Generic[T]):
         self.size = len(self.left)
 
     def late(self) -> bool:
-        """Return whether the work took much longer than the pack's estimate."""
+        """Return whether the work has taken much longer than the pack's estimate."""
         return time.monotonic() > self.until
 
     def hand_back(self) -> None:
-        """Send the rest to other workers; a duplicate message is harmless.
+        """Send the remaining work to other workers; a duplicate message is harmless.
 
-        Each new pack has as many segments as this worker completed in its time, so slow steps go
-        one by one and short ones together.
+        Each new pack has as many segments as this worker completed in its time, so slow steps are
+        sent one by one and short ones together.
         """
         rest = list(_drain(self.left))
         if not rest:
@@ -67,7 +68,8 @@ class Pack(ABC, Generic[T]):
 class SiblingPack(Pack[str]):
     """Sibling segments of one execution, by the paths of their first steps.
 
-    This worker may claim those in `seen` without another query: pending and never tried.
+    This worker may claim those in `seen`, which are pending and were never tried, without another
+    query.
     """
 
     execution_id: UUID
@@ -96,8 +98,8 @@ class SiblingPack(Pack[str]):
 class ExecutionPack(Pack[UUID], Generic[State]):
     """Executions of one version whose segments of one path came together.
 
-    `seen` is the result of one query for all: their states and live runs. `claimed` is the
-    execution whose run the previous record claimed.
+    `seen` are the states and live runs of all of them, from one query. `claimed` is the execution
+    whose run the previous record claimed.
     """
 
     segment: SegmentLink

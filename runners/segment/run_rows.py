@@ -1,8 +1,8 @@
 """New runs as JSON rows for `record.sql` and `insert.sql`.
 
-The constant part of a step is rendered once per process; the rest is joined as text, since inputs
-and outputs are already canonical JSON. `prefix` is the place of the step's body: empty for the
-workflow itself, `refine[2].` inside a loop.
+The constant part of a step is rendered once per process; the other values are joined as text, since
+inputs and outputs are already canonical JSON. `prefix` is the place of the step's body: empty for
+the workflow itself, `refine[2].` inside a loop.
 """
 
 import json
@@ -140,9 +140,9 @@ NOBODY = Death()
 def release(
     run_id: object, token: int, death: Death = NOBODY, *, delay: float = 0
 ) -> list[tuple[Any, ...]]:
-    """Return the run to pending; return the message to send, or nothing if it was taken over.
+    """Return the run to pending; return the message to send, or none if the run was taken over.
 
-    With a delay nothing is sent now: the sweeper sends the run when it is due.
+    With a delay, no message is sent now: the sweeper sends the run when it is due.
     """
     rows = statements.fetch(
         "release",

@@ -30,7 +30,7 @@ class Segment:
 
 @dataclass(slots=True)
 class Frontier:
-    """The consequences of the steps that ended since the last record."""
+    """The steps that become ready or are skipped by the ends since the last record."""
 
     ready: list[int] = field(default_factory=list)  # step indexes
     skipped: list[int] = field(default_factory=list)  # task indexes
@@ -39,7 +39,7 @@ class Frontier:
 
 @dataclass(slots=True)
 class SegmentState:
-    """A segment under way; `segment` is the path of its first step.
+    """A running segment; `segment` is the path of its first step.
 
     It runs in one place at a time: the workflow itself, or one iteration of a container's body. A
     worker runs many items of a pure map at a time: `batch` are the remaining ones, `ended_turns`
@@ -88,7 +88,7 @@ class SegmentState:
         return self.data.place.prefix + step.path
 
     def ended(self, step: Step, outcome: str, outputs: Any, error: Any = None) -> None:
-        """Note that a step ended permanently, and what follows it."""
+        """Record that a step ended permanently, and find the next steps."""
         if step.following is not None and error is None:
             self.data.chain[step.index] = outputs
             self.frontier.ready.append(step.following)
@@ -99,7 +99,7 @@ class SegmentState:
         self.follow([task.index])
 
     def follow(self, tasks: list[int]) -> None:
-        """Add to the frontier what follows the end of these tasks."""
+        """Add to the frontier the steps that follow the end of these tasks."""
         self._extend(settle(self.graph, self.outcomes, tasks))
 
     def decide_joins(self) -> None:
@@ -123,7 +123,7 @@ class SegmentState:
 
     @property
     def settled(self) -> bool:
-        """Return whether every task of this place is known to have ended or been skipped."""
+        """Return whether every task of this place is known here as ended or skipped."""
         return len(self.outcomes) == len(self.graph.tasks)
 
     def enter(self, index: int) -> None:
@@ -135,7 +135,7 @@ class SegmentState:
         )
 
     def turn_to(self, step: Step) -> None:
-        """Switch to the sibling segment that begins with this step, of which nothing ran yet."""
+        """Switch to the sibling segment that begins with this step, of which no step ran yet."""
         self.segment = self.path(step)
         self.frontier = Frontier()
         self.carried, self.seconds = 1, step.timeout_seconds

@@ -57,7 +57,7 @@ class Log:
         self._add("error", message, fields)
 
     def kept(self) -> list[dict[str, Any]] | None:
-        """Return what to store with the run, or None."""
+        """Return the log to store with the run, or None."""
         if self.left_out:
             more = {"level": "warning", "message": f"{self.left_out} more messages were left out"}
             return [*self.entries, more]
@@ -159,12 +159,12 @@ class Context:
         return self.log.scrub is not None
 
     def mind(self, *, cancelled: Callable[[], bool], details: Callable[[Any], None]) -> None:
-        """Connect the process's heartbeat, which reports cancellation and keeps details."""
+        """Connect the process's heartbeat, which reports cancellations and stores details."""
         self._cancelled = cancelled
         self._details = details
 
     def publish_by(self, publisher: Publisher) -> None:
-        """Connect the publisher of the workspace's events."""
+        """Set the function that publishes events of the workspace."""
         self._publisher = publisher
 
     def publish_event(self, name: str, payload: Any) -> PublishedEvent:
@@ -252,7 +252,10 @@ def add_cost(costs: dict[tuple[str, str], Cost], spent: Expense) -> None:
 
 
 class StepTimeout(BaseException):
-    """The step's time is over. Not an Exception, so that `except Exception` cannot swallow it."""
+    """The step exceeded its time limit.
+
+    Not an Exception, so that `except Exception` cannot swallow it.
+    """
 
 
 class _Timer:

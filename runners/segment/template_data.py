@@ -32,7 +32,7 @@ def callback_url_of(execution_id: UUID, step_path: str) -> str:
 
 
 def read_callback_url(token: str) -> tuple[UUID, str] | None:
-    """Return the execution and step path of a token; None for a token that Valkyr did not make."""
+    """Return the execution and step path of a token; None if Valkyr did not issue the token."""
     try:
         execution, path = _signer().unsign_object(token)
     except (BadSignature, ValueError):
@@ -109,7 +109,7 @@ def last_paths(place: Place) -> list[str]:
 
 
 def turn(data: "TemplateData") -> dict[str, Any]:
-    """Return `item`, `index` and `loop` of the nearest map and loop."""
+    """Return `item`, `index` and `loop` of the innermost map and loop."""
     scope: dict[str, Any] = {}
     of_map, of_loop = data.place.nearest("map"), data.place.nearest("loop")
     if of_map is not None:
@@ -269,7 +269,7 @@ class TemplateData:
         return place
 
     def scope(self, step: Step, attempt: int) -> dict[str, Any]:
-        """Return the names that the step's templates may use; load what is missing."""
+        """Return the names that the step's templates may use; load those that are missing."""
         complete(self, step)
         tasks = self.results
         if self.outer:
@@ -307,7 +307,7 @@ def described(context: SegmentContext, graph: Graph, attempt: int) -> dict[str, 
 
 
 def result(outputs: Any, outcome: str, error: Any = None) -> dict[str, Any]:
-    """Return a task as templates see it."""
+    """Return a finished task as templates see it."""
     return {"output": outputs, "outcome": outcome, "error": error, "history": []}
 
 

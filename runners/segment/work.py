@@ -1,4 +1,4 @@
-"""The values that the pipeline of a segment passes on."""
+"""The values that the stages of a segment's pipeline exchange."""
 
 import math
 import time
@@ -40,7 +40,7 @@ class Work:
 
     @property
     def seconds(self) -> float:
-        """Return the time limit of its module, in seconds."""
+        """Return the time limit of the step's module, in seconds."""
         return min(self.step.timeout_seconds, self.at_most)
 
 
@@ -79,7 +79,7 @@ class Done:
 
 @dataclass(slots=True)
 class Broken:
-    """A step whose inputs could not be rendered, or that failed in memory; it is claimed next."""
+    """A step, claimed next, whose inputs could not be rendered or that failed in memory."""
 
     step: Step
     prepared: Prepared | None
@@ -108,7 +108,7 @@ class Unit:
 
     @property
     def variables(self) -> dict[str, Any]:
-        """Return the variables that its steps set; the last value wins."""
+        """Return the variables that the unit's steps set; the last value wins."""
         merged: dict[str, Any] = {}
         for done in (self.head, *self.more):
             if done is not None and done.result.variables:
@@ -117,7 +117,7 @@ class Unit:
 
     @property
     def writes_variables(self) -> bool:
-        """Return whether any of its steps set a variable."""
+        """Return whether any of the unit's steps set a variable."""
         return any(done.result.variables for done in (self.head, *self.more) if done is not None)
 
     def cost_totals(self) -> tuple[int, Decimal]:
@@ -135,7 +135,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class LiveRun:
-    """A live run as it was read; the claim compares the token."""
+    """A live run as it was read; the claim compares its token."""
 
     id: UUID
     step: Step

@@ -1,7 +1,7 @@
 """Clean up after a stalled process was killed: `python -m runners.stalls.afterwards {…}`.
 
 With Django, it sends the blamed run, or ends it if it crashed too often, and releases the other
-runs of the process, which are not to blame. If this process dies, the sweeper sends the blamed run
+runs of the process, which are not blamed. If this process dies, the sweeper sends the blamed run
 after its delay, and treats the others as suspects.
 """
 
@@ -31,7 +31,7 @@ class Stall:
 
 
 def begin(stall: Stall) -> None:
-    """Start this program, beside the watchdog, without waiting for it."""
+    """Start this program in parallel to the watchdog, without waiting for it."""
     import subprocess  # a megabyte that is rarely needed
 
     subprocess.Popen(  # noqa: S603 - our own program

@@ -1,12 +1,12 @@
-"""The watchdog's program: `python -m runners.stalls.watchdog`, beside each worker.
+"""The watchdog's program: `python -m runners.stalls.watchdog`, next to each worker.
 
 It ends processes whose ticker stalls, and blames the one thread that used the processor meanwhile;
-a process that uses none (swapped out) is left alone. A process that is stopped while it executes
-steps is ended before its leases expire: after it resumed, it would run beside the worker that took
-over its steps.
+a process that uses no processor time (swapped out) is left alone. A process that is stopped while
+it executes steps is ended before its leases expire; otherwise it could resume and run in parallel
+to the worker that took over its steps.
 
 It is plain Python without Django: it is small, and not affected by problems of the watched
-processes. It ends after its worker and all of the worker's processes.
+processes. It ends after its worker and all of the worker's processes have ended.
 """
 
 import json
@@ -48,7 +48,7 @@ FENCED, TAKEN_OVER = 0, 3
 
 @dataclass(frozen=True, slots=True)
 class Fencer:
-    """Records blame in the database that these arguments of `psycopg.connect` reach."""
+    """Records blamed runs in the database that these arguments of `psycopg.connect` name."""
 
     connection: Mapping[str, Any]
 
@@ -122,7 +122,7 @@ class CpuUsage:
 
 
 def usage(pid: int) -> CpuUsage | None:
-    """Return the CPU use of the process's threads; None if it is gone."""
+    """Return the CPU use of the process's threads; None if the process has ended."""
     try:
         names = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - pathlib is a megabyte here
     except OSError:
@@ -140,7 +140,7 @@ def usage(pid: int) -> CpuUsage | None:
 def busiest(before: CpuUsage, after: CpuUsage, seconds: float) -> int | None:
     """Return the thread that used most of the process's CPU time meanwhile.
 
-    None if none stands out. Also None for a process that hardly used the processor: it is stopped,
+    None if no thread used most of it, or if the process hardly used the processor: it is stopped,
     swapped out, or waits.
     """
     if before.stopped or after.stopped:
@@ -263,7 +263,7 @@ class Watchdog:
         _end(head)
 
     def _moved(self, head: SlotHead) -> bool:
-        """Return whether the process ticked since the last check, or is another one."""
+        """Return whether the process ticked since the last check, or was replaced."""
         now = next((one for one in heads(self._descriptor) if one.place == head.place), None)
         return now is None or (now.pid, now.start, now.tick) != (head.pid, head.start, head.tick)
 
@@ -295,7 +295,7 @@ def _end(head: SlotHead) -> None:
 def main() -> None:
     """Watch: the shared memory's descriptor, the limit in seconds, the worker's pid and start.
 
-    The last argument is after how many seconds a stopped process must end.
+    The last argument is the number of seconds after which a stopped process must end.
 
     Standard input holds the database's parameters, because every user can read a command line. The
     worker's children are those that execute steps, so this process detaches itself.

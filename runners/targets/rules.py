@@ -16,8 +16,8 @@ T = TypeVar("T")
 class TargetRule:
     """The limits of the targets that a pattern matches; `*` stands for any characters, or none.
 
-    None leaves a number to the next rule. Times are in seconds; `timeout` is how long a call of a
-    model may take.
+    A limit of None is taken from the next rule. Times are in seconds; `timeout` is how long a call
+    of a model may take.
     """
 
     pattern: str
@@ -38,7 +38,7 @@ class TargetLimits:
 
 
 def limits_for(target: str, rules: Iterable[TargetRule], base: TargetLimits) -> TargetLimits:
-    """Return the limits of a target; `base` gives what no rule sets.
+    """Return the limits of a target; `base` has the limits that no rule sets.
 
     If two rules have the same pattern, the first has precedence.
     """
@@ -79,7 +79,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 def _joined(parts: list[str]) -> str:
-    """Return a glob's expression: each part matches where it first occurs, the last at the end."""
+    """Convert a glob to a regular expression; its last part matches at the end."""
     first, *others = parts
     if not others:
         return first

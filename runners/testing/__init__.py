@@ -11,8 +11,8 @@
         run.assert_state("SUCCESS")
 
 The fixture `valkyr` comes with the plugin `valkyr_project.pytest_plugin`; docs/how-to/testing.md is
-the guide. No broker and no worker are needed: rows say what is ready, and the kit executes it as a
-worker would. Import it after Django's setup, as in a test.
+the guide. No broker and no worker are needed: the rows show which steps are ready, and the kit
+executes them as a worker would. Import it after Django's setup, as in a test.
 """
 
 from runners.modules.base import Bad, Result, StepError, Wait

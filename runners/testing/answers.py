@@ -1,6 +1,6 @@
 """Answers that a test gives in place of modules: by task, by step path or by module type.
 
-The engine runs unchanged; only the module's own work is left out. Its inputs are still rendered and
+The engine runs unchanged; only the module's own work is skipped. Its inputs are still rendered and
 checked, so that mistakes in a `with` are found.
 """
 
@@ -38,7 +38,7 @@ def in_turn(*answers: Any) -> Turns:
 
 
 class StandIn:
-    """A module whose work a test may answer; everything else is the module's own."""
+    """A module for which a test may return the result; all other behaviour is the module's own."""
 
     def __init__(self, module: Module[Any], answers: Answers) -> None:
         self._module = module

@@ -41,7 +41,7 @@ Pending = tuple[UUID, UUID, UUID, str, int]  # run, execution, version, segment,
 def drive(root: UUID, answers: Answers) -> None:
     """Run an execution and all its descendants until they end or only wait.
 
-    Raises AssertionError if they never stop moving.
+    Raises AssertionError if they do not come to rest.
     """
     with ExitStack() as stack:
         stack.enter_context(silent())
@@ -59,7 +59,7 @@ def silent() -> Iterator[None]:
     """Send nothing to a broker while the block runs."""
 
     def ignore(*_: Any) -> None:
-        """Ignore a message, because the rows hold the same fact."""
+        """Ignore a message, because the rows hold the same information."""
 
     with patch.multiple(
         messages, publish=ignore, prepare_remote=ignore, advance=ignore, tell=ignore
@@ -79,7 +79,7 @@ def family(root: UUID) -> list[UUID]:
 
 
 def _round(root: UUID, answers: Answers) -> bool:
-    """Do what can be done now; return whether there was anything."""
+    """Run all steps that are ready now; return whether there were any."""
     ids = family(root)
     moved = bool(executions.overdue_executions() + waits.due_timers())
     moved |= _admitted(ids)
@@ -141,7 +141,7 @@ def _children_told(ids: Sequence[UUID]) -> bool:
 
 
 def _planned(ids: Sequence[UUID]) -> bool:
-    """Plan the executions under way: a join or an end for which a message would have been sent."""
+    """Plan the running executions, for joins and ends of which a worker sends messages."""
     running = WorkflowExecution.objects.filter(pk__in=ids, state=ExecutionState.RUNNING)
     found = list(running.values_list("pk", flat=True))
     started = sum(plan_execution.catch_up(execution) for execution in found)

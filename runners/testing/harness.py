@@ -29,7 +29,7 @@ class Valkyr:
     """The fixture `valkyr`: it works in the default workspace of the test's database."""
 
     def __init__(self) -> None:
-        """Disable the idle timeout in a test's transaction, for which no other process waits."""
+        """Disable the idle timeout in a test's transaction, as no other process waits for it."""
         if connection.in_atomic_block:
             with connection.cursor() as cursor:
                 cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
@@ -46,8 +46,8 @@ class Valkyr:
     def publish(self, definition: Definition) -> Workflow:
         """Publish a definition (a mapping, YAML text, or the path of a file) under its own name.
 
-        A workflow of that name gets a new version, unless nothing changed. Raises AssertionError,
-        which lists every problem.
+        A workflow of that name gets a new version, unless the definition is unchanged. Raises
+        AssertionError, which lists every problem.
         """
         workflow = self._draft(_document(definition))
         try:

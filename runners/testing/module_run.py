@@ -23,8 +23,9 @@ What = str | Module[Any] | type[Module[Any]] | Callable[..., Any]
 class ModuleRun:
     """The result of a module: JSON-able outputs, its outcome, its logs and its costs.
 
-    `waits` is what it waits for, if it was suspended. `logs` are entries with `level`, `message`
-    and perhaps `fields`. Values of the credential are removed from all of it, as in the engine.
+    `waits` describes the wait, if the module was suspended. `logs` are entries with `level`,
+    `message` and perhaps `fields`. Values of the credential are removed from all of it, as in the
+    engine.
     """
 
     outputs: Any
@@ -50,10 +51,10 @@ def run_module(
 
     `module` is a type, a @step function, or a Module or its class, installed or not. `credential`
     are the fields of its credential; `details` are those that the previous attempt passed to
-    `heartbeat`; `wake` ends a wait (see `Module.woken`). The time limit is `seconds`, else the
-    module's own timeout.
+    `heartbeat`; `wake` is the cause that ends a wait (see `Module.woken`). The time limit is
+    `seconds`, else the module's own timeout.
 
-    Raises what the module raises (StepError, pydantic's ValidationError for invalid inputs,
+    Raises the exceptions of the module (StepError, pydantic's ValidationError for invalid inputs,
     StepTimeout), and AssertionError for a result that contradicts the module's declaration.
     """
     chosen = found(module)

@@ -96,7 +96,7 @@ EXECUTION_TIMES = ("created_at", "started_at", "deadline_at")
 
 
 def advance(ids: Sequence[UUID], span: timedelta) -> None:
-    """Advance the time by `span` for these executions, and for cached results."""
+    """Let `span` pass for these executions and for cached results."""
     runs = Run.objects.filter(execution_id__in=ids, state__in=sorted(LIVE))
     runs.update(**{name: F(name) - span for name in RUN_TIMES})
     rows = WorkflowExecution.objects.filter(pk__in=ids, state__in=sorted(UNFINISHED))
@@ -127,7 +127,7 @@ class WorkflowRun:
     """An execution that the kit runs; `answers` replace modules (see `answers.py`).
 
     Name tasks by id, in a body with their place (`refine[1].draft`), or by the whole path of a step
-    (`charge.pay`); of a task with several modules the last one counts.
+    (`charge.pay`); for a task with several modules, the last one is meant.
     """
 
     id: UUID
@@ -135,12 +135,12 @@ class WorkflowRun:
 
     @property
     def execution(self) -> WorkflowExecution:
-        """Return its current row."""
+        """Return the execution's current row."""
         return WorkflowExecution.objects.get(pk=self.id)
 
     @property
     def state(self) -> str:
-        """Return `RUNNING` if it only waits; else `SUCCESS`, `FAILED`, `CANCELLED` or `TIMEOUT`."""
+        """Return `RUNNING` (also if it waits), `SUCCESS`, `FAILED`, `CANCELLED` or `TIMEOUT`."""
         return str(self.execution.state)
 
     @property
@@ -155,13 +155,13 @@ class WorkflowRun:
 
     @property
     def children(self) -> list["WorkflowRun"]:
-        """Return the executions that its steps started, oldest first."""
+        """Return the executions that the execution's steps started, oldest first."""
         rows = WorkflowExecution.objects.filter(parent_id=self.id).order_by("pk")
         return [WorkflowRun(pk, self.answers) for pk in rows.values_list("pk", flat=True)]
 
     @property
     def dead_letters(self) -> dict[str, str]:
-        """Return why steps failed permanently, by step path: `TRANSIENT: shop unreachable`."""
+        """Return why steps failed permanently, by path, such as `TRANSIENT: shop unreachable`."""
         return {
             run.step_path: f"{run.error_type}: {run.error}"
             for run in self._runs().filter(state=RunState.DLQ)
@@ -174,7 +174,7 @@ class WorkflowRun:
         return dict(found.values_list("step_path", "waits_for"))
 
     def carry(self) -> "WorkflowRun":
-        """Continue until it ends or only waits; the other methods do this too."""
+        """Run the execution until it ends or only waits; the other methods also do this."""
         drive(self.id, self.answers)
         return self
 
@@ -229,7 +229,7 @@ class WorkflowRun:
         """Advance the time (seconds, or a timedelta); by default until the next wait is due.
 
         The instants of waits, retries and deadlines in the rows are moved; the clock itself is not
-        changed. Raises AssertionError if nothing will become due.
+        changed. Raises AssertionError if no wait will become due.
         """
         ids = family(self.id)
         if span is None:

@@ -1,4 +1,4 @@
-"""Decide on an approval: the permitted users, one decision, and its record."""
+"""Decide on an approval: check the user, accept one decision, and record it."""
 
 from collections.abc import Sequence
 from typing import Any

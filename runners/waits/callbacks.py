@@ -1,7 +1,7 @@
 """Calls to a step's own URL, each of which resumes its step once.
 
-A call that comes before the step waits is stored until it does. The execution's lock decides
-between the two.
+A call that comes before the step waits is stored until it does. The execution's lock decides which
+comes first.
 """
 
 from typing import Any
@@ -43,12 +43,12 @@ class CallbackUsed(WrongState):
     code = "callback_used"
 
     def __init__(self) -> None:
-        """Leave out the user who called."""
+        """Set the message, which does not name the user who called."""
         super().__init__((self.__doc__ or "").strip(), "used")
 
 
 class CallbackGone(ValkyrError):
-    """Nobody waits for this callback any more: its time is over, or its execution has ended."""
+    """No step waits for this callback any more: it has expired, or its execution has ended."""
 
     code = "callback_gone"
 
@@ -81,7 +81,7 @@ def receive(token: str, payload: Any, *, actor: Actor) -> None:
 
 
 def hand_over(execution_id: UUID, run_id: UUID, path: str) -> bool:
-    """Wake a step that begins to wait if its call has come; return whether it had.
+    """Wake a step that begins to wait if its call has already come; return whether it had.
 
     The caller holds the execution's lock and has suspended the run.
     """

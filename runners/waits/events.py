@@ -1,7 +1,7 @@
 """Deliver events and signals once to each waiting run; publish steps' events.
 
 One worker delivers the events of all workspaces. So each call evaluates filters briefly, stores its
-progress in the event's row, and sends another message: other events go first.
+progress in the event's row, and sends another message, so that other events come first.
 """
 
 import re
@@ -48,7 +48,7 @@ def stamped(looked_at: datetime | None) -> str:
 
 
 class _Overtaken(Exception):
-    """Another call delivered a part of the event meanwhile, and continues."""
+    """Another call delivered a part of the event meanwhile; that call continues the delivery."""
 
 
 def announce(event_id: UUID) -> None:
@@ -59,8 +59,9 @@ def announce(event_id: UUID) -> None:
 def _announced(event_id: UUID) -> None:
     """Request the delivery of an event that is now visible to others.
 
-    Runs that begin to wait later do not receive it, so without listeners it is done. A run that is
-    being suspended cannot be seen yet; it looks for the event after its own commit.
+    Runs that begin to wait later do not receive the event, so without listeners the delivery is
+    complete. A run that is being suspended cannot be seen yet; it looks for the event after its own
+    commit.
     """
     event = Event.objects.only("workspace_id", "name").get(pk=event_id)
     listening = Waiter.objects.filter(
@@ -75,8 +76,8 @@ def _announced(event_id: UUID) -> None:
 def deliver(event_id: UUID, stamp: str | None = None) -> int:
     """Wake runs that an event matches, batch by batch; return how many this call woke.
 
-    If the filters take longer than FILTER_SECONDS, another message continues behind the last
-    decided run. A message with an outdated stamp is a duplicate and does nothing.
+    If the filters take longer than FILTER_SECONDS, another message continues after the last decided
+    run. A message with an outdated stamp is a duplicate and has no effect.
     """
     event = Event.objects.filter(pk=event_id, delivered_at=None).first()
     if event is None or (stamp is not None and stamp != stamped(event.looked_at)):
@@ -102,8 +103,8 @@ def deliver(event_id: UUID, stamp: str | None = None) -> int:
 def catch_up(run_id: UUID) -> None:
     """Deliver events that arrived between a suspended run's clock reading and its commit.
 
-    Such an event may have been delivered before the run was visible. `deliver_missed` does what
-    this process misses, by a crash or beyond MISSED events.
+    Such an event may have been delivered before the run was visible. `deliver_missed` delivers
+    those that this process misses because of a crash or beyond MISSED events.
     """
     since = Event.objects.filter(
         workspace_id=OuterRef("workspace_id"),
@@ -196,7 +197,7 @@ def _waking(event: Event) -> dict[str, Any]:
 
 
 def _delivered(event_id: UUID, looked_at: datetime | None = None) -> None:
-    """Note that all runs were checked, unless another call did so since `looked_at`."""
+    """Record that all runs were checked, unless another call did so since `looked_at`."""
     Event.objects.filter(pk=event_id, delivered_at=None, looked_at=looked_at).update(
         delivered_at=ClockTimestamp()
     )
@@ -253,7 +254,7 @@ def _publish(state: SegmentState, work: Work, name: str, payload: Any, number: i
 
 
 def chain_of(execution_id: UUID) -> int:
-    """Return how many steps' events led to this execution, one after another."""
+    """Return the length of the chain of steps' events that led to this execution."""
     found = _first(execution_id)
     started = STARTED_BY.fullmatch(found["idempotency_key"] or "")
     if found["trigger_type"] != TriggerType.EVENT or started is None:
@@ -264,7 +265,7 @@ def chain_of(execution_id: UUID) -> int:
 
 
 def _first(execution_id: UUID) -> dict[str, Any]:
-    """Return the root of all: the parent's parent, or the origin of an error workflow."""
+    """Return the root of the chain: the topmost parent, or the origin of an error workflow."""
     for _ in range(MAX_CLIMB):
         found: Any = WorkflowExecution.objects.values(
             "parent_id", "failure_of_id", "trigger_type", "idempotency_key"
@@ -317,9 +318,9 @@ class Woken:
 
 
 def signal(execution: WorkflowExecution, name: str, payload: Any, *, actor: Actor) -> list[Woken]:
-    """Wake the execution's steps that wait for this name and whose filter holds.
+    """Wake the execution's steps that wait for this name and whose filter matches.
 
-    Returns those that continue. Raises NobodyWaits, which names the expected events, and
+    Returns the runs that continue. Raises NobodyWaits, which names the expected events, and
     FiltersTooCostly.
     """
     call = EventTarget(execution.workspace_id, name, payload, execution_id=execution.pk)

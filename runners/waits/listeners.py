@@ -1,9 +1,9 @@
 """Find the waiting runs that match an event, by name and filter.
 
 A filter is rendered in the scope of its step, with `event` for the payload. The data of a batch of
-filters is loaded together; a filter with an error does not hold, and its run's log says why. Each
-filter has the budget of a web process, everywhere, and all of one request or message share an
-allowance: one process does this for all workspaces.
+filters is loaded together; a filter with an error does not match, and its run's log says why. Each
+filter has the budget of a web process, in every process. All filters of one request or message
+share an allowance, because one process evaluates those of all workspaces.
 """
 
 from collections import defaultdict
@@ -50,7 +50,7 @@ class Listener:
 
     @property
     def filter(self) -> Template | None:
-        """Return the filter of events; None accepts every one."""
+        """Return the filter of events; None accepts every event."""
         return self.step.deferred.get(FILTER)
 
 
@@ -70,7 +70,7 @@ class EventTarget:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The matches of a batch; `over` if the time ended before all were decided.
+    """The matches of a batch; `over` says that the time ended before all were decided.
 
     `last` is the last decided filter, in the order of the runs; None for none.
     """
@@ -103,7 +103,7 @@ def listeners(call: EventTarget, after: UUID | None = None) -> Iterator[list[Lis
 
 
 def meant(found: Sequence[Listener], payload: Any, allowance: Allowance) -> list[Pair]:
-    """Return the matches of one batch: without a filter, or whose filter holds.
+    """Return the matches of one batch: those without a filter, or whose filter matches.
 
     Raises TimeSpent if the filters take longer than the allowance.
     """
@@ -114,7 +114,7 @@ def meant(found: Sequence[Listener], payload: Any, allowance: Allowance) -> list
 
 
 def decide(found: Sequence[Listener], payload: Any, allowance: Allowance) -> Decided:
-    """Decide as `meant`, but return partial results at the end of the time: at least one filter."""
+    """Decide as `meant` does; at the end of the time, return partial results."""
     plain = [listener for listener in found if listener.filter is None]
     choosy = [listener for listener in found if listener.filter is not None]
     chosen: list[Listener] = []
@@ -143,7 +143,7 @@ def _listener(
 def _judged(
     found: Sequence[Listener], payload: Any, allowance: Allowance
 ) -> Iterator[tuple[Listener, bool]]:
-    """Yield each listener, and whether its filter holds."""
+    """Yield each listener, and whether its filter matches."""
     failures: dict[UUID, str] = {}
     try:
         for listener, data in _loaded(found):

@@ -1,7 +1,7 @@
 """Wake waiting runs by an external event or their timer.
 
 Waking only marks the row and sends its segment; a worker then resumes the module. A run that no
-longer waits for that is left alone, so waking twice is harmless.
+longer waits for that cause is not changed, so waking twice is harmless.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,8 +23,8 @@ ANY_KIND = tuple(kind.value for kind in WaitKind if kind is not WaitKind.BODY)
 def wake(run_id: UUID, kind: WaitKind, waking: Mapping[str, Any]) -> bool:
     """Wake one run that waits for `kind`; `waking` reaches its module (see `Module.woken`).
 
-    Returns False if it does not wait for that (any more). Raises PayloadError if the payload cannot
-    be stored.
+    Returns False if it does not wait for that, or no longer does. Raises PayloadError if the
+    payload cannot be stored.
     """
     with transaction.atomic():
         execution = Run.objects.filter(pk=run_id).values_list("execution_id", flat=True).first()
@@ -36,7 +36,7 @@ def wake_all(
 ) -> int:
     """Wake (run, execution) pairs that wait for one of `kinds`; return how many did.
 
-    As `wake_each`, for callers that only count.
+    Like `wake_each`, for callers that only need the number.
     """
     return len(wake_each(found, kinds, waking))
 

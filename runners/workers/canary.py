@@ -1,7 +1,7 @@
 """A worker checks that it still receives messages: it sends itself one, and waits for it.
 
 The message uses the same connection, channel and loop as the steps' messages. After a broker
-outage, a consumer can be alive and answer pings but receive nothing; such a worker then stops its
+outage, a consumer can run and answer pings but receive no messages; such a worker then stops its
 heartbeat. While all slots of the pool are busy, the broker holds all messages back, including this
 one; being busy then counts as healthy.
 """
@@ -30,7 +30,7 @@ RECONNECT_SECONDS = 600.0
 
 
 class Consuming(bootsteps.StartStopStep):
-    """Restarts with every connection to the broker."""
+    """A step of the consumer, which Celery restarts with every connection to the broker."""
 
     requires = (Tasks,)
 
@@ -54,8 +54,8 @@ class Consuming(bootsteps.StartStopStep):
     def stop(self, parent: Any) -> None:
         """Stop checking over a closed connection.
 
-        Nothing runs until there is another one. Restarting the worker would not bring the broker
-        back, but would end the running steps.
+        Nothing is checked until there is another connection. Restarting the worker would not bring
+        the broker back, but would end the running steps.
         """
         if self._timer is not None:
             self._timer.cancel()
@@ -63,7 +63,7 @@ class Consuming(bootsteps.StartStopStep):
             self._give(parent, "without a broker", grace=RECONNECT_SECONDS)
 
     def shutdown(self, parent: Any) -> None:
-        """Remove the mark of the check."""
+        """Remove the record of the last check."""
         self.stop(parent)
         signs_of_life.take_back("worker")
 
@@ -127,7 +127,7 @@ class Consuming(bootsteps.StartStopStep):
 
 
 def _own_queue(hostname: str) -> Queue:
-    """Return a queue that ends with the connection, where the broker knows how (RabbitMQ).
+    """Return a queue that ends with the connection, if the broker supports that (RabbitMQ).
 
     In a cluster, a queue that outlives its connection is on one node. While that node is down, no
     other node lets a worker declare it.
@@ -145,7 +145,7 @@ def every() -> float:
 
 
 def proven() -> bool:
-    """Return whether the worker recently received messages."""
+    """Return whether the worker has recently received messages."""
     return time.monotonic() - _proven_at <= signs_of_life.patience()
 
 

@@ -1,4 +1,4 @@
-"""A worker's database connections: never inherited, and never left broken for a later step.
+"""A worker's database connections: not inherited, and not left broken for later steps.
 
 Celery closes connections around each task, but not one with an interrupted transaction; then each
 later task of the process or thread would fail.

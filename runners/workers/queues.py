@@ -35,14 +35,14 @@ class Queue:
     capped: bool = False
 
     def unserved(self, now: datetime) -> bool:
-        """Return whether work waits without a live worker."""
+        """Return whether the queue has waiting runs but no live worker."""
         return self.workers == 0 and self.oldest is not None and now - self.oldest > PATIENCE
 
 
 def queues(runs: QuerySet[Run], runners: Iterable[Runner], now: datetime) -> list[Queue]:
     """Return the queues with work or workers, by name; two statements.
 
-    `runs` and `runners` are those that the user may see; beyond 50,000 waiting runs the rest is not
+    `runs` and `runners` are those that the user may see; beyond 50,000 waiting runs, no more are
     counted, and each queue says so.
     """
     due = runs.filter(Q(retry_after=None) | Q(retry_after__lte=now), in_states(RunState.PENDING))
@@ -107,7 +107,7 @@ class Step:
 
 @dataclass(slots=True)
 class Busy:
-    """A worker's runs: the longest ones, and their number."""
+    """A worker's current runs: those that run longest, and the total number."""
 
     steps: list[Step] = field(default_factory=list)
     number: int = 0

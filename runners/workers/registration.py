@@ -70,7 +70,7 @@ def connect() -> None:
 
 
 def share_of(worker: Any) -> WorkerShare:
-    """Return the share by the worker's app and queues."""
+    """Return whether the worker is shared, according to its app and queues."""
     if worker.app is not messaging.celery_app():
         return WorkerShare.NOTHING
     consumed = list(worker.app.amqp.queues.consume_from)
@@ -117,7 +117,7 @@ def warm_up(instance: Any = None, **_: Any) -> None:
 
 
 def share_memory(**_: Any) -> None:
-    """Freeze objects that children share: the collector's marks would copy each page."""
+    """Freeze objects that children share: otherwise the garbage collector would copy each page."""
     if _share is WorkerShare.ALL:
         parent.remember()
         gc.freeze()
@@ -155,7 +155,7 @@ def end_child(**_: Any) -> None:
 
 
 def leave(**_: Any) -> None:
-    """Begin the shutdown: take no new steps; steps taken over from now on did not crash."""
+    """Begin the shutdown: take no new steps; steps taken over from now on are no crashes."""
     if _share is not WorkerShare.NOTHING:
         _departure.begin(end=_share is WorkerShare.ALL)
 

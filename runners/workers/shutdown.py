@@ -1,8 +1,8 @@
 """Shut a worker down: announce it, wait for its steps, then return the rest.
 
 Celery's own warm shutdown (SIGTERM) waits for steps without a limit, and a supervisor kills a slow
-process: the leases of those steps would remain for a while. So a thread waits beside it. After the
-grace period it ends the pool's processes, sends their steps to other workers at once, and ends this
+process, whose leases would remain for a while. So a thread waits in parallel. After the grace
+period it ends the pool's processes, sends their steps to other workers at once, and ends this
 process. Such a step starts again with the same idempotency key, as after a crash, but does not
 count as a crash.
 """
@@ -45,7 +45,7 @@ class WorkerShutdown:
     def begin(self, *, end: bool = True) -> None:
         """Begin no further step; return at once, since it is called in a signal handler.
 
-        Without `end` nothing is ended by force: other tasks may run in these processes.
+        Without `end`, no process is killed, because other tasks may run in them.
         """
         self._end = end
         if not activity.draining():
@@ -53,7 +53,7 @@ class WorkerShutdown:
             self._thread.start()
 
     def done(self) -> None:
-        """Finish after all steps ended in time; return after the announcement."""
+        """Finish the shutdown when all steps ended in time; return after the announcement."""
         self._done.set()
         if self._thread.is_alive():
             self._thread.join(config().drain)
@@ -76,7 +76,7 @@ class WorkerShutdown:
 def give_back() -> int:
     """Release and send the runs of this process and its ended children; return how many.
 
-    Steps that still run in this process are fenced: their token has grown.
+    Steps that still run in this process are fenced by a newer token.
     """
     name = process_identity().partition(SEPARATOR)[0]
     rows = []
@@ -87,7 +87,7 @@ def give_back() -> int:
 
 
 def _end_children() -> None:
-    """Kill the processes that run steps; nothing that they do is recorded any more."""
+    """Kill the processes that run steps; their results are no longer recorded."""
     if pool() == "threads":
         client().stop()
         return
@@ -101,7 +101,7 @@ def _end_children() -> None:
 
 
 def _exit() -> None:
-    """End this process as one that exited normally.
+    """End this process with the exit code of a normal end.
 
     Hanging threads would block the interpreter's exit, and a silent broker would block Celery.
     """

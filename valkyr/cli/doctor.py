@@ -1,7 +1,7 @@
 """`valkyr doctor`: check what an installation needs, part by part.
 
-It includes Django's system checks (`valkyr/checks.py` and those of the apps) and adds what they
-cannot see. A part that depends on a failed part is skipped.
+It includes Django's system checks (`valkyr/checks.py` and those of the apps) and adds checks that
+these cannot make. A part that depends on a failed part is skipped.
 """
 
 from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ APART = timedelta(seconds=5)
 
 @dataclass(frozen=True)
 class DoctorFinding:
-    """A problem, or advice if `warning` is set: the part, the finding, and what to do."""
+    """A problem, or (with `warning`) advice: the part, the finding, and what to do."""
 
     part: str
     id: str

@@ -19,7 +19,9 @@ PAUSE, PATIENCE = 1.0, 60.0
 def follow(
     api: "ApiClient", execution: str, deadline: float | None = None, *, known: bool = False
 ) -> Iterator["StreamEvent"]:
-    """Yield its events up to `end`; raises CliError (TIMED_OUT) past the monotonic `deadline`.
+    """Yield the execution's events up to `end`.
+
+    Raises CliError (TIMED_OUT) past the monotonic `deadline`.
 
     If `known`, or after a first response, the server may be unavailable for a while.
     """

@@ -20,7 +20,7 @@ UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 class JsonParameter(click.ParamType):  # type: ignore[type-arg] # older clicks have no argument
-    """JSON as it is, `@FILE`, or `-` for standard input; a YAML file by its name."""
+    """JSON inline, `@FILE` (which may be YAML), or `-` for standard input."""
 
     name = "JSON|@FILE|-"
 
@@ -79,7 +79,7 @@ def is_id(text: str) -> bool:
 
 
 def workflow_id(api: "ApiClient", name: str, workspace: str | None = None) -> str:
-    """Return a workflow's ID from its ID, slug or name; raises CliError for none or several."""
+    """Return a workflow's ID from its ID, slug or name; raises CliError for no single match."""
     if is_id(name):
         return name
     place: dict[str, Any] = {}

@@ -72,7 +72,7 @@ def _prefix() -> str:
 
 
 class InProcess(httpx.BaseTransport):
-    """Answers requests with the project's views, as `user`."""
+    """A transport that sends requests to the project's views, as `user`."""
 
     def __init__(self, user: Any) -> None:
         self._user = user

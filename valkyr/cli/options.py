@@ -39,7 +39,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class Target:
-    """An installation: its address without `/v1`, and a token or an empty string."""
+    """An installation: its address without `/v1`, and a token or ""."""
 
     url: str
     token: str
@@ -135,7 +135,7 @@ class ApiCommand(click.Command):
 
 
 class PlainCommand(click.Command):
-    """A command that calls no installation and prints what it found."""
+    """A command that calls no installation."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

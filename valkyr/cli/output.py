@@ -59,7 +59,7 @@ class CommandOutput:
 
         A terminal wraps long texts or, with `cut`, truncates them.
 
-        Every format says that there are `more`, so that a part is not mistaken for the whole.
+        Every format says if there are `more` rows, so that a part is not mistaken for the whole.
         """
         if self.json:
             self.value(list(rows))

@@ -1,7 +1,7 @@
-"""A thread of each control worker that detects a silent beat and sends the alert itself.
+"""A thread in each control worker that detects when beat has stopped, and sends the alert itself.
 
-It depends neither on beat nor on the broker: it reads the pulse, raises the alert and sends it. Of
-several control workers one sends at a time.
+It depends on neither beat nor the broker: it reads the pulse, raises the alert and sends it. If
+there are several control workers, one sends at a time.
 """
 
 import logging
@@ -42,7 +42,7 @@ def end(**_: Any) -> None:
 
 
 def look(since: datetime) -> int:
-    """Check once; return how many alerts were sent. Silence before `since` does not count."""
+    """Check once; return how many alerts were sent. Time before `since` is not counted."""
     from dlq.public.beat import pulse
     from executions.public.database import AdvisoryLock, alone
     from valkyr_plugins.alerts.lifecycle import notice, tell

@@ -120,7 +120,7 @@ SAID = 1_000
 class Outcome:
     """The result of a message: `answer` is the HTTP status, if any.
 
-    Without an error it was accepted.
+    Without an error, the message was accepted.
     """
 
     error: str
@@ -196,7 +196,7 @@ def lines(message: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def footer(message: Mapping[str, Any]) -> str:
-    """Return the sender and the reason."""
+    """Return the message's last line: the sender and the reason."""
     where = f"workspace {message['workspace']}" if message["workspace"] else "this installation"
     return clipped(f"Sent by Valkyr's alert rule {message['rule']['name']!r} of {where}.", 300)
 

@@ -1,6 +1,6 @@
 """Lasting conditions, which are checked repeatedly.
 
-Each function returns a rule's current findings; an open alert without one is closed.
+Each function returns a rule's current findings; an open alert without a finding is closed.
 """
 
 from collections import Counter, defaultdict
@@ -149,7 +149,7 @@ Queue = tuple[str, UUID | None]
 
 
 def unserved_queues(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """Return the rule's queues with unserved work; one query while each queue is served."""
+    """Return the rule's queues with unserved work; one query if every queue is served."""
     served = _served(now)
     waiting: Counter[Queue] = Counter()
     for name in sorted(OWN_QUEUES | limits().remote_queues):

@@ -50,7 +50,7 @@ class AlertSettings(SettingsModel):
 
 @dataclass(frozen=True, slots=True)
 class AlertConfig:
-    """Seconds, unless a name says otherwise."""
+    """The checked settings; numbers are seconds unless a name says otherwise."""
 
     sender: str  # the sender of our mails
     send: float  # how long one attempt over HTTP may take

@@ -26,13 +26,13 @@ class FailureRate:
 
 
 def rate(counts: Mapping[datetime, int], now: datetime) -> FailureRate:
-    """Return the rate at `now` (UTC) from counts by starting hour; missing ones are 0."""
+    """Return the rate at `now` (UTC) from counts by starting hour; a missing hour counts as 0."""
     before = [_within_an_hour(counts, now - timedelta(days=day)) for day in range(1, DAYS + 1)]
     return FailureRate(_within_an_hour(counts, now), median(before))
 
 
 def is_high(found: FailureRate, *, factor: float, least: float) -> bool:
-    """Return whether it is at least `factor` times the usual, and at least `least`."""
+    """Return whether the rate is at least `factor` times the usual number, and at least `least`."""
     return found.recent >= least and found.recent >= factor * found.usual
 
 
@@ -72,7 +72,7 @@ def next_attempt(
     """Return the time of the next attempt after this many failed attempts; None: never.
 
     The wait begins with `first` seconds and triples up to an hour; `asked` is the receiver's
-    Retry-After, in seconds. It is given up `give_up` seconds after it was queued.
+    Retry-After, in seconds. The message is given up `give_up` seconds after it was queued.
     """
     # Beyond the twentieth power nothing changes but the number's size.
     wait = timedelta(seconds=min(first * FACTOR ** min(attempts - 1, 20), LONGEST.total_seconds()))

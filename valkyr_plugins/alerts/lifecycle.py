@@ -37,7 +37,9 @@ CLEARED = LASTING | {AlertKind.CIRCUIT_OPEN}
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`subject` identifies it within its kind: `group:<id>`; `path` is its page.
+    """A problem found.
+
+    `subject` identifies it within its kind, such as `group:<id>`; `path` is its page.
 
     `sentence` is for people and holds no payload; `details` is for programs.
     """
@@ -120,7 +122,7 @@ MOST_AT_ONCE = 1_000
 
 
 def notice(rule: AlertRule, finding: Finding) -> Alert:
-    """Return the open alert of this rule and subject: opened, reopened, or counted."""
+    """Return the open alert of this rule and subject: opened, reopened, or with a higher count."""
     with transaction.atomic():
         alert = _newest(rule, finding)
         if alert is not None:
@@ -210,7 +212,7 @@ def _counted(alert: Alert, rule: AlertRule, finding: Finding) -> Alert:
 
 
 def _is_another(alert: Alert, rule: AlertRule, finding: Finding, now: datetime) -> bool:
-    """Return whether it counts: an event does each time, a condition once per interval."""
+    """Return whether the occurrence is counted: every event, a condition once per interval."""
     if finding.kind not in LASTING:
         return True
     return alert.told_at is not None and alert.told_at <= now - _interval(rule)

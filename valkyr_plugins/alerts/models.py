@@ -61,7 +61,7 @@ class AlertRule(models.Model):
 
     `about` limits it to one workflow of the workspace. `sealed` is an AES-256-GCM value over a JSON
     object with the channel's secret, bound to this row's id: the mail server's URL, Slack's webhook
-    address, or what signs our webhooks.
+    address, or the key that signs our webhooks.
     """
 
     AUDITED_AS = "AlertRule"
@@ -106,10 +106,11 @@ class AlertRule(models.Model):
 
 
 class Alert(models.Model):
-    """A problem that a rule noticed. One is open per rule, kind and subject; repeats are counted.
+    """A problem that a rule noticed.
 
-    `told_count` is its count at the last notification; 0 without one since it opened. A lasting
-    condition counts once per interval.
+    At most one is open per rule, kind and subject; repeats are counted. `told_count` is the count
+    at the last notification; 0 if there was none since it opened. A lasting condition counts once
+    per interval.
     """
 
     AUDITED_AS = "Alert"
@@ -161,9 +162,10 @@ class Alert(models.Model):
 class AlertDelivery(models.Model):
     """One message of a rule, and the result of each attempt to send it.
 
-    Its id is the message's idempotency key. A process that takes it raises `token` and sets
-    `next_at` to when another may; only the holder of the newest token records the result. `answer`
-    is the receiver's HTTP status. `attempts` counts since it was queued, `log` keeps the latest.
+    Its id is the message's idempotency key. A process that takes the message increases `token` and
+    sets `next_at` to the time when another may take it; only the holder of the newest token records
+    the result. `answer` is the receiver's HTTP status. `attempts` counts those since it was queued,
+    `log` keeps the latest.
     """
 
     AUDITED_AS = "AlertDelivery"
@@ -220,7 +222,7 @@ class AlertDelivery(models.Model):
 class AlertNews(models.Model):
     """An event that rules may report; `news` deletes it.
 
-    It is written in the transaction of the event, which then waits for no alert.
+    It is written in the transaction of the event, which then does not wait for alerts.
     """
 
     id = models.BigAutoField(primary_key=True)

@@ -149,7 +149,7 @@ def fold() -> int:
 
 
 def wanting(finding: Finding) -> Iterable[AlertRule]:
-    """Return the rules that report it: its workspace's and the installation's."""
+    """Return the rules that report the finding: the workspace's and the installation's."""
     rules = AlertRule.objects.select_related("workspace").filter(
         enabled=True, kinds__contains=[finding.kind]
     )

@@ -47,7 +47,7 @@ register(SealedColumn(AlertRule))
 
 
 def sealed(rule_id: UUID, secret: str) -> Sealed:
-    """Return the secret (empty for none), sealed for the row in its transaction."""
+    """Return the secret (may be empty), sealed for the row in its transaction."""
     text = json.dumps({"secret": secret} if secret else {})
     return seal(text.encode(), place_of(AlertRule(pk=rule_id)))
 
@@ -184,7 +184,7 @@ class AlertRuleRefused(WithProblems):
 
 
 class AlertRuleExists(Taken):
-    """There is an alert rule of that name already."""
+    """An alert rule of that name exists already."""
 
     code = "alert_rule_exists"
 
@@ -262,7 +262,7 @@ def delete_rule(rule_id: UUID, *, actor: Actor, reason: str = "") -> None:
 
 
 def facts_of(rule: AlertRule) -> dict[str, Any]:
-    """Return its values for the audit trail: everything except the secret."""
+    """Return the rule's values for the audit trail: everything except the secret."""
     facts = {name: getattr(rule, name) for name in FIELDS}
     about_id = facts.pop("about_id")
     return facts | {

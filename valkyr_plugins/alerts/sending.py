@@ -2,8 +2,8 @@
 
 A message is taken for the longest duration of an attempt; after a crash the next process sends it,
 with the same idempotency key. Only the newest taker's result is recorded. One process sends at a
-time, and waits for no message longer than the HTTP timeout. A slow mail server keeps its own
-thread, which records the result, and other messages are sent.
+time, and waits for no message longer than the HTTP timeout. A slow mail server occupies only its
+own thread, which records the result, while other messages are sent.
 """
 
 import time
@@ -140,7 +140,7 @@ def resend(delivery_id: UUID, *, actor: Actor, reason: str = "") -> AlertDeliver
 
 
 def _send(taken: Sequence[AlertDelivery]) -> None:
-    """Send all messages concurrently, each in a thread of its own; slow ones finish in theirs."""
+    """Send all messages concurrently, each in its own thread; a slow one finishes in its thread."""
     threads = ThreadPoolExecutor(len(taken), thread_name_prefix="alert")
     under_way: dict[Future[Outcome], AlertDelivery] = {}
     for row in taken:
@@ -180,7 +180,7 @@ def _attempt(delivery: AlertDelivery) -> Outcome:
 def _ruled(
     delivery: AlertDelivery, credential: dict[str, str] | None, rules: EgressRules | None
 ) -> Outcome:
-    """Send it once, by the egress rules of its workspace; no database in here."""
+    """Send the message once, within the egress rules of its workspace; makes no query."""
     with ruled_by(lambda: rules):
         return attempt(delivery.rule, credential, delivery.message, delivery.pk)
 
@@ -193,7 +193,7 @@ def _credential(rule: AlertRule) -> dict[str, str] | Outcome | None:
 
 
 def _later(delivery: AlertDelivery, attempts: int, outcome: Outcome, now: Any) -> dict[str, Any]:
-    """Return the time of the next try, or that it is given up; a test is not tried again."""
+    """Return the time of the next attempt, or that it is given up; tests are not repeated."""
     at = None
     if delivery.reason != DeliveryReason.TEST:
         at = next_attempt(

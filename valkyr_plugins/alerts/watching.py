@@ -41,13 +41,16 @@ Ids = Collection[UUID]
 
 
 def still_by_kind() -> dict[AlertKind, Lasting]:
-    """Return the functions, by kind of alert, that know which objects still qualify."""
+    """Return, by kind of alert, functions that return the objects to which it still applies."""
     plugged = {AlertKind(kind): lasting for kind, lasting in LASTING.items()}
     return {**dict.fromkeys(OF_PLUGINS, _none), **STILL, **plugged}
 
 
 def dealt_with(kind: AlertKind, lasting: Lasting) -> Iterator[Alert]:
-    """Return the open alerts of a kind that are over; two queries for 500, more with plugins."""
+    """Return the open alerts of a kind whose problem is over.
+
+    Makes two queries for 500 alerts, more with plugins.
+    """
     last: UUID | None = None
     for _ in range(0, MOST_ALERTS, ALERTS_AT_ONCE):
         alerts = _batch(kind, last)
@@ -81,7 +84,7 @@ def _of(model: type[Model]) -> QuerySet[Any]:
 
 
 def _stopped(ids: Ids) -> set[UUID]:
-    """Return the stopped redrives; None without the plugin."""
+    """Return the redrives that are stopped; None without the plugin `redrive`."""
     return stopped_redrives(ids) if stopped_redrives.provided else set()
 
 

@@ -1,7 +1,7 @@
 """`celery.task`: a task of the project's Celery app as a step, unchanged.
 
-A task's own retries decide: each is an attempt of the step, with the delay, arguments and count
-that `self.retry` asked for. They reach the next attempt as the details of a heartbeat.
+The task's own retries decide: each is an attempt of the step, with the delay, arguments and count
+that `self.retry` requested. They reach the next attempt as the details of a heartbeat.
 """
 
 from collections.abc import Iterable
@@ -71,7 +71,7 @@ class CeleryTaskOutputs(ModuleOutputs):
 
 
 class CeleryTask(Module[CeleryTaskInputs]):
-    """Runs a task of the project's Celery app, in the worker that has the step.
+    """Runs a task of the project's Celery app, in the worker that runs the step.
 
     The task is not changed: `self.request`, `self.retry`, `autoretry_for`, `max_retries`, its
     hooks and Celery's signals keep their meaning. Each retry is an attempt of the step. A
@@ -111,7 +111,7 @@ class CeleryTask(Module[CeleryTaskInputs]):
 
 
 def _check_allowed(tasks: Iterable[str], ctx: StepContext) -> None:
-    """Raise StepError for a task that this step may not run, or a Valkyr task.
+    """Raise StepError for one of Valkyr's tasks, or another task that this step may not run.
 
     A project's code is trusted: `durable(...)` in it runs any task of the app, if no user changed
     the task. Other tasks must be listed in `CELERY_TASKS`.

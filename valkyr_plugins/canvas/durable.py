@@ -1,4 +1,4 @@
-"""`durable(signature)`: a canvas that runs as an execution, in the caller's transaction.
+"""`durable(signature)`: a canvas that runs as an execution, started in the caller's transaction.
 
 Importing it loads no models, because a project's modules import it while apps are loading.
 """
@@ -31,7 +31,10 @@ class Durable:
 
     @property
     def definition(self) -> Mapping[str, Any]:
-        """Return the workflow that it runs as; canvases of one shape share it."""
+        """Return the definition of the workflow as which the canvas runs.
+
+        Canvases of one shape share it.
+        """
         return self._translated.definition
 
     @property
@@ -43,8 +46,8 @@ class Durable:
         """Start an execution, which is committed or rolled back with the caller's transaction.
 
         If the key was used for an equal canvas, the earlier result is returned; if it was used for
-        one of this shape with other arguments, KeyReused is raised. `priority` is from 0 to 9 (most
-        urgent). Raises as `start_from_code`.
+        a canvas of this shape with other arguments, KeyReused is raised. `priority` is from 0 to 9
+        (most urgent). Raises as `start_from_code`.
         """
         return start(self._translated, key, priority)
 
@@ -91,7 +94,7 @@ def start_many(translated: Translated, payloads: Sequence[Any]) -> list[DurableR
 
 
 def _with_version(translated: Translated, call: "Callable[[CodeVersion], Started]") -> "Started":
-    """Call the function with the canvas's version; publish it first if this process has not yet."""
+    """Call the function with the canvas's version; publish that first if necessary."""
     from executions.public.errors import NotFound
 
     known = _published.get(translated.slug)

@@ -1,4 +1,4 @@
-"""`DurableTask`: a task whose every call is an execution, in the caller's transaction.
+"""`DurableTask`: a task of which every call is an execution, started in the caller's transaction.
 
     @shared_task(base=valkyr.DurableTask)
     def charge(order): ...
@@ -39,7 +39,7 @@ class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no param
     ) -> Any:
         """Start an execution of this task; return a DurableResult.
 
-        A `task_id` is the key of the start: equal calls with one id start one execution. Inside a
+        A `task_id` is the idempotency key: equal calls with one id start one execution. Inside a
         plain canvas, and with `task_always_eager`, Celery's own method runs. Raises
         UntranslatableError for options that have no durable form, TypeError for invalid arguments,
         and KeyReused for a `task_id` of a call with other arguments.

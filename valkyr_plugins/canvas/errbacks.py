@@ -1,4 +1,4 @@
-"""Error callbacks (`link_error`), which run beside the failed task or as executions.
+"""Error callbacks (`link_error`), which run in the failed task's worker or as executions.
 
 A callback with several arguments gets the request, the exception and the traceback, and runs
 in the failed task's worker. Any other callback runs as a separate task with the failed task's ID.
@@ -33,7 +33,7 @@ class Errback(ModuleInputs):  # type: ignore[no-redef] # of the plugin for __ini
 
 
 def inline(errback: Errback) -> bool:
-    """Return whether Celery's tracer calls it, in the process of the failure."""
+    """Return whether Celery's tracer calls the errback, in the process of the failure."""
     task = celery_app().tasks.get(errback.task)
     header = getattr(task, "__header__", None)
     return header is not None and bool(arity_greater(header, 1))

@@ -54,7 +54,10 @@ class SignatureOptions:
 
 
 def merged(own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge a part's options with those around it, which take precedence; links are added."""
+    """Merge a part's options with those of the surrounding part, which take precedence.
+
+    Links are added.
+    """
     found = {**own, **more}
     for key in ("link", "link_error"):
         if both := [*as_list(own.get(key)), *as_list(more.get(key))]:
@@ -121,7 +124,10 @@ def _queue(name: str, options: Mapping[str, Any], task: Any) -> str:
 
 
 def _limits(name: str, options: Mapping[str, Any]) -> tuple[float | None, float | None]:
-    """Return the soft and the hard time limit; the app's own are cut to a step's maximum."""
+    """Return the soft and the hard time limit.
+
+    The app's own limits are reduced to a step's maximum.
+    """
     soft, hard = options.get("soft_time_limit"), options.get("time_limit")
     for key, value in (("soft_time_limit", soft), ("time_limit", hard)):
         if value is not None and not 0 < value <= LONGEST_STEP:

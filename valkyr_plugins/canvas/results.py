@@ -103,15 +103,15 @@ class DurableResult:
     status = state
 
     def ready(self) -> bool:
-        """Return whether it has ended."""
+        """Return whether the execution has ended."""
         return self.state in states.READY_STATES
 
     def successful(self) -> bool:
-        """Return whether it has succeeded."""
+        """Return whether the execution has succeeded."""
         return self.state == states.SUCCESS
 
     def failed(self) -> bool:
-        """Return whether a task failed permanently. A retry from the admin makes it continue."""
+        """Return whether a task failed permanently. A retry in the admin continues it."""
         return self.state == states.FAILURE
 
     def get(self, timeout: float | None = None, propagate: bool = True, **_: Any) -> Any:
@@ -137,7 +137,7 @@ class DurableResult:
 
     @property
     def result(self) -> Any:
-        """Return the result, or the exception of a failure; None before the end."""
+        """Return the result, or the exception of a failure; None while it runs."""
         return self.get(timeout=0, propagate=False) if self.ready() else None
 
     info = result

@@ -22,9 +22,9 @@ OF_MANY = frozenset(
 
 
 class StepIds:
-    """Ids of a canvas's steps: the task's short name, with a number if it is taken.
+    """Makes the ids of a canvas's steps: the task's short name, with a number if the name is taken.
 
-    Only the order of the calls decides, so that equal canvases have equal ids.
+    Ids depend only on the order of the calls, so equal canvases have equal ids.
     """
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ def packed_arguments(task: str, value: Any) -> Any:
 
 
 def name_of(tasks: list[dict[str, Any]]) -> str:
-    """Return the tasks' names in order, for lists of workflows."""
+    """Return the name of the workflow: the tasks' names in order."""
     names = dict.fromkeys(_names(tasks))
     text = ", ".join(names)
     return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"

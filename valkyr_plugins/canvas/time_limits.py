@@ -1,6 +1,6 @@
 """Celery's soft time limit: an exception that the task may catch to clean up.
 
-As in Celery it needs a process that forks: in a pool of threads, only the step's limit applies.
+As in Celery, it needs a process that forks: in a pool of threads, only the step's limit applies.
 """
 
 import signal

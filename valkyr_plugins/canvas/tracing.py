@@ -54,7 +54,9 @@ class TaskEnding:
 def run(
     app: Celery, name: str, request: Mapping[str, Any], soft_limit: float | None = None
 ) -> TaskEnding:
-    """Run the task of that name; `request` has `id`, `args`, `kwargs` and other known fields.
+    """Run the task of that name.
+
+    `request` holds `id`, `args`, `kwargs` and other known fields of a request.
 
     Raises celery.exceptions.NotRegistered if the app has no such task.
     """

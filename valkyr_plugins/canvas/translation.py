@@ -1,7 +1,8 @@
 """Translate a signature into a definition and the input of one execution.
 
-The definition has only the shape: the order of tasks, their queues and limits. Arguments and times
-are in the input (`input.calls[n]`), so calls of one shape share a version. No database, no broker.
+The definition holds only the shape: the order of tasks, their queues and limits. Arguments and
+times are in the input (`input.calls[n]`), so calls of one shape share a version. Uses neither
+database nor broker.
 """
 
 import json
@@ -68,9 +69,9 @@ class _Drawing:
     ids: StepIds = field(default_factory=StepIds)
 
     def place(self, part: Any, given: Value | None, more: Mapping[str, Any] = NOTHING) -> Value:
-        """Add a part that gets `given` as its first argument (None: nothing came before).
+        """Add a part that gets `given` as its first argument (None: it has no predecessor).
 
-        `more` are the options around it.
+        `more` are the options of the surrounding part.
         """
         match _kind(part):
             case "celery.chain":
@@ -87,10 +88,7 @@ class _Drawing:
                 return self._task(part, given, more)
 
     def _chain(self, chain: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
-        """Translate a chain: its own options are its first task's, as in Celery.
-
-        Its links its last's.
-        """
+        """Translate a chain: its options apply to its first task, its links to its last."""
         _check_own_kwargs(chain)
         parts = _in_a_chain([_with_args(chain.tasks[0], chain.args), *chain.tasks[1:]])
         errors = {k: v for k, v in options.items() if k == "link_error"}
@@ -106,7 +104,7 @@ class _Drawing:
     def _chord(self, chord: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
         """Translate a chord: a failed header calls the body's error callbacks.
 
-        Delays hold the header.
+        Delays apply to the header.
         """
         if chord.kwargs.get("kwargs") or set(chord.kwargs) - {"header", "body", "kwargs"}:
             raise _own_arguments(chord)
@@ -238,12 +236,12 @@ def translate(signature: Any) -> Translated:
 
 
 def _signature(value: Any, app: Any) -> Any:
-    """Return a signature from itself or a mapping, as messages contain it."""
+    """Return a signature, which may be given as the mapping that messages contain."""
     return maybe_signature(value, app=app)
 
 
 def _module(task: dict[str, Any]) -> dict[str, Any]:
-    """Return the module of a task, which a delay may precede."""
+    """Return the part of one task, preceded by a delay if it has one."""
     found: dict[str, Any] = task.get("modules", [task])[-1]
     return found
 
@@ -254,7 +252,7 @@ def _kind(part: Any) -> str:
 
 
 def _with_args(part: Any, args: Any) -> Any:
-    """Return the part with the partial arguments around it."""
+    """Return the part with the surrounding part's partial arguments added."""
     return part.clone(args) if args and isinstance(part, Signature) else part
 
 

@@ -1,4 +1,4 @@
-"""Circuit breakers: after repeated failures, calls of a target stop; later a probe tries it.
+"""Circuit breakers: after repeated failures, calls of a target stop, until a probe succeeds.
 
 Decisions are pure (`breaker`, `memory`); the breakers are rows, changed by guarded statements. The
 gate (`gate`) asks before a step's module runs and is notified of its end. Failures are counted by

@@ -118,7 +118,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: CircuitBreaker) -> Any:
-        """Return whether calls are made."""
+        """Return the circuit's state as word, icon and colour."""
         return mark_of(row)
 
     @display(description=lazy("failures"))
@@ -128,12 +128,12 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("held"))
     def held(self, row: Any) -> str:
-        """Return how many steps wait for it."""
+        """Return how many steps are held for the circuit."""
         return f"{row.waits:,}" if row.waits else marks.EMPTY
 
     @display(description=lazy("next probe"))
     def retry(self, row: CircuitBreaker) -> Any:
-        """Return when a probe may try it."""
+        """Return when a probe may call the target."""
         return marks.EMPTY if row.next_retry_at is None else marks.ago(row.next_retry_at)
 
     @display(description=lazy("last failure"))

@@ -35,7 +35,10 @@ STATES = [
 
 
 class CircuitBreakerShape(CamelCase, serializers.ModelSerializer[CircuitBreaker]):
-    """A target of a workspace's steps, and its circuit (`held`, by key, in the context)."""
+    """A target of a workspace's steps, and its circuit.
+
+    The context's `held` has the numbers of held steps by key.
+    """
 
     workspace_id = serializers.UUIDField()
     target = serializers.CharField(help_text="`http.request:api.example.com`, for example.")
@@ -69,7 +72,7 @@ class CircuitBreakerShape(CamelCase, serializers.ModelSerializer[CircuitBreaker]
         ]  # fmt: skip
 
     def get_held(self, row: CircuitBreaker) -> int:
-        """Return how many steps wait for it."""
+        """Return how many steps are held for the circuit."""
         held: dict[Key, int] = self.context["held"]
         return held.get(Key(row.workspace_id, row.target), 0)
 
@@ -137,7 +140,10 @@ class ResetCircuitBreaker(Endpoint):
         errors=[403, 404],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Close it and reset its failures; a few held steps continue, all after a success."""
+        """Close a circuit and reset its failures.
+
+        A few held steps continue, and the others after a success.
+        """
         row, _ = obtain(self.user, CircuitBreaker.objects.all(), id, Action.OPERATE)
         reset(id, actor=self.actor, reason=self.body(ResetCircuit)["reason"])
         row.refresh_from_db()

@@ -1,8 +1,9 @@
 """The state machine of a circuit: a call asks, fails or succeeds. Pure.
 
 The pattern is Michael Nygard's (Release It!, "Circuit Breaker"), with one addition: a target
-without a known answer is *guarded*. It gets at most as many concurrent calls as it may still fail,
-so that a dead target gets no more calls than its threshold, from any number of workers.
+without a known answer is *guarded*. It gets at most as many concurrent calls as failures remain up
+to the threshold. So a dead target gets no more calls than its threshold, from any number of
+workers.
 """
 
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from runners.public.targets import TargetLimits
 
 
 class CircuitState(StrEnum):
-    """Whether calls of a target are let through: all, none, or one probe."""
+    """The state of a circuit: all calls are allowed, none, or one probe."""
 
     CLOSED = "CLOSED"
     OPEN = "OPEN"
@@ -53,7 +54,7 @@ class Circuit:
 
 
 class Entry(StrEnum):
-    """How a call is let through: freely, counted, as the only one, or not at all."""
+    """How a call may be made: freely, counted, as the only probe, or not at all."""
 
     FREE = "free"
     TRIAL = "trial"
@@ -73,7 +74,7 @@ class Caller:
 def guarded(circuit: Circuit, now: datetime) -> bool:
     """Return whether a closed circuit's target has not answered yet, or not since a failure.
 
-    Failures count until their window is over.
+    A failure counts until its window is over.
     """
     if circuit.state != _S.CLOSED:
         return False
@@ -84,7 +85,7 @@ def guarded(circuit: Circuit, now: datetime) -> bool:
 
 
 def free(circuit: Circuit, now: datetime) -> bool:
-    """Return whether calls are made as if there were no breaker."""
+    """Return whether calls need no permission of the breaker."""
     return circuit.state == _S.CLOSED and not guarded(circuit, now)
 
 
@@ -95,7 +96,7 @@ def counted(circuit: Circuit, now: datetime) -> int:
 
 
 def due(circuit: Circuit, now: datetime) -> bool:
-    """Return whether an open circuit's time is over, or its probe was lost."""
+    """Return whether an open circuit may be probed: its time is over, or its probe was lost."""
     if circuit.state == _S.OPEN:
         return circuit.next_retry_at is None or circuit.next_retry_at <= now
     return circuit.state == _S.HALF_OPEN and (
@@ -106,7 +107,7 @@ def due(circuit: Circuit, now: datetime) -> bool:
 def enter(
     circuit: Circuit, caller: Caller, limits: TargetLimits, now: datetime
 ) -> tuple[Circuit, Entry]:
-    """Decide whether this call may be made now; return that and the next circuit."""
+    """Decide whether this call may be made now; return the decision and the new circuit."""
     if free(circuit, now):
         return circuit, Entry.FREE
     if circuit.state == _S.CLOSED:
@@ -198,7 +199,7 @@ def closed(circuit: Circuit) -> Circuit:
 def room(circuit: Circuit, limits: TargetLimits, now: datetime) -> int | None:
     """Return how many held runs may be woken now; None for any number.
 
-    Woken runs that have not asked yet are waited for, until `called_until`.
+    Until `called_until`, no more are woken while woken runs have not asked yet.
     """
     if free(circuit, now):
         return None
@@ -281,7 +282,7 @@ def _given_back(circuit: Circuit, entry: Entry) -> Circuit:
 
 
 def _trying(circuit: Circuit, now: datetime) -> int:
-    """Return the trials under way; 0 after their time."""
+    """Return the number of running trials; 0 after their time."""
     running = circuit.trials_until is not None and circuit.trials_until > now
     return circuit.trials if running else 0
 

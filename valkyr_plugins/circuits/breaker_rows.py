@@ -1,7 +1,7 @@
 """The breakers' rows: read, and changed by one decision at a time under the row's lock.
 
-Only this module writes them. No lock is held while a target is called, and the calling gate holds
-none of an execution or a run. Lock order: workspace, execution, run, breaker.
+Only this module writes them. No lock is held while a target is called, and the gate that calls
+holds no lock of an execution or a run. Lock order: workspace, execution, run, breaker.
 """
 
 import logging
@@ -46,7 +46,7 @@ class Change:
 
 
 def picture() -> Picture:
-    """Return all circuits that are not clean (at most 5,000, open ones first), and the rules."""
+    """Return the circuits with failures or open (at most 5,000, open ones first), and the rules."""
     unclean = CircuitBreaker.objects.raw(statements.statement("unclean"), {"most": MOST_UNCLEAN})
     known = {Key(row.workspace_id, row.target): circuit_of(row) for row in unclean}
     at, rules = _rules()
@@ -159,7 +159,7 @@ def _rows_of(keys: Collection[Key]) -> QuerySet[CircuitBreaker]:
 
 
 def circuit_of(row: CircuitBreaker) -> Circuit:
-    """Return a row as decisions take it."""
+    """Return a row as the `Circuit` that decisions use."""
     return Circuit(**{name: getattr(row, name) for name in _NAMES})
 
 

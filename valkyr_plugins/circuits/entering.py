@@ -1,4 +1,4 @@
-"""Let calls enter circuits that must be asked, changing them under the lock if needed."""
+"""Ask circuits whether calls may be made, and change the circuits under the lock if necessary."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class WantedCall:
 
 
 def enter_one(call: WantedCall, known: Memory) -> Entry:
-    """Read the circuit; if the call needs a slot or is a probe, take it."""
+    """Decide one call: read its circuit, and take the slot or the probe if it needs one."""
     limits = known.limits(call.key.target)
     circuit, now = breaker_rows.look(call.key)
     entry = enter(circuit, call.caller, limits, now)[1]
@@ -38,7 +38,7 @@ def enter_one(call: WantedCall, known: Memory) -> Entry:
 
 
 def enter_all(calls: Mapping[Key, Sequence[WantedCall]], known: Memory) -> dict[UUID, Entry]:
-    """Enter several calls, by run; those of one target enter one after the other."""
+    """Decide several calls, by run; those of one target are decided one after the other."""
     if not calls:
         return {}
     circuits, now = breaker_rows.look_all(calls)

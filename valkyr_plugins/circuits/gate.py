@@ -54,7 +54,7 @@ def wake(key: Key, most: int = WOKEN_AT_ONCE) -> int:
 
 
 def wake_some(key: Key, limits: TargetLimits) -> int:
-    """Wake as many held runs as the circuit allows, and wait for them before waking more."""
+    """Wake as many held runs as the circuit allows, and wait for these before waking more."""
     patience = timedelta(seconds=engine().patience)
     done = breaker_rows.change(key, lambda circuit, now: called(circuit, now + patience, now))
     places = room(done.before, limits, done.now)
@@ -212,7 +212,7 @@ class Passing:
         self.undo()
 
     def ended(self, failure: Failure | None) -> None:
-        """Count a failure of the target; anything else is an answer, even a refusal."""
+        """Count a failure of the target; every other end, even a refusal, counts as an answer."""
         known = memory()
         if failure is not None and failure.error_type in COUNTED:
             limits = known.limits(self.key.target)
@@ -234,19 +234,19 @@ class Passing:
             known.tallies.count(self.key, known.limits(self.key.target).window)
 
     def _move(self, move: breaker_rows.Move) -> None:
-        """Change the circuit, and wake its held runs if that set it free."""
+        """Change the circuit, and wake its held runs if that closed it."""
         _learn(self.key, breaker_rows.change(self.key, move))
 
 
 def _undone(passings: Sequence[Passing], circuit: Circuit, now: datetime) -> Circuit:
-    """Return the circuit after none of these calls was made."""
+    """Return the circuit after these calls, none of which was made."""
     for passing in passings:
         circuit = undone(circuit, passing.entry, passing.caller, now)
     return circuit
 
 
 def _learn(key: Key, done: breaker_rows.Change) -> None:
-    """Note changed circuits; after the commit, wake the held runs of free ones."""
+    """Remember changed circuits; after the commit, wake the held runs of closed ones."""
     memory().note(key, done.after, done.now)
     if free(done.after, done.now) and not free(done.before, done.now):
         transaction.on_commit(partial(wake, key), robust=True)
@@ -299,7 +299,7 @@ SWEPT_AT_ONCE = 1_000
 def wake_held() -> int:
     """Wake as many held runs of each target as may call it now; return how many.
 
-    It also removes expired failures, so that what workers read stays short.
+    It also removes expired failures, so that the list that workers read stays short.
     """
     statements.fetch("forget", {"batch": SWEPT_AT_ONCE})
     enabled = config().enabled
@@ -337,7 +337,8 @@ def _serve(key: Key, enabled: bool) -> int:
 def reset(pk: UUID, *, actor: Actor, reason: str = "") -> int:
     """Close a circuit and wake its held runs, as far as it has room; return how many.
 
-    Raises NotFound. Resetting a clean circuit is recorded, and changes nothing else.
+    Raises NotFound. Resetting a closed circuit without failures is recorded, but changes nothing
+    else.
     """
     row = CircuitBreaker.objects.filter(pk=pk).only("workspace_id", "target").first()
     if row is None:

@@ -111,7 +111,7 @@ class Memory:
     _own: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
-        """Count answers by the same clock."""
+        """Use the same clock for counting answers."""
         self.tallies = Tallies(self.clock, self.kept)
 
     def refresh(self) -> None:

@@ -12,13 +12,13 @@ from valkyr_plugins.circuits.breaker import CircuitState
 class CircuitBreaker(models.Model):
     """One target of a workspace's steps, such as `http.request:api.example.com`.
 
-    A target without a row has neither failed nor been proven. While CLOSED, `failures` counts until
-    `window_until`, and `answers` what was answered meanwhile, as far as the failed callers know;
-    `proven_at` is when it was last known to answer. A target not proven lets through no more calls
-    at once than it may still fail (`trials`, void after `trials_until`). OPEN lasts until
-    `next_retry_at`; HALF_OPEN names the one run that probes and its token, void after
-    `probe_until`, so that a probe that dies expires. Woken runs have until `called_until` to ask
-    again before more are woken.
+    A target without a row has neither failed nor answered. While CLOSED, `failures` counts until
+    `window_until`, and `answers` counts answered calls in that time, as far as the failed callers
+    know; `proven_at` is when it was last known to answer. Until a target has answered, its
+    concurrent calls (`trials`, void after `trials_until`) are limited to the failures that remain.
+    OPEN lasts until `next_retry_at`; HALF_OPEN names the one run that probes and its token, void
+    after `probe_until`, so that a probe that dies expires. Woken runs have until `called_until` to
+    ask again before more are woken.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -18,7 +18,7 @@ HINT = "See docs/how-to/code-sandbox.md: bubblewrap, which others review, is pre
 
 @register()
 def code_sandbox(**_: Any) -> list[CheckMessage]:
-    """Check that Bubblewrap is used, if code may run at all."""
+    """Check that Bubblewrap is used, if `python.code` is enabled."""
     try:
         found = settings()
     except ImproperlyConfigured:

@@ -117,7 +117,7 @@ class QueueShape(CamelCase, serializers.Serializer[Queue]):
 
 
 class FiguresShape(CamelCaseSerializer):
-    """The figures of a range, and what waits now."""
+    """The figures of a range, and the steps that wait now."""
 
     range = serializers.CharField()
     since = serializers.DateTimeField(help_text="The last slot is under way.")
@@ -168,7 +168,9 @@ class FiguresOf(Endpoint):
         "getFigures", "Figures", {200: FiguresShape}, parameters=[FiguresQuery], errors=[403, 404]
     )
     def get(self, request: Request) -> Response:
-        """Return executions by state, failure rate, percentiles, by slot; and what waits now.
+        """Return executions by state, failure rate, percentiles, by slot.
+
+        And the steps that wait now.
 
         It counts what you may see, so other users may get other numbers. 503 if the numbers were
         not available in time.

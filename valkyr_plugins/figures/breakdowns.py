@@ -33,13 +33,13 @@ class StepFigures:
 
     @property
     def failure_rate(self) -> float:
-        """Return the share of its attempts that failed."""
+        """Return the share of the step's attempts that failed."""
         return self.failed / self.attempts if self.attempts else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class StepTable:
-    """Steps, the slowest in total first; `share` sums to 1 over all steps."""
+    """Steps, the slowest in total first; the shares of all steps sum to 1."""
 
     executions: int
     steps: list[StepFigures]
@@ -52,7 +52,7 @@ class StepTable:
 
 
 def newest(workflow_id: UUID, since: datetime) -> list[UUID]:
-    """Return a workflow's newest finished executions, at most 200, by its list's index."""
+    """Return a workflow's newest finished executions, at most 200, read by the list's index."""
     rows = WorkflowExecution.objects.filter(
         workflow_id=workflow_id, created_at__gte=since, state__in=sorted(FINAL)
     ).exclude(version__kind=VersionKind.TEST)
@@ -111,7 +111,7 @@ class VersionFigures:
 
 
 def versions(workflow_id: UUID, since: datetime) -> list[VersionFigures]:
-    """Return the versions that ran, newest first; of the newest 1,000 executions since a time."""
+    """Return the versions that ran, newest first; from the newest 1,000 executions since a time."""
     rows: QuerySet[WorkflowExecution, Any] = WorkflowExecution.objects.filter(
         workflow_id=workflow_id, created_at__gte=since, state__in=sorted(FINAL)
     ).exclude(version__kind=VersionKind.TEST)

@@ -9,10 +9,10 @@ from executions.public.models import Workflow, Workspace
 class ExecutionHour(models.Model):
     """The executions of an hour (UTC) of one workflow, of a whole workspace, or of all.
 
-    `workflow` is empty on a workspace's sum, `workspace` too on the installation's. `created`
-    counts those created in the hour; the states count those that ended in it, as of the count: one
-    that failed and was redriven later counts again when it ends again. `durations` (from its start
-    to its end) and `dispatches` (how long attempts waited for a worker, sampled) are histograms:
+    `workflow` is empty for a workspace's sum, and `workspace` also for the installation's.
+    `created` counts those created in the hour; the states count those that ended in it, as of the
+    count: one that failed and was redriven is counted again when it ends again. `durations` (from
+    start to end) and `dispatches` (how long attempts waited for a worker, sampled) are histograms:
     bucket to number, the buckets of `valkyr_plugins.figures.tally`. `valkyr_plugins.figures.rollup`
     alone writes here.
     """
@@ -50,7 +50,7 @@ class ExecutionHour(models.Model):
 
 
 class CountedHour(models.Model):
-    """An hour whose executions were counted, and when; empty hours have such a row too."""
+    """An hour whose executions were counted, and when; empty hours also have such a row."""
 
     hour = models.DateTimeField(primary_key=True)
     counted_at = models.DateTimeField(db_default=ClockTimestamp())

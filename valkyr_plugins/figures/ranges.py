@@ -11,7 +11,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A range in slots; it begins at a multiple of `grain`, so its last slot is under way."""
+    """A range in slots; it begins at a multiple of `grain`, so its last slot is incomplete."""
 
     name: str
     title: str
@@ -26,7 +26,7 @@ class Range:
 
     @property
     def by_hours(self) -> bool:
-        """Return whether it consists of whole hours, which are counted ahead."""
+        """Return whether the range consists of whole hours, which are counted in advance."""
         return self.grain == HOUR
 
     def window(self, now: datetime) -> "Window":
@@ -49,12 +49,12 @@ class Window:
 
     @property
     def before(self) -> datetime:
-        """Return the start of the period before it."""
+        """Return the start of the period before the range."""
         return self.start - self.range.length
 
     @property
     def elapsed(self) -> timedelta:
-        """Return the elapsed share."""
+        """Return the elapsed share of the range."""
         return self.now - self.start
 
     def starts(self) -> list[datetime]:

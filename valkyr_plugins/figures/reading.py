@@ -56,7 +56,7 @@ class Stretch:
 
 
 def count(stretch: Stretch, scope: Scope) -> dict[Key, Tally]:
-    """Return a tally for each slot and workflow with data; four statements."""
+    """Return a tally for each slot and workflow with data; makes four queries."""
     found: dict[Key, Tally] = {}
     for name, note in _NOTES.items():
         for slot, workspace_id, workflow_id, *values in _rows(name, stretch, scope):
@@ -99,7 +99,7 @@ def _rows(name: str, stretch: Stretch, scope: Scope) -> list[tuple[Any, ...]]:
 
 @cache
 def _text(name: str) -> str:
-    """Return the statement; constants fill its braces, never values."""
+    """Return the statement; its braces are filled with constants, never with values."""
     return (
         (FOLDER / f"{name}.sql")
         .read_text()
@@ -116,10 +116,10 @@ LIVE_HOURS = 3
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """A tally for each slot, and their sum; of the period before, the numbers alone.
+    """A tally for each slot, and their sum; only the numbers of the period before.
 
-    `capped` if five minutes had more than is counted at once, so numbers are too low. `uncounted`
-    is the number of hours in the range that are not yet counted.
+    `capped` says that five minutes had more executions than can be counted, so numbers are too low.
+    `uncounted` is the number of hours in the range that are not yet counted.
     """
 
     window: Window
@@ -142,7 +142,7 @@ def read(scope: Scope, wanted: Range, now: datetime) -> Figures:
 
 
 def hours_of(scope: Scope) -> Q:
-    """Return the rows of `ExecutionHour` that add up to what a user may see."""
+    """Return the rows of `ExecutionHour` that add up to the executions that a user may see."""
     if scope.everything:
         return Q(workspace=None, workflow=None)
     chosen = Q(pk__in=())
@@ -165,7 +165,7 @@ class _FromRows:
         self.uncounted = 0
 
     def read(self) -> None:
-        """Count what belongs to the range and to the period before it."""
+        """Count the executions of the range and of the period before it."""
         self.from_rows(self.window.before, self.window.end)
 
     def from_rows(self, since: datetime, until: datetime) -> None:

@@ -1,8 +1,8 @@
 """Count whole hours into `ExecutionHour`: each at its end, and again an hour later.
 
 The second count includes late commits and attempts that waited long. An hour is counted and
-replaced as a whole, in one transaction, so a repetition changes nothing. After an outage the newest
-hours come first, a few per turn. Executions never wait for it.
+replaced as a whole, in one transaction, so a repetition has no effect. After an outage the newest
+hours come first, a few per turn. Executions never wait for this.
 """
 
 import time

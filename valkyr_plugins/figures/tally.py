@@ -76,7 +76,9 @@ class Histogram:
         return sum(self.numbers.values())
 
     def percentile(self, share: float) -> float | None:
-        """Return the milliseconds below which `share` (0 to 1) of them are; None without data.
+        """Return the milliseconds below which `share` (0 to 1) of the durations lie.
+
+        None without data.
 
         By nearest rank, interpolated within its bucket.
         """
@@ -135,12 +137,12 @@ class Tally:
 
     @property
     def ended_badly(self) -> int:
-        """Return how many failed or timed out."""
+        """Return how many executions failed or timed out."""
         return self.failed + self.timed_out
 
     @property
     def ended(self) -> int:
-        """Return how many ended."""
+        """Return how many executions ended."""
         return self.succeeded + self.ended_badly + self.cancelled
 
     @property

@@ -39,7 +39,7 @@ def _ceilings(rows: list[tuple[Any, ...]]) -> Ceilings:
 def refuse(sender: Any, workspace_id: UUID, user_id: Any, **_: Any) -> None:
     """Raise SpenderStopped, as for an exceeded quota: schedules and queues wait, others get a 429.
 
-    Without kill switches in the workspace, no query.
+    Makes no query if the workspace has no kill switch.
     """
     if workspace_id not in known().killing:
         return

@@ -34,7 +34,7 @@ class BudgetSpent(StepError):
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """A spent budget of a workspace, or of one user in it."""
+    """A spent budget of a workspace, or of one of its users."""
 
     id: UUID
     workspace_id: UUID
@@ -49,12 +49,12 @@ class Spent:
 
     @property
     def ends_at(self) -> datetime | None:
-        """Return when it resets."""
+        """Return when the budget resets."""
         return end_of(self.period, self.starts_at)
 
     @property
     def retry_after(self) -> float:
-        """Return the seconds until the next try."""
+        """Return the seconds until the next attempt."""
         if self.ends_at is None:
             return NEVER_ENDS
         return max(1.0, (self.ends_at - self.now).total_seconds())
@@ -87,9 +87,9 @@ class Spent:
 
 
 def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spent | None:
-    """Return the spent budget of the workspace or user that lasts longest.
+    """Return the spent budget of the workspace or user that resets last.
 
-    With `killing` only one that has a kill switch. One query.
+    With `killing`, only budgets with a kill switch count. One query.
     """
     found = _fetch({"workspaces": [workspace_id], "users": [user_id], "killing": killing})
     return max(found, key=lambda spent: spent.retry_after, default=None)
@@ -105,10 +105,10 @@ def _fetch(params: dict[str, Any]) -> list[Spent]:
 
 
 def ask(asked: Asked) -> None:
-    """Raise BudgetSpent for a step whose spender has nothing left.
+    """Raise BudgetSpent for a step whose workspace or user has spent a budget.
 
-    Any spent budget counts, in any currency: a step's costs are unknown before it runs. One query,
-    for steps that cost in workspaces that have budgets.
+    Any spent budget counts, in any currency: a step's costs are unknown before it runs. Makes one
+    query, only for steps with costs in workspaces with budgets.
     """
     if not _draws(asked):
         return
@@ -142,7 +142,7 @@ def _spender(asked: Asked) -> tuple[UUID, Any]:
 
 
 def _draws(asked: Asked) -> bool:
-    """Return whether the step may draw on a budget."""
+    """Return whether the step may cost something that a budget limits."""
     return asked.context.version.workspace_id in known().budgets and asked.costs
 
 
@@ -159,9 +159,9 @@ SECONDS = 0.7  # this sweep comes every second
 
 
 def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
-    """Return the spender's unfinished root executions, up to a limit; those under way first.
+    """Return the spender's unfinished root executions, up to a limit; running ones first.
 
-    It omits those that are being undone, which end by themselves.
+    It omits executions that are being undone, which end by themselves.
     """
     rows = WorkflowExecution.objects.filter(
         workspace_id=spent.workspace_id, parent__isnull=True, compensation=""

@@ -88,7 +88,7 @@ class BudgetKind(LimitKind[Budget]):
     members_only = REFUSED
 
     def check(self, limit: Budget) -> None:
-        """Raise BudgetRefused for a budget that makes no sense."""
+        """Raise BudgetRefused for invalid or contradictory values."""
         _check(limit)
 
     def facts(self, limit: Budget) -> dict[str, Any]:
@@ -102,7 +102,7 @@ class BudgetKind(LimitKind[Budget]):
         return f"There is a {limit.period} budget in {unit} for {whose} already. Change that one."
 
     def changed(self, limit: Budget) -> None:
-        """Keep the spending; report thresholds again that the new amount puts out of reach."""
+        """Keep the spending; reset reported thresholds that the new amount has not reached."""
         uses = BudgetUse.objects.filter(budget=limit)
         uses.filter(spent__lt=limit.amount).update(spent_told_at=None)
         soft = limit.amount * (limit.soft_percent or 100) / 100
@@ -116,7 +116,7 @@ BUDGETS = BudgetKind()
 
 
 def start_of(period: str, now: datetime, created_at: datetime) -> datetime:
-    """Return the start of the period of `now`; for a total, the budget's creation."""
+    """Return the start of the period of `now`; for a total, the time of the budget's creation."""
     if period == BudgetPeriod.TOTAL:
         return created_at
     day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

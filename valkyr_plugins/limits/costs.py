@@ -95,7 +95,7 @@ COLUMNS: Mapping[str, str] = {
 class Spend:
     """The spending of a group in one currency; `key` is empty for unknown ones.
 
-    `entries` are attempts, once for each model that they used. `name` is for people.
+    `entries` counts attempts, once for each model that they used. `name` is for people.
     """
 
     key: str
@@ -113,7 +113,8 @@ def totals(
 ) -> list[Spend]:
     """Return the sums of entries by group and currency, the highest first, at most 1,000.
 
-    `users` are those who may be named; None: no user. At most two queries; days come in order.
+    `users` are the users that may be named; None names no user. At most two queries; days come in
+    order.
     """
     column = COLUMNS[group_by]
     if group_by == "day":
@@ -181,7 +182,7 @@ def _names(group_by: str, keys: Collection[Any], users: QuerySet[Any] | None) ->
 
 
 def cost_days() -> float:
-    """Return their retention in days."""
+    """Return the retention of cost entries, in days."""
     return read(LimitsSettings).keep_costs_days
 
 

@@ -61,7 +61,7 @@ class LimitKind(ABC, Generic[L]):
     def create(
         self, workspace: Workspace, facts: Mapping[str, Any], *, user_id: Any, actor: Actor
     ) -> L:
-        """Limit a workspace, or a member; raises `refused`, `exists`."""
+        """Create a limit of a workspace, or of a member; raises `refused`, `exists`."""
         limit = self.model(workspace=workspace, user_id=user_id, created_at=database_now(), **facts)
         self.check(limit)
         if user_id is not None and not _is_member(workspace, user_id):

@@ -31,7 +31,7 @@ class BudgetPeriod(StrEnum):
 
 
 class SpenderLimit(models.Model):
-    """A limit of a workspace, or of one principal in it."""
+    """A limit of a workspace, or of one of its principals."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
@@ -46,7 +46,9 @@ class SpenderLimit(models.Model):
 
 
 class Quota(SpenderLimit):
-    """A limit on a resource for a workspace, or for one principal in it; an empty one means none.
+    """A limit on a resource for a workspace, or for one of its principals.
+
+    An empty field means no limit.
 
     `target` narrows the resource: a module type, or a model's name for tokens (empty: all of them);
     empty for executions. `max_concurrent` is for module types alone.
@@ -150,11 +152,11 @@ class CostEntry(models.Model):
 
 
 class Budget(SpenderLimit):
-    """The maximum spending of a workspace, or of one principal in it, per period.
+    """The maximum spending of a workspace, or of one of its principals, per period.
 
-    The unit is money or tokens. `currency` is empty for a budget of tokens. At `soft_percent` of it
-    users are notified. After it is spent, steps that cost are rejected, and with `kill_switch` the
-    spender's executions are cancelled.
+    The unit is money or tokens. `currency` is empty for a budget of tokens. At `soft_percent` of
+    the amount, users are notified. After the amount is spent, steps with costs are rejected, and
+    with `kill_switch` the spender's executions are cancelled.
     """
 
     period = models.CharField(

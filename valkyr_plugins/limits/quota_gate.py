@@ -1,4 +1,4 @@
-"""The gate of quotas on module types and tokens: a step over one waits and uses no attempt."""
+"""The gate of quotas on module types and tokens: a step over a quota waits and uses no attempt."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ MOST_TRIED = 10
 
 @dataclass(frozen=True, slots=True)
 class QuotaPermit:
-    """A step's slots; its counts stay where it ran, however it ended."""
+    """A step's slots; its counts stay if it ran, however it ended."""
 
     taken: StepQuotaUse
     timeout: None = None
@@ -40,7 +40,7 @@ class QuotaPermit:
         return {} if self.taken.holds else None
 
     def undo(self) -> None:
-        """Return the slots, because another gate held the step back."""
+        """Give the slots back, because another gate held back the step."""
         _wake_next(undo(self.taken))
 
     def ended(self, failure: Failure | None) -> None:
@@ -67,7 +67,7 @@ class LeasedPlaces:
         return {}
 
     def undo(self) -> None:
-        """Return the slots of a step that did not run."""
+        """Give back the slots of a step that did not run."""
         self.lost()
 
     def ended(self, failure: Failure | None) -> None:
@@ -82,7 +82,7 @@ class LeasedPlaces:
 def ask(asked: Asked) -> QuotaPermit | Wait | None:
     """Return a permit, a wait for the window's end or a free slot, or None without a limit.
 
-    Without quotas on the module type, or on the tokens of one that costs, no query.
+    Makes no query without quotas on the module type or, for a module with costs, on tokens.
     """
     return ask_all([asked])[0]
 
@@ -114,7 +114,7 @@ def _answer(taken: StepQuotaUse | Over | None, asked: Asked) -> QuotaPermit | Wa
 
 
 def _asking(asked: Asked) -> Asking | None:
-    """Return what the step needs; None if no quota applies."""
+    """Return the step's request to the quotas; None if no quota applies."""
     limited, workspace_id = known(), asked.context.version.workspace_id
     costs = workspace_id in limited.tokens and asked.costs
     if not costs and (workspace_id, asked.module.type) not in limited.modules:
@@ -148,7 +148,7 @@ def _wait(over: Over, held_seconds: float) -> Wait:
 
 
 def _wake_next(quota_ids: Sequence[UUID]) -> None:
-    """Wake the longest waiting run for each quota's free slot, after the commit."""
+    """After the commit, wake the longest waiting run for each quota's free slot."""
     if quota_ids:
         transaction.on_commit(partial(_wake_first, quota_ids), robust=True)
 

@@ -179,7 +179,7 @@ def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
 
 
 def held_reason(run: Run, since: datetime | None) -> Reason:
-    """Return the used-up quota, its end, and what to do."""
+    """Return the used-up quota, when it resets, and what to do."""
     facts = run.progress or {}
     limit, used = int(facts.get("limit") or 0), int(facts.get("used") or 0)
     what = described_hold(facts)

@@ -1,4 +1,4 @@
-"""Slots and windows that steps need of quotas on module types and tokens."""
+"""Take and free the slots and counts of steps under quotas on module types and tokens."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -65,7 +65,7 @@ class StepQuotaUse:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """The quota that holds a step back, until its window ends or, if None, until a slot is free."""
+    """The quota that holds a step back, until `until` or, if that is None, until a slot is free."""
 
     quota_id: UUID
     until: datetime | None
@@ -95,13 +95,13 @@ class _Rule:
 def take(asking: Asking) -> StepQuotaUse | Over | None:
     """Take a step's slots and counts, all or nothing; None if no quota applies.
 
-    Call it outside a transaction: others wait for the counters until it commits.
+    Call it outside a transaction: other transactions wait for the counters until it commits.
     """
     return take_all([asking])[0]
 
 
 def take_all(askings: Sequence[Asking]) -> list[StepQuotaUse | Over | None]:
-    """Take what each step needs, as `take`; earlier steps in the list come first.
+    """Take the slots and counts of each step, as `take` does; earlier steps in the list come first.
 
     A fixed number of queries.
     """
@@ -155,7 +155,7 @@ def _limits_places(rules: Sequence[_Rule]) -> bool:
 
 
 def _rules_of(askings: Sequence[Asking]) -> list[list[_Rule]]:
-    """Return the quotas that concern each step."""
+    """Return the quotas that apply to each step."""
     found: list[list[_Rule]] = [[] for _ in askings]
     rows = statements.fetch(
         "step_quotas",
@@ -219,9 +219,9 @@ def _without_place(
 def _count(
     askings: Sequence[Asking], rules: Sequence[Sequence[_Rule]], over: Mapping[int, Over]
 ) -> tuple[list[tuple[tuple[_Window, datetime], ...]], dict[int, Over]]:
-    """Count each step in every window that is limited, and those for which one is used up.
+    """Count each step in every limited window.
 
-    The latter are not counted.
+    Return steps with a used-up window, which are not counted.
     """
     limits = [
         {}

@@ -57,7 +57,7 @@ def _reset_from(model: type[SecondFactor] | type[Passkey], list_name: str) -> Ad
 
 
 class OwnFactors(OperatingAdmin, FactAdmin):
-    """A list of factors: one's own; superusers see all, and reset them."""
+    """A list of the user's own factors; superusers see all, and reset them."""
 
     sensitive = True
     list_display_links = ("user",)
@@ -67,23 +67,23 @@ class OwnFactors(OperatingAdmin, FactAdmin):
     search_ids = ("id",)
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
-        """Return the user's own; all for a superuser."""
+        """Return the user's own factors; all for a superuser."""
         return rows if is_superuser(request) else rows.filter(user=request.user.pk)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow every user to see their own."""
+        """Allow all users to see their own factors."""
         return obj is None or is_superuser(request) or bool(obj.user_id == request.user.pk)
 
     def has_manage_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow every user to set up their own."""
+        """Allow all users to set up factors of their own."""
         return True
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Allow superusers to reset; users remove their own on its page."""
+        """Allow superusers to reset factors; users remove their own on a separate page."""
         return is_superuser(request)
 
     def manage(self, request: HttpRequest) -> HttpResponse:
-        """Open the page on which users set up and remove their own."""
+        """Open the page on which users set up and remove their own factors."""
         return HttpResponseRedirect(addresses.api("mfa"))
 
     manage.__dict__.update(
@@ -99,13 +99,13 @@ class OwnFactors(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("last used"))
     def used(self, row: Any) -> Any:
-        """When it was last accepted."""
+        """Return when the factor was last accepted."""
         return marks.ago(row.last_used_at) if row.last_used_at else gettext("never")
 
 
 @admin.register(Passkey)
 class PasskeyAdmin(OwnFactors):
-    """Keys in people's devices."""
+    """Passkeys, which are keys in users' devices."""
 
     operations = (_reset_from(Passkey, "valkyr_mfa_passkey"),)
     list_display = ("user", "name", "site", "added", "used")
@@ -115,11 +115,11 @@ class PasskeyAdmin(OwnFactors):
 
     @display(description=lazy("set up"))
     def added(self, row: Passkey) -> Any:
-        """When it was added."""
+        """Return when the passkey was added."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """One passkey."""
+        """Return the page of a passkey."""
         return Page(
             [],
             facts(
@@ -137,7 +137,7 @@ class PasskeyAdmin(OwnFactors):
 
 @admin.register(SecondFactor)
 class SecondFactorAdmin(OwnFactors):
-    """Authenticator apps of people, whose sign-in asks for a code."""
+    """Authenticator apps of users, whose sign-in asks for a code."""
 
     operations = (_reset_from(SecondFactor, "valkyr_mfa_secondfactor"),)
     list_display = ("user", "mark", "set_up", "used", "codes_left")
@@ -153,14 +153,14 @@ class SecondFactorAdmin(OwnFactors):
 
     @display(description=lazy("state"))
     def mark(self, row: SecondFactor) -> Any:
-        """Return whether sign-in asks for its code."""
+        """Return whether sign-in asks for the app's code."""
         if row.confirmed_at is None:
             return marks.mark(gettext("not confirmed"), "pending", "grey")
         return marks.mark(gettext("confirmed"), "phonelink_lock", "green")
 
     @display(description=lazy("set up"))
     def set_up(self, row: SecondFactor) -> Any:
-        """Return when it was confirmed."""
+        """Return when the app was confirmed."""
         return marks.ago(row.confirmed_at) if row.confirmed_at else marks.EMPTY
 
     @display(description=lazy("recovery codes left"))

@@ -27,7 +27,7 @@ class MfaConfig(PluginConfig):
 
     @classmethod
     def configure(cls, settings: MutableMapping[str, Any]) -> None:
-        """Add the middleware behind the one that finds the session's user.
+        """Add the middleware after the one that finds the session's user.
 
         The stand-alone platform calls it; a project does so at the end of its settings module:
 

@@ -15,7 +15,7 @@ def _paths(value: Any) -> Any:
 
 
 class MfaSettings(SettingsModel):
-    """The plugin `mfa`: passkeys, or codes of an authenticator app, beside the password.
+    """The plugin `mfa`: passkeys, or codes of an authenticator app, in addition to the password.
 
     [Second factor](../explanation/security.md#second-factor) says who needs a code, and when.
     """

@@ -81,8 +81,8 @@ def begun(user: Any) -> SecondFactor | None:
 def begin(user: Any) -> SecondFactor:
     """Create a secret for the account, replacing an unconfirmed one.
 
-    Of two concurrent ones the later counts. Raises FactorExists, and SealingError without an
-    installation key.
+    If two are created concurrently, the later one counts. Raises FactorExists, and SealingError
+    without an installation key.
     """
     sealing.prepare()
     with transaction.atomic():
@@ -125,7 +125,7 @@ def confirm(user: Any, text: str, actor: Actor) -> Enrolled:
 def check(user: Any, text: str, actor: Actor) -> UUID:
     """Accept a code of the app or a recovery code, once; return the id of a factor.
 
-    Raises NoFactor, CodeRefused and TooManyCodes. A refusal is audited, too.
+    Raises NoFactor, CodeRefused and TooManyCodes. Refusals are also audited.
     """
     _count(user, actor)
     code = codes.normal(text)
@@ -160,7 +160,7 @@ def renew_codes(user: Any, actor: Actor) -> Enrolled:
 
 
 def first_codes(user: Any) -> list[str]:
-    """Return ten recovery codes for an account's first factor; none if it has another one."""
+    """Return ten recovery codes for an account's first factor; none if it has another factor."""
     return [] if ids_of(user) else _new_codes(user)
 
 
@@ -179,7 +179,7 @@ def remove(user: Any, actor: Actor) -> None:
 
 
 def forget_codes(user: Any) -> None:
-    """Delete the recovery codes of an account that has no factor any more."""
+    """Delete the recovery codes of an account that no longer has a factor."""
     if not ids_of(user):
         RecoveryCode.objects.filter(user=user.pk).delete()
 
@@ -272,7 +272,7 @@ def _new_codes(user: Any) -> list[str]:
 
 
 def audit(actor: Actor, action: str, row: SecondFactor | Passkey, **more: Any) -> None:
-    """Record what happened to a factor of a person."""
+    """Record a change or use of a user's factor in the audit trail."""
     details = {"user": row.user.get_username(), **more.pop("details", {})}
     record(
         actor,

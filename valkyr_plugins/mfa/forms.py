@@ -23,7 +23,7 @@ def _answer() -> forms.CharField:
 
 
 class CodeForm(forms.Form):
-    """A code of the app, a recovery code, or the answer of a passkey."""
+    """Asks for a code of the app, a recovery code, or a passkey."""
 
     passkey = _answer()
     code = forms.CharField(
@@ -41,12 +41,12 @@ class CodeForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Require one of the two."""
+        """Require either a code or a passkey."""
         return _one_of(self)
 
 
 class PasskeyForm(forms.Form):
-    """A name for a new passkey, and the device's answer."""
+    """Asks for a name for a new passkey; a script adds the device's answer."""
 
     passkey = _answer()
     name = forms.CharField(
@@ -57,7 +57,7 @@ class PasskeyForm(forms.Form):
 
 
 class PasswordAgainForm(forms.Form):
-    """The password, and a code or a passkey from accounts that have a factor."""
+    """Asks for the password, and for a code or a passkey if the account has a factor."""
 
     passkey = _answer()
 

@@ -1,4 +1,4 @@
-"""What a session may open before its sign-in is complete, and when a page requires it again.
+"""Restrict sessions until their sign-in is complete, and require a recent sign-in for some pages.
 
 It runs after the middleware that finds the session's user. A session without its code is not signed
 in: each view sees an anonymous visitor.
@@ -64,7 +64,7 @@ def _shown(request: Any) -> Any:
 
 
 def _refuse_session(request: Any, endpoint: Any) -> None:
-    """Let the API's session authentication return the reason; tokens work as usual."""
+    """Make the API's session authentication return the reason; tokens are unaffected."""
     if not request.session.session_key:
         return
     progress = request.mfa_progress()
@@ -90,12 +90,12 @@ def _is_open(name: str) -> bool:
 
 
 def _is_ours(match: Any) -> bool:
-    """Return whether it is a page of an admin or of Valkyr, not of the project."""
+    """Return whether the page belongs to an admin or to Valkyr, not to the project."""
     return "admin" in match.app_names or (match.url_name or "").startswith("valkyr-")
 
 
 def _lead(request: HttpRequest, name: str) -> HttpResponse:
-    """Redirect to a page that returns here; htmx follows a header, not a redirect."""
+    """Redirect to a page that returns here later, by a header for htmx."""
     wanted = request.get_full_path()
     dialog = request.headers.get("HX-Current-URL")
     if dialog is not None:

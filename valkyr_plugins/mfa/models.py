@@ -11,8 +11,8 @@ class SecondFactor(models.Model):
     """The authenticator app of a user; it is valid from `confirmed_at` on.
 
     `sealed` is the app's secret as an AES-256-GCM value, bound to this row's id. `last_step` is the
-    newest time step whose code was accepted: no code of it or of an earlier one is accepted again.
-    `failures` counts the wrong codes since then, the last one at `failed_at`.
+    newest time step whose code was accepted: codes of this or an earlier step are not accepted
+    again. `failures` counts the wrong codes since then, the last one at `failed_at`.
     """
 
     AUDITED_AS = "SecondFactor"
@@ -38,7 +38,7 @@ class SecondFactor(models.Model):
 class Passkey(models.Model):
     """A key pair in a person's device or password manager (WebAuthn); only the public key is here.
 
-    `site` is the host name that it was made for, without a port: browsers offer it there alone.
+    `site` is the host name that it was made for, without a port: browsers offer the key only there.
     `credential` are the credential's id and public key as the authenticator attested them. `uses`
     is the authenticator's own count of signatures; many always say 0.
     """

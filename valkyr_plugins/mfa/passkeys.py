@@ -1,6 +1,6 @@
 """Add, accept and remove passkeys: the only writer of their rows, each time audited.
 
-The state of a ceremony lies in the session, is used once and expires after ten minutes.
+The state of a ceremony is in the session, is used once and expires after ten minutes.
 """
 
 from ipaddress import ip_address
@@ -51,7 +51,7 @@ def passkeys_of(user: Any) -> list[Passkey]:
 
 
 def offer(request: Any, user: Any) -> dict[str, Any] | None:
-    """Return what the browser needs to make a passkey; None where it cannot."""
+    """Return the options by which the browser makes a passkey; None where it cannot."""
     at = ceremony(request)
     if at is None:
         return None
@@ -95,7 +95,10 @@ def add(request: Any, user: Any, name: str, text: str, actor: Actor) -> Enrolled
 
 
 def offer_sign_in(request: Any, user: Any) -> dict[str, Any] | None:
-    """Return what the browser needs to sign in by passkey; None without one for this host."""
+    """Return the options by which the browser signs in with a passkey.
+
+    None without one for this host.
+    """
     at = ceremony(request)
     known = [] if at is None else _known(user, at.site)
     if at is None or not known:
@@ -107,7 +110,7 @@ def offer_sign_in(request: Any, user: Any) -> dict[str, Any] | None:
 def check(request: Any, user: Any, text: str, actor: Actor) -> UUID:
     """Accept a passkey's signature; return the passkey's id.
 
-    Raises PasskeyRefused and TooManyCodes. A refusal is audited, too.
+    Raises PasskeyRefused and TooManyCodes. Refusals are also audited.
     """
     excess = count(of_sign_in(actor.address or "", None))
     if excess is not None:
@@ -141,7 +144,7 @@ def remove(user: Any, passkey_id: UUID, actor: Actor) -> None:
 def _signed(at: Ceremony, state: dict[str, Any], rows: list[Passkey], text: str) -> Passkey | None:
     """Return the passkey that signed, with its use noted; None for a wrong answer.
 
-    A count that does not grow comes from a copy of the key, which is not accepted.
+    If the count does not grow, a copy of the key signed, which is not accepted.
     """
     try:
         found, uses = at.signed_in(state, map(_key, rows), text)
@@ -181,7 +184,7 @@ def _kept(
 
 
 def _taken(request: Any, purpose: str) -> dict[str, Any] | None:
-    """Return the state of the ceremony that this session began, once."""
+    """Return and remove the state of the ceremony that this session began."""
     kept = request.session.pop(STATE, None)
     if not isinstance(kept, dict) or kept.get("purpose") != purpose:
         return None

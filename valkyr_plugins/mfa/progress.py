@@ -1,4 +1,4 @@
-"""What a session has proved; rows take precedence over the session's own entries.
+"""Read which factors a session has proved; rows take precedence over the session's own entries.
 
 Django's session stores when the password was given, and which factor's code. Both are bound to the
 session, not to the account: another browser must prove its own.
@@ -95,7 +95,7 @@ def _without_factor() -> SignInProgress:
 
 
 def is_vouched_for(request: Any) -> bool:
-    """Return whether the session began at a provider, which has its own factors."""
+    """Return whether an identity provider, with its own factors, signed the session in."""
     backend = request.session.get(BACKEND_SESSION_KEY)
     return backend in read(MfaSettings).mfa_trusted_backends
 

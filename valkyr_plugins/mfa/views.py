@@ -236,7 +236,7 @@ def leave(request: Any, user: Any) -> HttpResponse:
 
 
 def _proved(request: Any, user: Any, form: PasswordAgainForm) -> bool:
-    """Return whether password and code are right; else the form shows the error."""
+    """Return whether password and code are correct; if not, the form shows the error."""
     name = user.get_username()
     excess = count(of_sign_in(str(request.META.get("REMOTE_ADDR", "")), name))
     if excess is not None:
@@ -251,7 +251,7 @@ def _proved(request: Any, user: Any, form: PasswordAgainForm) -> bool:
 
 
 def _factor_proved(request: Any, user: Any, form: CodeForm | PasswordAgainForm) -> bool:
-    """Return whether the code or the passkey is right; else the form shows the error."""
+    """Return whether the code or the passkey is correct; if not, the form shows the error."""
     actor, given = _actor(request, user), form.cleaned_data
     try:
         if given["passkey"]:
@@ -266,7 +266,7 @@ def _factor_proved(request: Any, user: Any, form: CodeForm | PasswordAgainForm) 
 
 
 def _asked(request: Any, user: Any, form: Any) -> dict[str, Any]:
-    """Return what a page needs that asks for a factor."""
+    """Return the template context of a page that asks for a factor."""
     options = passkeys.offer_sign_in(request, user) if "code" in form.fields else None
     return {
         "form": form,
@@ -277,7 +277,7 @@ def _asked(request: Any, user: Any, form: Any) -> dict[str, Any]:
 
 
 def _enrolled(request: Any, made: factors.Enrolled) -> HttpResponse:
-    """Go on after a factor was added: with the recovery codes, if they are new."""
+    """Continue after a factor was added: show the recovery codes if they are new."""
     note_factor(request, made.factor_id)
     if not made.recovery_codes:
         return HttpResponseRedirect(addresses.api("mfa"))
@@ -285,7 +285,7 @@ def _enrolled(request: Any, made: factors.Enrolled) -> HttpResponse:
 
 
 def _removed(request: Any, user: Any) -> HttpResponse:
-    """Go on after a factor was removed; this session needs no proof by another one."""
+    """Continue after a factor was removed; this session need not prove another one."""
     left = factors.ids_of(user)
     if left:
         note_factor(request, min(left))

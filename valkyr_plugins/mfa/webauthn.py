@@ -50,7 +50,7 @@ class Ceremony:
     def options_to_register(
         self, user: Any, known: Iterable[KnownKey]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what the browser needs to make a key, and what to keep until its answer."""
+        """Return the browser's options for making a key, and the state to keep until its answer."""
         from fido2.webauthn import (
             PublicKeyCredentialUserEntity,
             ResidentKeyRequirement,
@@ -88,7 +88,7 @@ class Ceremony:
     def options_to_sign_in(
         self, known: Iterable[KnownKey]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what the browser needs to use a key, and what to keep until its answer."""
+        """Return the browser's options for using a key, and the state to keep until its answer."""
         from fido2.webauthn import UserVerificationRequirement
 
         options, state = self._server().authenticate_begin(

@@ -32,7 +32,7 @@ from valkyr_plugins.n8n.report import STATUSES
 
 
 class N8nQuery(ImportQuery):
-    """The destination of an imported workflow, or a dry run."""
+    """The query of the import: the workflow's destination, or a dry run."""
 
     dryRun = serializers.BooleanField(
         required=False, default=False, help_text="Answer with what would come, and keep nothing."
@@ -63,7 +63,7 @@ class N8nRow(CamelCaseSerializer):
 
 
 class N8nCounts(CamelCaseSerializer):
-    """How many nodes of each status."""
+    """The number of nodes of each status."""
 
     mapped = serializers.IntegerField()
     changed = serializers.IntegerField()
@@ -87,7 +87,7 @@ class N8nVariable(CamelCaseSerializer):
 
 
 class N8nWorkflow(CamelCaseSerializer):
-    """Another workflow that is called."""
+    """Another workflow that the imported one calls."""
 
     slug = serializers.CharField()
     was = serializers.CharField()

@@ -1,4 +1,4 @@
-"""Bodies: maps over many items, and loops over items, drawn as `flow.map`."""
+"""Build bodies: maps over many items, and loops over items, both as `flow.map`."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ AT_ONCE = 10
 
 @dataclass(slots=True)
 class Builder(Nodes):
-    """Draws levels of one graph, and the bodies in them."""
+    """Builds the levels of one graph, and the bodies in them."""
 
     def open(self, level: Level, port: NodePort, links: list[NodeLink], name: str) -> None:
         """Open a map over the items of a port, with the nodes that process single items."""
@@ -164,7 +164,7 @@ class Builder(Nodes):
         return body
 
     def turned(self, level: Level, node: Node, body: set[str], item: Shape) -> Level:
-        """Draw the body of a loop."""
+        """Build the body of a loop."""
         inner = Level(body & level.names, level, shapes={node.name: item})
         into, _ = loop_ports(node)
         entry = NodePort("", (), item)

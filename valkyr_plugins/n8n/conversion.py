@@ -200,7 +200,7 @@ class _Conversion:
             level.ports[NodeLink("", 0, name)] = port
 
     def _helpers(self) -> None:
-        """Report models, tools and memories, which become a part of the node they help."""
+        """Report models, tools and memories, which become a part of the node that uses them."""
         for target, helpers in self.graph.helpers.items():
             for kind, node in helpers:
                 row, helped = self.rows[node.name], self.rows[target]

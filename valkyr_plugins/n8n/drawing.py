@@ -35,7 +35,7 @@ MANY = 'Several nodes lead to "{}": it runs once, with what the first of them th
 
 
 def takes(node: Node) -> str:
-    """Return whether a node takes single items, all items, or several inputs."""
+    """Return what a node takes: single items, all items, or several inputs."""
     if node.kind == LOOP:
         return LIST
     if node.kind == "itemLists":
@@ -64,7 +64,7 @@ class Nodes(ABC):
     answers: list[str] = field(default_factory=list)
 
     def draw(self, level: Level) -> None:
-        """Draw everything in a level whose first ports are set."""
+        """Draw all nodes of a level whose first ports are set."""
         for port, links in list(by_port(level.ports, list(level.ports))):
             if port.shape.items is not None:
                 self.open(level, port, links, links[0].source)
@@ -172,7 +172,7 @@ class Nodes(ABC):
         return made
 
     def left(self, work: NodeWork, reason: str) -> Made:
-        """Return the placeholder of a node."""
+        """Return the placeholder for a node that cannot be mapped."""
         self.rows[work.node.name].status = LEFT
         work.sight.remarks.clear()
         work.texts.unfinished = 0
@@ -209,7 +209,7 @@ class Nodes(ABC):
             self.answer(level, work)
 
     def answer(self, level: Level, work: NodeWork) -> None:
-        """Note a task whose output is the response to a webhook."""
+        """Record that a task's output is the response to a webhook."""
         if level.depth:
             work.remark("It answers from within a body, which cannot: make the answer behind it.")
         else:
@@ -224,7 +224,7 @@ class Nodes(ABC):
             row.status = CHANGED
 
     def lead_on(self, level: Level, work: NodeWork, made: Made) -> None:
-        """Set the ports of a node's outputs, with bodies for many items, and ways back."""
+        """Set the ports of a node's outputs; draw bodies for many items, and handle links back."""
         groups: dict[int, list[NodeLink]] = {}
         for link in (*self.graph.outgoing.get(work.node.name, ()), *self.ways_back(work.node.name)):
             groups.setdefault(link.output, []).append(link)
@@ -239,12 +239,12 @@ class Nodes(ABC):
                 self.open(level, port, links, work.node.name)
 
     def ways_back(self, name: str) -> list[NodeLink]:
-        """Return the node's links that were removed: of cycles, and of loops."""
+        """Return the node's links that were removed because they close cycles or loops."""
         back = [link for links in self.graph.back.values() for link in links]
         return [link for link in (*self.graph.cut, *back) if link.source == name]
 
     def port(self, work: NodeWork, made: Made, output: int) -> NodePort | None:
-        """Return where an output continues; None if the module has no such output."""
+        """Return the port at which an output continues; None if the module has no such output."""
         node = work.node
         usual = max(made.outcomes, default=0) + 1
         if node.on_error == ERROR_OUTPUT and output == usual and not node.disabled:
@@ -282,7 +282,7 @@ class Nodes(ABC):
         level.lead(port, self.pause(level, f"back to {names}", reason, work.node).task)
 
     def pause(self, level: Level, name: str, reason: str, near: Node) -> NodePort:
-        """Add a placeholder without a node; its task blocks publishing."""
+        """Add a placeholder that belongs to no node; its task blocks publishing."""
         task = self.ids.take(name)
         level.tasks.append(
             {

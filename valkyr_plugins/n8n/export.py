@@ -200,7 +200,7 @@ def _on_error(value: Mapping[str, Any]) -> str:
 
 
 def _credentials(value: Mapping[str, Any]) -> dict[str, str]:
-    """Return names by type; IDs and the rest are dropped."""
+    """Return names by type; IDs and other data are dropped."""
     named = {}
     for kind, given in list(value.items())[:10]:
         name = given.get("name") if isinstance(given, dict) else given

@@ -1,4 +1,4 @@
-"""The nodes' order by their links, without the ways back of loops."""
+"""The nodes' order by their links, without the links back of loops."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ def loop_ports(node: Node) -> tuple[int, int]:
 
 @dataclass(slots=True)
 class LinkGraph:
-    """The links without ways back.
+    """The links of a level without links back.
 
     `bodies` are those of plain loops by node, `back` the links that closed them; `cut` are the
     links of other cycles.
@@ -57,7 +57,7 @@ def graph_of(export: Export, flowing: Sequence[str]) -> LinkGraph:
 def reachable(
     start: Iterable[str], links: dict[str, list[NodeLink]], stop: Collection[str]
 ) -> set[str]:
-    """Return the nodes reachable from some, themselves included, stopping at `stop`."""
+    """Return the nodes reachable from these ones, including these, stopping at `stop`."""
     found: set[str] = set()
     pending = [name for name in start if name not in stop]
     while pending:

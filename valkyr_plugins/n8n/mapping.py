@@ -38,7 +38,7 @@ def workflow_slug(name: str) -> str:
 
 
 class Ids:
-    """Issues unique IDs across all bodies, so that a reference means one task."""
+    """Issues unique IDs across all bodies, so that a reference names one task."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
@@ -66,7 +66,8 @@ class Left(Exception):
 class Made:
     """The task for a node: a module, its `with`, its outputs.
 
-    `outcomes` are those of its outputs if they are not `success`; `credential` names one.
+    `outcomes` name the outcome of each output if it is not `success`; `credential` is a
+    credential's name.
     """
 
     use: str
@@ -93,12 +94,12 @@ class NodeWork:
 
     @property
     def output(self) -> str:
-        """Return how later tasks read this one."""
+        """Return the expression by which later tasks read this one."""
         return f"tasks.{self.id}.output"
 
     @property
     def shape(self) -> Shape:
-        """Return the shape of its first input."""
+        """Return the shape of the node's first input."""
         return self.inputs.get(0, UNKNOWN)
 
     def get(self, keys: str, default: Any = None) -> Any:
@@ -106,7 +107,7 @@ class NodeWork:
         return below(self.node.parameters, keys, default)
 
     def word(self, keys: str, default: str = "") -> str:
-        """Return a parameter that is one of some words."""
+        """Return a parameter whose value must be one of these words."""
         found = self.get(keys)
         if isinstance(found, dict):
             found = found.get("value")
@@ -122,7 +123,7 @@ class NodeWork:
         return written if isinstance(written, str) else "" if written is None else str(written)
 
     def remark(self, sentence: str) -> None:
-        """Note what differs from n8n."""
+        """Record a difference from n8n."""
         self.sight.remark(sentence)
 
     def names(self, keys: str) -> list[dict[str, Any]]:
@@ -146,7 +147,7 @@ class NodeWork:
         return ""
 
     def secret(self, name: str, kind: str, was: str) -> str:
-        """Note that a credential must be created; return its name."""
+        """Record that a credential must be created; return its name."""
         self.report.credential(name, kind, was, self.node.name)
         return name
 

@@ -118,7 +118,7 @@ class Placeholder(Module[PlaceholderInputs]):
 
 
 def said(config: Mapping[str, Any]) -> str:
-    """Return its content and what to do."""
+    """Return the placeholder's content and what to do."""
     return (
         f"{config.get('nodeType', 'a node')} was not imported: {config.get('reason', '')}; put the "
         "module in that does its work, or take the task out"

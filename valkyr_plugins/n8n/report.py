@@ -12,7 +12,7 @@ class Row:
     """A node. `task` is the ID of its task, "" for none; `module` is also a trigger's type.
 
     MAPPED: equivalent. CHANGED: nearly equivalent, or incomplete; the remarks say how. LEFT: a
-    placeholder, or nothing.
+    placeholder, or no task.
     """
 
     node: str
@@ -33,7 +33,7 @@ class Row:
 
 @dataclass(slots=True)
 class ImportReport:
-    """The rows, in the file's order, and what to create; names with their users."""
+    """The rows, in the file's order, and what to create; names with the nodes that use them."""
 
     rows: list[Row] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)

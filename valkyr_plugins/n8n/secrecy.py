@@ -1,4 +1,4 @@
-"""Find and remove what looks like a secret: exports sometimes contain tokens."""
+"""Find and remove values that look like secrets, because exports sometimes contain tokens."""
 
 import re
 from itertools import pairwise
@@ -51,7 +51,7 @@ def stand_in(value: str) -> bool:
 
 
 def without_secrets(text: str, instead: str = LEFT_OUT) -> str:
-    """Return the text without what looks like a secret."""
+    """Return the text without parts that look like a secret."""
     found = _TOKEN.sub(lambda match: instead, text)
     return _PARAMETER.sub(
         lambda match: match[1] + (instead if secret_name(match[2]) else match[3]), found
@@ -59,7 +59,7 @@ def without_secrets(text: str, instead: str = LEFT_OUT) -> str:
 
 
 def scrubbed(value: Any, name: str = "") -> Any:
-    """Return a JSON value without what looks like a secret, by text or field name."""
+    """Return a JSON value without values that look like a secret, by text or field name."""
     if isinstance(value, str):
         return (
             LEFT_OUT if secret_value(name, value) and secret_name(name) else without_secrets(value)

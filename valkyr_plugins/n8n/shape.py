@@ -17,11 +17,11 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 class Shape:
     """One object: `whole` is its expression, `base` the prefix of its keys.
 
-    `named` are keys with another expression. With `items`, an expression for a list, it is many
-    objects, whose keys `each` may rename. If neither works, `why` has the reason.
+    `named` are keys with another expression. With `items` (an expression for a list), it stands for
+    many objects, whose keys `each` may rename. If there is no expression, `why` has the reason.
 
-    `within` is the key of an item that has its fields: Airtable's are in `fields`. None if n8n's
-    fields are not in it at all.
+    `within` is the key of an item that has its fields: Airtable's are in `fields`. It is None if
+    the items do not have n8n's fields.
     """
 
     whole: str | None = None
@@ -33,7 +33,7 @@ class Shape:
     why: str = "what reaches this node is not known"
 
     def read(self, keys: Keys) -> str | None:
-        """Return the expression for one of its keys, or None."""
+        """Return the expression for one of the object's keys, or None."""
         if not keys:
             return self.whole
         for length in range(len(keys), 0, -1):
@@ -50,7 +50,7 @@ class Shape:
         return Shape(whole=expression, base=path(expression, self.within), named=named)
 
     def column(self, keys: Keys) -> Keys | None:
-        """Return where an item has one of n8n's fields; None if it does not have it."""
+        """Return where an item has one of n8n's fields; None if it does not have the field."""
         for length in range(len(keys), 0, -1):
             if keys[:length] in self.each:
                 return (*self.each[keys[:length]], *keys[length:])

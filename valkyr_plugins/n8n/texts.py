@@ -24,12 +24,12 @@ Part = tuple[bool, str]  # whether it is an expression, its text
 
 
 def is_expression(raw: Any) -> bool:
-    """Return whether n8n evaluates a value."""
+    """Return whether n8n evaluates a value as an expression."""
     return isinstance(raw, str) and (raw.startswith("=") or _meant(raw))
 
 
 def _meant(raw: str) -> bool:
-    """Return a text that is not an expression to n8n but names its data: `{{ $env.URL }}`."""
+    """Convert a text that n8n does not evaluate but that names its data: `{{ $env.URL }}`."""
     return re.search(r"\{\{\s*\$", raw) is not None
 
 
@@ -68,7 +68,10 @@ class Texts:
         self.unfinished = 0
 
     def value(self, raw: Any, name: str = "") -> Any:
-        """Convert a JSON value; `name` is its field's, which may show that it is a secret."""
+        """Convert a JSON value.
+
+        `name` is its field's name, which may show that the value is a secret.
+        """
         if isinstance(raw, str):
             return self.text(raw, name)
         if isinstance(raw, dict):

@@ -1,4 +1,4 @@
-"""Convert triggers, and describe their payload for the nodes behind them."""
+"""Convert triggers, and describe their payload for the nodes after them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -134,7 +134,7 @@ def _every(count: int) -> str:
 
 
 def _cron(rule: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the five cron fields of a schedule's rule, and what differs."""
+    """Return the five cron fields of a schedule's rule, and the differences."""
     kind = str(rule.get("field", "days"))
     minute, hour = _number(rule, "triggerAtMinute", 0, 59), _number(rule, "triggerAtHour", 0, 23)
     if kind == "cronExpression":

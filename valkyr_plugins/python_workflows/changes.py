@@ -1,4 +1,4 @@
-"""What publishing changes: each declared workflow, and those that were removed from the code."""
+"""Compute what publishing changes: declared workflows, and those removed from the code."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ def _kind(plan: CodePlan, slug: str) -> ChangeKind:
 def _removed() -> list[PlannedChange]:
     """Return workflows that were removed from the code.
 
-    Of the workflows that code publishes, only functions have a line: a canvas or a task has none.
+    Only workflows that are functions have a line in the code; those of a canvas or a task do not.
     """
     rows = Workflow.objects.filter(
         workspace__slug=settings().code_workspace, archived_at=None, origin_line__isnull=False

@@ -1,4 +1,4 @@
-"""Find steps and workflows in the project's apps, and let workflows use the steps."""
+"""Find steps and workflows in the project's apps, and register the steps for workflows."""
 
 from django.utils.module_loading import autodiscover_modules
 

@@ -1,8 +1,8 @@
 """A workflow's input: its JSON Schema, the handles of its function, and the payload of a start.
 
-A function takes the payload as a whole if it has one parameter of a model, dataclass or TypedDict,
-if `input=` is given, or if its parameter is annotated `Any`, for a payload of any shape. Otherwise
-the parameters are the payload's properties by name.
+A function takes the whole payload if it has one parameter that is a model, a dataclass or a
+TypedDict, if `input=` is given, or if its parameter is annotated `Any` (for a payload of any
+shape). Otherwise the parameters are the payload's properties by name.
 """
 
 import dataclasses
@@ -34,7 +34,7 @@ class WorkflowInput:
         self._schema: dict[str, Any] | None = None
 
     def handles(self) -> dict[str, Any]:
-        """Return the handles that the function is called with while it is traced."""
+        """Return the handles with which the function is called during tracing."""
         if self.whole is not None:
             names = list(self.signature.parameters)
             shape = Any if isinstance(self.whole, Mapping) else self.whole
@@ -126,7 +126,7 @@ def _is_described(shape: Any) -> bool:
 
 
 def _plain_schema(schema: Any) -> dict[str, Any]:
-    """Return a schema as a person writes it: no generated titles, parts used once inlined."""
+    """Return a schema without generated titles, and with parts that are used once inlined."""
     found: dict[str, Any] = _written(schema)
     parts: dict[str, Any] = found.pop("$defs", {})
     text = json.dumps([found, parts])

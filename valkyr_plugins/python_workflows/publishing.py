@@ -27,8 +27,8 @@ def publish_all() -> dict[str, CodeVersion]:
     """Publish every declared workflow whose content changed; return the versions of all, by slug.
 
     One query if nothing changed. All are checked before any is written. Raises UnpublishableError
-    for the first with problems, SlugTaken if a user's workflow, or another declared one, has the
-    slug.
+    for the first workflow with problems, SlugTaken if a user's workflow, or another declared one,
+    has the slug.
     """
     return _published(DECLARED)
 
@@ -65,7 +65,7 @@ def _definitions(workflows: Sequence[PythonWorkflow[Any, Any]]) -> list[CodeDefi
 
 
 def _refuse_twice(workflows: Sequence[PythonWorkflow[Any, Any]]) -> None:
-    """Reject two declarations of one name, each of which would overwrite the other."""
+    """Reject two declarations of one name, which would overwrite each other."""
     origins: dict[str, str] = {}
     for workflow in workflows:
         first = origins.setdefault(workflow.slug, workflow.origin)
@@ -83,7 +83,7 @@ def _definition(workflow: PythonWorkflow[Any, Any]) -> CodeDefinition:
 
 
 def tables_exist(*models: type[Model]) -> bool:
-    """Return whether the tables exist: some migrations may not be applied yet."""
+    """Return whether the tables exist, because migrations may not be applied yet."""
     names = [f'"{model._meta.db_table}"' for model in models]
     with connection.cursor() as cursor:
         cursor.execute(

@@ -2,5 +2,5 @@
 
 `lifecycle` freezes the chosen dead letters in a draft and changes its state; `preview` shows its
 effects. The duty `driver` settles ended items, then sends (`sending`) as many as `progress` allows:
-steps together in one transaction, others one by one. `hooks` answers the engine's queries.
+steps in one transaction, other entries one by one. `hooks` answers the engine's queries.
 """

@@ -27,7 +27,7 @@ State = ExecutionState
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """How many ended, and whether there are more to check."""
+    """How many items ended, and whether there are more to check."""
 
     ended: int = 0
     more: bool = False
@@ -73,7 +73,7 @@ def _judge(redrive: Redrive, row: Sequence[Any]) -> Ended | None:
 def judge_step(  # noqa: PLR0911 - one line a case
     item: int, again: UUID | None, execution: str, present: str | None, undone: bool
 ) -> Ended | None:
-    """Return the result of a step; None while it is under way.
+    """Return the result of a step; None while it is running.
 
     `present` is the state of its live or finished run, `undone` whether a roll-back removed the new
     run.
@@ -152,9 +152,9 @@ def drive_alone() -> Turn:
 
 
 def turn(seconds: float = TURN_SECONDS) -> Turn:
-    """Give each redrive under way its share of the turn's time, the longest waiting first.
+    """Give each running redrive its share of the turn's time, the longest waiting first.
 
-    Each handles at least one batch; a far too long turn ends early.
+    Each handles at least one batch; a turn that takes far too long ends early.
     """
     done = Turn()
     ids = _under_way()
@@ -205,7 +205,10 @@ def _settle(redrive_id: UUID) -> int:
 
 
 def _one_by_one(redrive_id: UUID, batch: Batch, until: float) -> tuple[int, bool]:
-    """Send what cannot go together; return how many moved, and whether a limit was reached."""
+    """Send the items that must be sent one by one.
+
+    Return how many moved, and whether a limit was reached.
+    """
     moved = 0
     for item in batch.one_by_one:
         found = send_one(redrive_id, item)

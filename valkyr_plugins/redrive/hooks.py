@@ -1,6 +1,6 @@
 """Answer the engine's queries about redrives, and handle its signals.
 
-Retention deletes redrives that are over, and no dead letter that one holds.
+Retention deletes redrives that are over, but no dead letters that a redrive holds.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -35,7 +35,7 @@ def _delete_items(redrives: Sequence[Any], most: int) -> int:
 
 
 def running(now: datetime) -> Iterator[Family]:
-    """Return redrives under way."""
+    """Return running redrives."""
     number = Redrive.objects.filter(busy=True, state=RedriveState.RUNNING)[:BOUND].count()
     yield Family("valkyr_redrives_running", "Redrives under way.", number)
 

@@ -38,7 +38,7 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The run or execution of a sent item."""
+    """The new run or execution of a sent item."""
 
     id: int
     run_id: UUID | None
@@ -47,7 +47,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The result of an item."""
+    """An item that ended, with its result."""
 
     id: int
     state: ItemState
@@ -64,7 +64,7 @@ def claimed(redrive_id: UUID) -> Redrive | None:
 
 
 def running(redrive_id: UUID) -> Redrive | None:
-    """Lock as `claimed`, if it may send."""
+    """Return the locked redrive, as `claimed` does, if it may send; else None."""
     redrive = claimed(redrive_id)
     return redrive if redrive is not None and redrive.state == RedriveState.RUNNING else None
 

@@ -35,7 +35,7 @@ HOLDING = "SELECT pg_advisory_xact_lock(hashtextextended(%s, %s))"
 
 
 def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Hold its entries and start it; skip entries that another redrive holds.
+    """Start a redrive and hold its entries; skip entries that another redrive holds.
 
     Raises NotFound, WrongState.
     """
@@ -144,7 +144,7 @@ def _move(redrive: Redrive, target: RedriveState, **changes: Any) -> None:
 
 
 def _groups(redrive: Redrive) -> list[UUID]:
-    """Return the groups whose entries it sends; one query."""
+    """Return the groups whose entries the redrive sends; one query."""
     entries = DeadLetterEntry.objects.filter(redrive_items__redrive=redrive)
     return list(entries.order_by("group_id").values_list("group_id", flat=True).distinct())
 
@@ -191,8 +191,8 @@ INSERT = (
 def make(rows: QuerySet[DeadLetterEntry], wish: RedriveOptions, *, actor: Actor) -> Redrive:
     """Create a draft of the open entries in `rows`, at most the oldest `MOST`.
 
-    `rows` are what the caller may redrive, in one workspace. A draft holds nothing, and is deleted
-    after a day. Raises InvalidRedrive.
+    `rows` are entries of one workspace that the caller may redrive. A draft holds no entries, and
+    is deleted after a day. Raises InvalidRedrive.
     """
     check(wish)
     rows = rows.filter(resolution=Resolution.PENDING).order_by("pk")

@@ -1,7 +1,7 @@
 """Dead letters requeued together: the choice, the pace, the progress, and the results.
 
-The engine deletes its own rows, even without this plugin while its tables stay. So the migration
-creates the foreign keys to them, with their database actions.
+The engine may delete its rows after this plugin is removed while its tables remain. So the
+migration creates the foreign keys to the engine's tables, with database actions.
 """
 
 from django.conf import settings
@@ -69,13 +69,13 @@ def sources(target: str) -> tuple[str, ...]:
 
 
 class Redrive(models.Model):
-    """A redrive; a crash in the middle leaves no entry out and requeues none twice.
+    """A redrive; after a crash, no entry is left out or requeued twice.
 
     `selection` is the original choice; the entries were frozen at its creation. `rate` is per
     second; `canary` is the number that is sent first; it stops when more than `stop_above` per cent
     of the last `stop_window` ended entries failed again. `pace_since` and `pace_sent` are the state
-    of the pacing, `recent` and `settled_to` that of the driver; `busy` says that it has work. All
-    counters are exact.
+    of the pacing, `recent` and `settled_to` that of the driver; `busy` says that the driver has
+    work. All counters are exact.
     """
 
     AUDITED_AS = "Redrive"

@@ -54,8 +54,9 @@ class RedriveOptions:
     concerns new executions only. `overrides` is a JSON merge patch (RFC 7396) of the inputs of the
     step that runs first (scope EXECUTION: of the payload); `expression` gives each entry's patch
     from `inputs`, `error`, `attempts` and `entry`. `rate` is per second; without it, the redrive is
-    as fast as possible. The `canary` entries are sent first, and must end before the rest. It stops
-    when more than `stop_above` per cent of the last `stop_window` that ended failed again.
+    as fast as possible. The `canary` entries are sent first, and must end before the others. The
+    redrive stops when more than `stop_above` per cent of the last `stop_window` that ended failed
+    again.
     """
 
     selection: Any = field(default_factory=dict)
@@ -170,7 +171,7 @@ def check_start(user: User, redrive: Redrive) -> None:
 def check_approved(user: User, redrive: Redrive) -> None:
     """Raise Forbidden if a step under a given approval would run with changed inputs.
 
-    New executions ask for approval again. Authors may, as with one entry.
+    New executions ask for approval again. Authors are allowed to do this, as with one entry.
     """
     if redrive.scope != RedriveScope.STEP or not (redrive.overrides or redrive.expression):
         return

@@ -32,7 +32,7 @@ NAMES = ("inputs", "error", "attempts", "entry")
 
 
 class Unusable(Exception):
-    """For this entry the expression gives no patch; the message says why."""
+    """The expression returns no patch for this entry; the message says why."""
 
 
 def problems(text: str) -> Iterator[DefinitionProblem]:
@@ -59,7 +59,8 @@ def compiled_expression(text: str) -> Template:
 def expression_patch(template: Template, scope: Mapping[str, Any]) -> dict[str, Any]:
     """Return the expression's patch for one entry; raises Unusable.
 
-    The budget is the preview's, also in a worker: what can be previewed can be sent.
+    Workers use the same budget as the preview, so that every entry that can be previewed can be
+    sent.
     """
     try:
         found = template.render(scope, RenderBudget(profile=WEB))
@@ -91,7 +92,8 @@ OF_APPROVAL = "the inputs of an approval cannot be changed"
 class Patched:
     """An entry's patch, its subject and its result; `problems` reject it.
 
-    `checked` says whether it could be tried: inputs that were never rendered cannot be.
+    `checked` says whether the patch could be tried, which is impossible for inputs that were never
+    rendered.
     """
 
     patch: dict[str, Any]
@@ -131,7 +133,7 @@ def patcher(redrive: Redrive) -> Patcher | None:
 
 
 def needs_payload(redrive: Redrive) -> bool:
-    """Return whether patches concern the executions' payloads, which are then loaded."""
+    """Return whether patches apply to the executions' payloads, which are then loaded."""
     return redrive.scope == RedriveScope.EXECUTION
 
 

@@ -41,7 +41,7 @@ def target_of(redrive: Redrive, workflow_id: UUID) -> WorkflowVersion | None:
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Return two definitions' differences, one sentence per task or setting.
 
-    One more than shown.
+    Returns at most one more than is shown.
     """
     found = []
     for sentence in _changes(before, after):
@@ -139,7 +139,7 @@ class VersionChange:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """How many run, which are skipped, which side effects repeat, and how long it takes.
+    """The effects of a redrive: runs, skipped entries, repeated side effects, duration.
 
     Overrides were tried on `checked` entries, the first 1,000 or as many as half a second of CPU
     time allowed; at most 100 rejects are listed. `seconds` is an estimate of the sending, at the
@@ -242,7 +242,10 @@ def _again(redrive: Redrive, graph: Graph, step: str) -> list[Outside]:
 
 
 def _tried(redrive: Redrive) -> tuple[list[Sample], list[Rejected], int]:
-    """Try the overrides on the first entries; return samples, rejects and the number."""
+    """Try the overrides on the first entries.
+
+    Return samples, rejected entries and the number tried.
+    """
     patcher = patching.patcher(redrive)
     rows = (
         DeadLetterEntry.objects.filter(

@@ -13,7 +13,8 @@ from valkyr_plugins.redrive.rules import Pace, Standing
 class Progress:
     """Counts by state; `rate` is the entries per second since the last start or resume.
 
-    `seconds_left` is None if unknown: it is not running, or has sent nothing yet.
+    `seconds_left` is None if it is unknown, because the redrive is not running or has not sent any
+    entry yet.
     """
 
     queued: int
@@ -27,7 +28,7 @@ class Progress:
 
 
 def progress(redrive: Redrive, now: datetime | None = None) -> Progress:
-    """Return its progress from its own row, without a query unless the time is missing."""
+    """Return the redrive's progress from its own row, without a query unless it lacks the time."""
     ended = redrive.succeeded + redrive.failed_again + redrive.skipped
     rest = max(0, redrive.total - redrive.running - ended)
     aborted = redrive.state == RedriveState.ABORTED
@@ -73,7 +74,7 @@ def standing(redrive: Redrive) -> Standing:
 
 
 def allowed(redrive: Redrive) -> int:
-    """Return how many may be sent now, and advance its pace, which the caller saves."""
+    """Return how many entries may be sent now, and advance the pace, which the caller saves."""
     room = rules.room(standing(redrive))
     most = UNBOUNDED if room is None else room
     now = database_now()

@@ -20,7 +20,7 @@ class Pace:
 
 
 def due(pace: Pace, rate: float, now: datetime) -> tuple[int, Pace]:
-    """Return how many may be sent now at `rate` per second, and the next pace.
+    """Return how many entries may be sent now at `rate` per second, and the next pace.
 
     It counts from the start of the pace, not from the last turn, so that fractions and delays add
     no error. `CATCH_UP` seconds limit a burst after a gap, to at least one.
@@ -51,8 +51,8 @@ class Standing:
 def room(standing: Standing) -> int | None:
     """Return how many more may be in flight; None without a limit.
 
-    Canaries go first, and all of them must end before the rest. A redrive with a limit of failures
-    keeps at most its window in flight.
+    Canaries are sent first, and all of them must end before the others are sent. A redrive with a
+    limit of failures keeps at most its window in flight.
     """
     limits = [limit for limit in (standing.max_in_flight, _judged(standing)) if limit is not None]
     free = max(0, min(limits) - standing.running) if limits else None
@@ -75,7 +75,7 @@ def remembered(recent: str, ended: str, standing: Standing) -> str:
 
 
 def reason_to_stop(standing: Standing) -> str | None:
-    """Return a sentence why it should stop; None to continue."""
+    """Return the reason for which a redrive must stop, as a sentence; None to continue."""
     if _canaries_done(standing):
         found = _too_many(standing.recent, standing.stop_above or 0.0)
         if found:

@@ -73,12 +73,12 @@ def send_batch(redrive_id: UUID, after: int) -> Batch | None:
 
 
 def actor_of(redrive: Redrive) -> Actor:
-    """Return its creator, who is the actor of everything it does."""
+    """Return the redrive's creator, who is the actor of all its operations."""
     return Actor(redrive.created_by_id, redrive.created_by_name, "redrive")
 
 
 def cannot_go(redrive: Redrive, item: Queued) -> str | None:
-    """Return why the item cannot be sent any more."""
+    """Return why the item can no longer be sent, or ""."""
     if item.resolution != Resolution.PENDING:
         return f"It was {item.resolution} meanwhile."
     if redrive.scope == RedriveScope.STEP and item.execution_state in OVER:
@@ -154,7 +154,7 @@ def _send_together(
 ) -> list[tuple[int, str]]:
     """Send the free items; return steps without a next attempt, with the reason.
 
-    Locked items stay, and come with the next turn.
+    Locked items stay queued for the next turn.
     """
     by_entry = {item.entry_id: item for item in queue}
     done = requeue_together(
@@ -199,8 +199,8 @@ MOST_TOGETHER = 1_000
 def send_one(redrive_id: UUID, item: Queued) -> bool | None:
     """Send an item, or skip it with the error; return whether it moved.
 
-    None if the redrive has no capacity, does not run, or a limit holds it back (the item says
-    which): then the others need not be tried either.
+    None if the redrive has no capacity, does not run, or a limit holds it back (which is stored
+    with the item); then the other items need not be tried.
     """
     try:
         with transaction.atomic():

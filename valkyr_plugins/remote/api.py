@@ -84,7 +84,7 @@ class LeaseRequest(Body):
 
 
 class LeasedRun(RunSummary):
-    """A run leased by a remote runner, with everything it needs."""
+    """A run leased by a remote runner, with everything that the runner needs."""
 
     inputs = Json(help_text="As the workflow renders them, secrets in place.")
     credential = Json(
@@ -217,8 +217,8 @@ class LeaseRun(Endpoint):
     def post(self, request: Request) -> Response:
         """Lease runs of remote queues, the oldest of the highest priority first.
 
-        The list may be empty. Each is leased until its `leaseUntil`: send a heartbeat before that,
-        and report the result at most `timeoutSeconds` from now. 422 (`not_remote`) for other
+        The list may be empty. Each run is leased until its `leaseUntil`: send a heartbeat before
+        that, and report the result at most `timeoutSeconds` from now. 422 (`not_remote`) for other
         queues.
         """
         given = self.body(LeaseRequest)
@@ -252,8 +252,8 @@ class HeartbeatRun(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Renew the lease; the first heartbeat begins the run.
 
-        `wanted` is false once the result is no longer needed: stop then, there is nothing to
-        report. 409 (`lease_lost`) if the lease is over or belongs to another runner.
+        `wanted` is false once the result is no longer needed: stop then, and report nothing. 409
+        (`lease_lost`) if the lease is over or belongs to another runner.
         """
         run, _ = _held(self, id)
         given = self.body(Heartbeat)
@@ -268,7 +268,7 @@ class CompleteRun(Endpoint):
 
     @operation("completeRun", "Run", {200: RunShape}, request=Completion, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Record the result, and continue with what follows.
+        """Record the result of a run, and continue its execution.
 
         The same result, sent again under the same lease, gets the same response. 409 (`lease_lost`)
         if the lease is over; 422 for outputs that cannot be stored or an outcome that the step does

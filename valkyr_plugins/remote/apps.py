@@ -5,7 +5,7 @@ from valkyr_plugins.remote.conf import RemoteSettings
 
 
 class RemoteConfig(PluginConfig):
-    """Steps that external programs do: they lease runs over HTTP and report the results."""
+    """Steps that external programs execute: they lease runs over HTTP and report the results."""
 
     name = "valkyr_plugins.remote"
     label = "valkyr_remote"

@@ -153,7 +153,7 @@ def _reserve(
 ) -> tuple[int, list[_Reserved]]:
     """Return how many runs were seen, and those that are now reserved.
 
-    Runs of executions that another worker plans at this moment are skipped.
+    Runs of executions that another worker is planning are skipped.
     """
     found = statements.fetch(
         "reserve",
@@ -222,8 +222,8 @@ def _lease(
 ) -> tuple[list[Leased], list[tuple[_Ready, Wait | Exception]]]:
     """Return the runs that are now leased, and those that a gate held back.
 
-    Others may follow later. One transaction: a run becomes visible as leased together with its
-    gates' permits.
+    Other runs may be leased later. One transaction: a run becomes visible as leased together with
+    its gates' permits.
     """
     passed: list[tuple[_Ready, LeasePassage]] = []
     refused: list[tuple[_Ready, Wait | Exception]] = []
@@ -319,7 +319,7 @@ def poll(look: Callable[[], list[T]], seconds: float, gone: Callable[[], bool]) 
     """Return the result of `look` as soon as it is not empty; [] after `seconds`.
 
     If too many requests wait already, it returns the first result. Once the client is `gone`, it
-    stops looking: what it found would be leased to no runner until the lease expired.
+    stops, because a run that it found would stay leased without a runner until the lease expired.
     """
     found = look()
     if found or seconds <= 0 or not _seats().acquire(blocking=False):

@@ -1,7 +1,7 @@
 """A remote runner's report of a run: its outputs, or its failure; fenced by the lease.
 
-A report that is repeated, because its response was lost, is found recorded and gets the same
-response.
+A report that is repeated, because its response was lost, gets the same response as the recorded
+one.
 """
 
 from collections.abc import Callable
@@ -76,7 +76,7 @@ class Reported:
 
 
 def complete(run_id: UUID, token: str, reported: Reported) -> None:
-    """Record a result and what follows from it.
+    """Record a result and its consequences.
 
     Raises LeaseOver; PayloadError for outputs that cannot be stored and UndeclaredOutcome, after
     both of which the runner still holds the run.
@@ -118,7 +118,7 @@ def fail(
     """Record a failure: it is retried, follows an error edge, or is dead. Raises LeaseOver.
 
     `retry_after` is in seconds; `fingerprint` is the runner's name for this kind of failure;
-    `spent` is the attempt's cost, which counts anyway.
+    `spent` is the attempt's cost, which is counted in any case.
     """
     looked = _look(run_id, token)
     try:
@@ -163,7 +163,10 @@ def _look(run_id: UUID, token: str) -> Looked:
 def _report(
     looked: Looked, token: str, record: Callable[[int], bool], same: Callable[[Run], bool]
 ) -> None:
-    """Record a report, or find it recorded before: `same` compares the run with it."""
+    """Record a report.
+
+    Accept one that was recorded before, for which `same` compares the run with it.
+    """
     run_id = looked.work.run_id
     number = number_of(run_id, token)
     if number is not None and record(number):
@@ -227,7 +230,7 @@ def beat(run: Run, token: str, details: Any = None) -> Beat:
 def _clean(run_id: UUID, details: Any) -> str | None:
     """Return the details as canonical JSON, without the secrets that the step was given.
 
-    None if one of the secrets is gone meanwhile, so that it cannot be removed.
+    None if one of the secrets was deleted meanwhile and so cannot be removed.
     """
     payloads.dump(details, WHAT, MAX_DETAILS_BYTES)
     looked = look(run_id)

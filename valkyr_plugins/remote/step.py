@@ -1,6 +1,7 @@
 """`remote.step`: a step that an external program executes, wherever it runs.
 
-The engine passes its inputs to a remote runner and records the result; none of it is executed here.
+The engine passes its inputs to a remote runner and records the result; workers execute no part of
+it.
 """
 
 from collections.abc import Mapping
@@ -38,7 +39,7 @@ class RemoteInputs(ModuleInputs):
 
 
 class RemoteStep(Module[RemoteInputs]):
-    """Is executed by a remote runner: a program that requests work over HTTP, wherever it runs.
+    """Lets a remote runner execute the step: a program, anywhere, that requests work over HTTP.
 
     The workspace's egress rules do not apply to it: it connects from its own machine.
 

@@ -1,7 +1,7 @@
 """The local account for a user of the provider: known, linked, created, or none.
 
-Only (issuer, subject) identifies a user. An e-mail address is not an identity: a user who may
-choose it at the provider could take over any account here.
+Only (issuer, subject) identifies a user. An e-mail address is not an identity: a user who can
+choose the address at the provider could take over any account here.
 """
 
 import hashlib
@@ -28,9 +28,9 @@ log = logging.getLogger(__name__)
 def admit(claims: Mapping[str, Any], sso: SingleSignOn, request: Any) -> Any:
     """Return the user who signs in, with memberships by the provider's groups; raises Refused.
 
-    One transaction; of two concurrent first sign-ins one creates the account and both get it. A
-    rejected user with an account loses its sessions and tokens, in another transaction. The request
-    gives the origin for the audit trail.
+    One transaction; if two first sign-ins are concurrent, one creates the account and both use it.
+    A rejected user with an account loses its sessions and tokens, in another transaction. The
+    request gives the origin for the audit trail.
     """
     try:
         try:
@@ -124,7 +124,7 @@ def _known(claims: Mapping[str, Any], sso: SingleSignOn) -> Any:
 def _linked(claims: Mapping[str, Any], email: str, sso: SingleSignOn, request: Any) -> Any:
     """Return the only local account with that verified address, if the settings allow linking it.
 
-    Never a superuser's: a provider must not make a user one by an address.
+    A superuser's account is never linked: an address must not make a user a superuser.
     """
     if not sso.link_by_email or not email:
         return None

@@ -1,4 +1,4 @@
-"""allauth's hooks: the provider of the settings, our own end of a sign-in, no sign-up."""
+"""allauth's hooks: the provider of the settings, our own completion of a sign-in, no sign-up."""
 
 import logging
 from typing import Any
@@ -59,7 +59,7 @@ class SocialAccounts(DefaultSocialAccountAdapter):
         ]
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
-        """Finish the sign-in here, always, because allauth would offer sign-up and linking."""
+        """Always complete the sign-in here, because allauth would offer sign-up and linking."""
         sso = configured()
         assert sso is not None, "no sign-in comes so far without a provider"
         user = admit(sociallogin.claims, sso, request)

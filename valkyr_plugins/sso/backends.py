@@ -19,7 +19,7 @@ def may_use_a_password(user: Any) -> bool:
 class PasswordBackend(ModelBackend):
     """Django's passwords; with VALKYR_OIDC_ONLY only those of superusers.
 
-    A superuser's password is the way in when the provider is unavailable. Other users' sessions by
+    Superusers can sign in by password while the provider is unavailable. Other users' sessions by
     password end as soon as the setting is on.
     """
 
@@ -35,5 +35,5 @@ class SingleSignOnBackend(AuthenticationBackend):
         """Return None: allauth's own method would accept passwords."""
 
     def get_user(self, user_id: Any) -> Any:
-        """Return the session's user, as long as a provider is configured."""
+        """Return the session's user, if a provider is configured."""
         return super().get_user(user_id) if configured() is not None else None

@@ -16,7 +16,7 @@ class SingleSignOn:
     """One identity provider, and how far it is trusted.
 
     `groups` gives the roles of the provider's groups. `only`: users have no password here, except
-    superusers. `link_by_email`: a verified address is enough to link the local account that has it.
+    superusers. `link_by_email`: a verified address is enough to link the account that has it.
     """
 
     issuer: str
@@ -103,7 +103,7 @@ def groups_in(claims: Mapping[str, Any], claim: str) -> list[str]:
 
 
 def roles_for(groups: Iterable[str], grants: Mapping[str, tuple[Grant, ...]]) -> dict[str, str]:
-    """Return the role by workspace slug; of several in one workspace the most powerful."""
+    """Return the role by workspace slug; the most powerful if groups give several."""
     found: dict[str, str] = {}
     for grant in (grant for group in groups for grant in grants.get(group, ())):
         held = found.get(grant.workspace)

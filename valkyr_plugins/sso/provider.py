@@ -34,7 +34,7 @@ LONGEST_SUBJECT = 191
 def read_id_token(
     token: Any, keys: Any, *, issuer: str, client_id: str, nonce: str | None
 ) -> dict[str, Any]:
-    """Return the claims of a signed, fresh token, issued to us for this very sign-in.
+    """Return the claims of a signed, fresh token, issued to us for this sign-in.
 
     `keys` is the provider's JWK set. Raises ProviderTrouble.
     """
@@ -163,7 +163,7 @@ class Conversation(OpenIDConnectOAuth2Adapter):
 
 
 def _let_go() -> None:
-    """Return the database connection to the pool while waiting for the provider."""
+    """Give the database connection back to the pool while waiting for the provider."""
     if not connection.in_atomic_block:
         step_aside()
 
@@ -206,7 +206,7 @@ class Provider(OpenIDConnectProvider):
         return {}
 
     def sociallogin_from_response(self, request: HttpRequest, response: dict[str, Any]) -> Any:
-        """Return the sign-in; allauth gets only the subject, our own end of it reads `claims`."""
+        """Return the sign-in; allauth gets only the subject, our own code reads `claims`."""
         login = super().sociallogin_from_response(request, {"sub": response["sub"]})
         login.claims = response
         return login

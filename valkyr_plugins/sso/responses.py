@@ -32,7 +32,7 @@ def failed(request: HttpRequest, status: int, title: str, reason: str) -> HttpRe
 
 
 class Refused(PermissionDenied):
-    """The provider knows the person, but this installation does not let them in."""
+    """The provider knows the user, but this installation does not accept the sign-in."""
 
 
 class ProviderTrouble(Exception):

@@ -1,4 +1,4 @@
-"""The two views of single sign-on: to the provider, and back."""
+"""The two views of single sign-on: the redirect to the provider, and the return from it."""
 
 from typing import Any
 
@@ -76,7 +76,7 @@ def _provider(request: HttpRequest) -> Any:
 
 
 def sign_in(request: HttpRequest) -> dict[str, Any]:
-    """Return the provider's button, and whether the password form is shown beside it.
+    """Return the provider's button, and whether the password form is shown next to it.
 
     With VALKYR_OIDC_ONLY the form is shown only at `?password`, for superusers when the provider is
     unavailable, and again after a failed attempt.

@@ -26,7 +26,7 @@ def announce_start(result: Any) -> None:
 
 
 def expect_end(execution_id: UUID, result: Any, value: Any) -> None:
-    """Keep what the task returned for the signal, which is sent once that is recorded."""
+    """Keep the task's return value for the signal, which is sent once the result is recorded."""
     from valkyr_plugins.task_backend.results import set_value
 
     set_value(result, "_return_value", value)
@@ -36,7 +36,7 @@ def expect_end(execution_id: UUID, result: Any, value: Any) -> None:
 
 
 def announce_end(sender: Any, *, execution_id: UUID, state: str, **_: Any) -> None:
-    """Send `task_finished` once an execution has ended, if it is a task's.
+    """Send `task_finished` once the execution of a task has ended.
 
     Successful ones are signalled only by the process that ran them: a lookup would cost every
     workflow a query.

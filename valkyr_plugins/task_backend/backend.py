@@ -48,7 +48,7 @@ class Backend(BaseTaskBackend):
         self._params = params
 
     def validate_task(self, task: AnyTask) -> None:
-        """Raise InvalidTask for a task whose options cannot be honoured."""
+        """Raise InvalidTask for a task whose options the backend cannot fulfil."""
         super().validate_task(task)
         if problem := queue_problem(task.queue_name, self._read[0]):
             raise InvalidTask(f"Task {task.module_path}: {problem}.")

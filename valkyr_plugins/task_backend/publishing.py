@@ -130,7 +130,7 @@ def definition(shape: TaskShape) -> dict[str, Any]:
 
 
 def _name(shape: TaskShape) -> str:
-    """Return the task's path, and how this workflow differs from the usual one."""
+    """Return the workflow's name: the task's path, and differences from the default workflow."""
     more = [name for name in (shape.backend, shape.queue) if name != "default"]
     more += ["deferred"] if shape.deferred else []
     return f"{shape.path} ({', '.join(more)})" if more else shape.path

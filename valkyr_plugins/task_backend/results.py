@@ -78,7 +78,7 @@ def read_result(pk: UUID) -> AnyResult | None:
 def begun_result(pk: UUID, path: str) -> AnyResult:
     """Return the result of a step's execution, whose task must be the one at `path`.
 
-    Raises InvalidTask if that task was not enqueued; then nothing was imported.
+    Raises InvalidTask if that task was not enqueued; in that case, no module is imported.
     """
     found = _execution(pk)
     if found is None or _call(found)["path"] != path:

@@ -67,7 +67,7 @@ def _tell_start(
 
 
 def root_of(execution_id: UUID, trace_id: str) -> SpanContext:
-    """Return the execution's `execution.start`, the parent of its spans without a nearer one."""
+    """Return the execution's `execution.start`, the parent of its spans that have no nearer one."""
     return spans.place(trace_id, _start_id(execution_id))
 
 
@@ -94,7 +94,7 @@ def trace_of(execution_id: UUID) -> str:
 
 
 def tell_admission(sender: Any, executions: Sequence[Any], **_: Any) -> None:
-    """Make `execution.admit`: from the request until the execution may run."""
+    """Make `execution.admit`: the time from the request until the execution may run."""
     learn([item.execution_id for item in executions])
     for item in executions:
         transaction.on_commit(partial(_tell_admission, item.execution_id, item.fresh), robust=True)
@@ -115,7 +115,7 @@ def _tell_admission(execution_id: UUID, fresh: bool) -> None:
 
 
 def tell_end(sender: Any, execution_id: UUID, state: str, **_: Any) -> None:
-    """Make `execution.run`: from the first step to the end, after the end."""
+    """Make `execution.run`: the time from the first step to the end; made after the end."""
     row = (
         WorkflowExecution.objects.filter(pk=execution_id)
         .values_list("trace_id", "started_at", "workflow_id", "workspace_id", "error_message")

@@ -1,4 +1,4 @@
-"""OpenTelemetry's SDK in this process: made at the first span, again after a fork, flushed last.
+"""Set up OpenTelemetry's SDK in this process: at the first span, and again after a fork.
 
 The batch processor's thread does not survive a fork, so the parent of a worker's children never
 makes one. Spans wait in a bounded queue; spans that an unreachable collector does not take are
@@ -91,7 +91,7 @@ def _resource() -> Resource:
 
 
 def _forget() -> None:
-    """Forget the provider in a forked child, whose sending thread is gone; it makes its own."""
+    """Forget the provider in a forked child, whose sending thread is gone; it makes a new one."""
     global _provider, _lock
     _provider, _lock = None, threading.Lock()
 

@@ -26,7 +26,7 @@ _local = threading.local()
 
 
 def over(**_: Any) -> None:
-    """End the segment's span when its task is done."""
+    """End the segment's span when its Celery task ends."""
     run_spans.end_segment()
 
 

@@ -1,7 +1,7 @@
 """The spans of a worker: `segment.run` for a message, `run.execute` for each run.
 
 Their parents are derived from rows. A message's sender is used only if it belongs to the same
-trace, and only refines the tree: a lost message costs a parent, not a span.
+trace, and only refines the tree: if a message is lost, a span has another parent, but is not lost.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ from valkyr_plugins.telemetry import execution_spans, spans
 
 @dataclass(slots=True)
 class Carried:
-    """The segment that this worker runs now, and its span."""
+    """The segment that this worker is running, and its span."""
 
     state: SegmentState
     span: Span
@@ -44,7 +44,7 @@ _carried: ContextVar[Carried | None] = ContextVar("valkyr_carried", default=None
 
 
 def traced(perform: Perform, state: SegmentState, work: Work) -> Unit:
-    """Perform a claimed run inside its span, and make spans of the pure steps that came with it."""
+    """Execute a claimed run inside its span, and make spans of pure steps that came with it."""
     execution_spans.know(state.context.execution_id, state.context.trace_id)
     segment = _segment_of(state)
     began = spans.now()
@@ -73,7 +73,7 @@ def traced(perform: Perform, state: SegmentState, work: Work) -> Unit:
 
 
 def facts_of(state: SegmentState, step: Step, path: str, attempt: int) -> dict[str, str | int]:
-    """Return a span's facts about a step: ids and names, nothing of its payload."""
+    """Return a span's facts about a step: ids and names, no part of its payload."""
     version = state.context.version
     return {
         "execution.id": str(state.context.execution_id),
@@ -168,7 +168,7 @@ def _link(state: SegmentState, run_id: UUID, token: int, kind: str) -> Link:
 
 
 def conclude(span: Span, unit: Unit) -> None:
-    """Record on a run's span how it ended; the caller ends the span."""
+    """Record the run's result on its span; the caller ends the span."""
     failure = unit.failure
     if failure is not None:
         span.set_attribute("run.error_type", failure.error_type.value)

@@ -50,7 +50,7 @@ def place(trace_id: str, span: int) -> SpanContext:
 
 
 def under(parent: SpanContext) -> Context:
-    """Return the context in which spans get this parent."""
+    """Return a context in which new spans get this parent."""
     return trace.set_span_in_context(NonRecordingSpan(parent), Context())
 
 

@@ -1,6 +1,6 @@
-"""Whether spans are made at all; decided once per process, because the hot path uses it.
+"""Decide whether spans are made at all, once per process, because the hot path uses it.
 
-If not, nothing of OpenTelemetry is imported.
+If not, OpenTelemetry is not imported.
 """
 
 import os

@@ -109,9 +109,9 @@ def retention_hours() -> float:
 
 
 def expire() -> int:
-    """Delete checkpoints of executions that ended that long ago, at most 100,000; return how many.
+    """Delete checkpoints of executions whose retention is over, at most 100,000; return how many.
 
-    An execution under way keeps its checkpoints, and a fork its first one.
+    An unfinished execution keeps its checkpoints, and a fork keeps its first one.
     """
     count = 0
     while count < MOST_EXPIRED:

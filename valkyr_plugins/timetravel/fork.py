@@ -146,7 +146,7 @@ def _version(origin: WorkflowExecution, wanted: str | int) -> UUID:
 
 @dataclass(slots=True)
 class _Beginning:
-    """The past and the beginning of the new execution: moved back to before approvals."""
+    """The past and the beginning of the new execution, moved back before approvals if necessary."""
 
     origin: WorkflowExecution
     point: Point | None
@@ -155,7 +155,7 @@ class _Beginning:
 
     @property
     def label(self) -> str:
-        """Return the beginning, for display."""
+        """Return the fork's beginning in words, for display."""
         return self.point.label if self.point else "start"
 
     def prepare(self, made: WorkflowExecution) -> None:

@@ -98,7 +98,10 @@ def override_steps(
 
 
 def _not_first(path: str, first: Iterable[str]) -> DefinitionProblem:
-    """Return the problem of a step that the fork does not begin with; `first` are those it does."""
+    """Return the problem of a step that the fork does not begin with.
+
+    `first` are the steps that it begins with.
+    """
     some = ", ".join(sorted(first)[:10])
     return DefinitionProblem(
         f"overrides.steps.{path}",
@@ -164,9 +167,9 @@ def _base(origin: WorkflowExecution, wanted: str | int) -> Base:
 def asked_again(origin: WorkflowExecution, version: Compiled, point: Point) -> Point:
     """Return the point, or the latest one before it where no step runs under an earlier approval.
 
-    `version` is what the fork runs. An approval stays if everything after it had ended by the
-    point: nothing runs under it. A step that waited for a child execution counts as an approval if
-    a user decided in the child.
+    `version` is the version that the fork runs. An approval stays if all steps after it had ended
+    by the point, so that no step runs under it. A step that waited for a child execution counts as
+    an approval if a user decided in the child.
     """
     while True:
         told = restore_points.params(origin, point)
@@ -199,7 +202,7 @@ class Course:
     def over(self, path: str) -> bool:
         """Return whether everything after a step has ended, in its body and the enclosing ones.
 
-        True for a step that the version does not have: a fork with it is refused for that.
+        True for a step that the version does not have: a fork with it is rejected for that reason.
         """
         try:
             place, step = find(self._graph, path)
@@ -223,7 +226,7 @@ class Course:
 
 
 def following(graph: Graph, task: int) -> set[int]:
-    """Return a task and all tasks that edges lead to from it, at any distance, within its body."""
+    """Return a task and all tasks of its body that can be reached from it along edges."""
     found = {task}
     ahead = [task]
     while ahead:

@@ -1,7 +1,8 @@
-"""A point in an execution's past, and what follows from it: pure.
+"""A point in an execution's past, and the runs that belong to it: pure.
 
-A run belongs to a point if it ended at or before it. Every step starts after its predecessors were
-recorded, so everything that a run was made from belongs to each point that the run belongs to.
+A run belongs to a point if it ended at or before the point. Every step starts after its
+predecessors were recorded, so a point that includes a run also includes all runs on which it
+depends.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,8 +18,8 @@ LAST = UUID(int=2**128 - 1)  # no id is greater
 class Point:
     """A moment on the database's clock; `label` names it for users.
 
-    Of runs that ended in the same microsecond, those up to the id `last` belong to it. `before` is
-    the path of a step that does not belong to it although its time may be the same.
+    If runs ended in the same microsecond, those up to the id `last` belong to the point. `before`
+    is the path of a step that does not belong to it although its time may be the same.
     """
 
     at: datetime
@@ -45,7 +46,7 @@ def written(
 ) -> dict[str, Any]:
     """Return the variables after some steps wrote theirs, in order; only declared names count.
 
-    `writes` are the outputs of those steps: the output of a step that writes variables is what it
+    `writes` are the outputs of those steps: the output of such a step is the variables that it
     wrote.
     """
     variables = dict(base)
@@ -58,7 +59,7 @@ def written(
 def retimed(
     spans: Sequence[tuple[datetime, datetime | None]], now: datetime
 ) -> list[tuple[datetime, datetime | None]]:
-    """Return the same spans in the same order, 1 µs apart, the last end now.
+    """Return the same spans in the same order, with ends 1 µs apart, the last one now.
 
     So runs that are copied into a new execution lie in its lifetime, and each end is a distinct
     point.

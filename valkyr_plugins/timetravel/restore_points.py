@@ -1,6 +1,6 @@
-"""Find a point in an execution's past, and what belonged to it, from the runs' rows.
+"""Find a point in an execution's past, and the runs that belong to it, from the rows.
 
-Variables need no checkpoint: they are what the steps that write them wrote, one after another.
+Variables need no checkpoint: they follow from the outputs of the steps that wrote them, in order.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,10 @@ class NoSuchPoint(ValkyrError):
 
 
 def at_checkpoint(execution: WorkflowExecution, checkpoint_id: UUID) -> Point:
-    """Return the point of a checkpoint; raises NotFound, WrongState if it was rolled back past."""
+    """Return the point of a checkpoint.
+
+    Raises NotFound, WrongState if the execution was rolled back past it.
+    """
     checkpoint = Checkpoint.objects.filter(pk=checkpoint_id, execution_id=execution.pk).first()
     if checkpoint is None:
         raise NotFound(f"Execution {execution.pk} has no checkpoint {checkpoint_id}.")
@@ -43,7 +46,7 @@ def at_checkpoint(execution: WorkflowExecution, checkpoint_id: UUID) -> Point:
 
 
 def after_step(execution: WorkflowExecution, step_path: str, *, named: bool = True) -> Point:
-    """Return the point right after a step ended; raises NoSuchPoint if it has not.
+    """Return the point right after a step ended; raises NoSuchPoint if it has not ended.
 
     `named` is whether the caller may read the names of other steps.
     """
@@ -78,7 +81,7 @@ def before_step(execution: WorkflowExecution, step_path: str, *, named: bool = T
 
 
 def around(execution: WorkflowExecution, point: Point) -> list[str]:
-    """Return the step paths of the containers around everything that belongs to the point."""
+    """Return the step paths of the containers around all runs that belong to the point."""
     found = statements.fetch("kept_places", params(execution, point))
     return holders(prefix for (prefix,) in found)
 

@@ -32,10 +32,10 @@ def roll_back(
 ) -> WorkflowExecution:
     """Roll an execution back to a checkpoint, or to right after a finished step, and continue it.
 
-    RUNNING and PAUSED stay so; FAILED continues as after a requeue. Steps after the point run
-    again, with the same idempotency keys if the inputs are the same. Give one of `checkpoint_id`
-    and `step_path`. `named` says whether errors may name steps to the caller. Raises NotFound,
-    NoSuchPoint, WrongState.
+    RUNNING and PAUSED executions keep their state; a FAILED one continues as after a requeue. Steps
+    after the point run again, with the same idempotency keys if the inputs are the same. Give one
+    of `checkpoint_id` and `step_path`. `named` says whether errors may name steps to the caller.
+    Raises NotFound, NoSuchPoint, WrongState.
     """
     workspace_id = _workspace(execution_id)
     with transaction.atomic():
@@ -84,7 +84,7 @@ def _reopened(execution_id: UUID, workspace_id: UUID) -> WorkflowExecution:
 
 
 def _go_back(execution: WorkflowExecution, point: Point, actor: Actor) -> dict[str, Any]:
-    """Update rows and variables; the caller holds the execution's lock."""
+    """Roll back rows and variables; the caller holds the execution's lock."""
     told = restore_points.params(execution, point) | {
         "around": restore_points.around(execution, point)
     }

@@ -1,4 +1,4 @@
-"""Verify an execution as a job: requested by requests, done by a worker; and its findings."""
+"""Verify an execution as a job: a request creates the job, a worker computes the findings."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,13 +16,13 @@ SECONDS = 60.0
 
 
 class VerificationTimeout(ValkyrError):
-    """The verification was not done in its time."""
+    """The verification did not finish within its time limit."""
 
     code = "verification_timeout"
 
 
 def connect() -> None:
-    """Register the kind."""
+    """Register the kind of job."""
     register(JobKind(KIND, "valkyr_plugins.timetravel.verification:work", SECONDS))
 
 
@@ -112,7 +112,7 @@ class Verification:
         return not self.differences
 
     def differs(self, step_path: str, name: str, recorded: Any, replayed: Any) -> None:
-        """Add a difference; after 100 of them, note only that there are more."""
+        """Add a difference; after 100 of them, record only that there are more."""
         if len(self.differences) < MAX_DIFFERENCES:
             self.differences.append(Difference(step_path, name, shown(recorded), shown(replayed)))
         else:

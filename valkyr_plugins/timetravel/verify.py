@@ -1,4 +1,4 @@
-"""Replay with recorded results: nothing is run, but everything is rendered and decided again.
+"""Replay with recorded results: no step is run, but all templates and decisions are computed again.
 
 It shows that an execution depends only on its payload and its steps' results, and finds
 contradictions in a version, the engine or a row.
@@ -53,13 +53,13 @@ MAX_MOMENTS = 50  # states of the variables that a step may have seen
 
 @dataclass(slots=True)
 class _Variables:
-    """The variables over time: a state after each write."""
+    """The variables over time, with a state after each write."""
 
     times: list[datetime] = field(default_factory=list)
     states: list[dict[str, Any]] = field(default_factory=list)  # one more than times
 
     def between(self, first: datetime, last: datetime) -> Sequence[dict[str, Any]]:
-        """Return the states that a step may have seen, ready at `first` and begun at `last`."""
+        """Return the states that a step, ready at `first` and begun at `last`, may have seen."""
         low, high = bisect_right(self.times, first), bisect_right(self.times, last)
         return self.states[max(low, high - MAX_MOMENTS + 1) : high + 1][::-1]
 
@@ -91,10 +91,10 @@ class _Past:
 def verify(execution_id: UUID, *, seconds: float = float("inf")) -> Verification:
     """Render every recorded step of a finished execution again, and decide the graph again.
 
-    Compares inputs, config and idempotency key of each attempt, which steps ran and which were
-    skipped, and the execution's result. Steps that a fork brought along were not rendered in it, so
-    only their end is compared. Raises NotFound, WrongState if it has not ended, TimeoutError after
-    `seconds`. Requests leave it to a worker (`verification`).
+    Compares the inputs, the config and the idempotency key of each attempt, the steps that ran or
+    were skipped, and the execution's result. Steps that a fork brought along were not rendered in
+    it, so only their end is compared. Raises NotFound, WrongState if it has not ended, TimeoutError
+    after `seconds`. Requests leave it to a worker (`verification`).
     """
     until = time.monotonic() + seconds
     execution = WorkflowExecution.objects.filter(pk=execution_id).first()
@@ -210,7 +210,7 @@ def _seen(past: _Past, run: Run, step: Step) -> Sequence[dict[str, Any]]:
 
 
 def _learn_item(past: _Past, data: TemplateData) -> None:
-    """Load the map's item from the container's run, however that ended."""
+    """Load the map's item from the container's run, whatever its result was."""
     place = data.place.nearest("map")
     if place is None:
         return
@@ -230,7 +230,7 @@ def _learn_item(past: _Past, data: TemplateData) -> None:
 
 
 def _set_aside(row: tuple[Any, ...]) -> bool:
-    """Return whether the graph did not decide this skip, but a user or the origin of the fork.
+    """Return whether a user, or the origin of the fork, caused this skip, and not the graph.
 
     A skip by a user is a further attempt that was never claimed, so it has no key.
     """

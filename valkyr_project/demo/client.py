@@ -11,7 +11,7 @@ from executions.definition.graph.document import load_text
 
 
 class DemoError(Exception):
-    """The message names the thing, what was found and what to do."""
+    """An error of the demo; the message names the thing, what was found and what to do."""
 
 
 CONNECT_RETRIES = 5  # over about 8 s

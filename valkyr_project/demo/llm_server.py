@@ -244,7 +244,7 @@ class LlmHandler(BaseHTTPRequestHandler):
         }  # fmt: skip
 
     def send_stream(self, events: Iterator[Body]) -> None:
-        """Send each event as a separate chunk (RFC 9112, section 7.1), and the end mark."""
+        """Send each event as a separate chunk (RFC 9112, section 7.1), and then the end mark."""
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
@@ -260,12 +260,12 @@ class LlmHandler(BaseHTTPRequestHandler):
         self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
 
     def refuse(self, status: int, message: str, code: str, **headers: str) -> None:
-        """Send an error in OpenAI's format."""
+        """Send an error response in OpenAI's format."""
         error = {"message": message, "type": code, "code": code, "param": None}
         self.send_json({"error": error}, status, **headers)
 
     def send_json(self, value: Any, status: int = 200, **headers: str) -> None:
-        """Send a JSON response; names of headers with `_` for `-`."""
+        """Send a JSON response; header names are written with `_` for `-`."""
         payload = json.dumps(value).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")

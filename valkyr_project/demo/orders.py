@@ -30,14 +30,14 @@ class Trouble(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The part of an order that determines the answers."""
+    """The parts of an order that determine the partner's answers."""
 
     number: int
     skus: tuple[str, ...]
 
 
 def number(order_id: str) -> int:
-    """Return 1 for ORD-1001; 0 for an id of another format, which meets no trouble."""
+    """Return 1 for ORD-1001; 0 for an id of another format, which causes no fault."""
     digits = order_id.removeprefix("ORD-")
     return int(digits) - 1000 if digits.isdigit() else 0
 
@@ -100,7 +100,7 @@ def _item(text: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """How many orders must end how, if each is sent once."""
+    """The number of orders that must end in each state, if each is sent once."""
 
     succeeded: int
     charged: int

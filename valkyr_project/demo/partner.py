@@ -1,7 +1,7 @@
 """The partner service of the demo: a small HTTP server that the workflow's steps call.
 
 It does each piece of work once per `Idempotency-Key`, as a careful partner does: a repeated key
-gets the first answer again. It counts its work, so that the demo can show whether anything happened
+gets the first answer again. It counts its work, so that the demo can show whether any work was done
 twice.
 """
 
@@ -71,7 +71,7 @@ class Ledger:
             return PartnerResponse(201, result)
 
     def done(self, service: str) -> int:
-        """Return how many orders `service` has done its work for."""
+        """Return the number of orders for which `service` has done its work."""
         with self._lock:
             return sum(1 for name, _ in self.effects if name == service)
 
@@ -123,12 +123,12 @@ class PartnerServer(ThreadingHTTPServer):
 
     @property
     def host(self) -> str:
-        """Return the address it listens at."""
+        """Return the address at which the partner listens."""
         return str(self.server_address[0])
 
     @property
     def url(self) -> str:
-        """Return its URL, without a trailing slash."""
+        """Return the partner's URL, without a trailing slash."""
         return f"http://{self.host}:{self.server_address[1]}"
 
     def start(self) -> None:
@@ -152,7 +152,7 @@ class PartnerServer(ThreadingHTTPServer):
 def open_partner() -> PartnerServer:
     """Return a server on the example's own port, so that its definition stays the same.
 
-    Else on a free one.
+    If that is taken, it uses a free port.
     """
     try:
         return PartnerServer(USUAL_PORT)

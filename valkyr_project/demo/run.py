@@ -25,7 +25,10 @@ class Mails:
         self._before = self._names()
 
     def new(self) -> int | None:
-        """Return how many mails came; None if the folder is missing, so mail goes elsewhere."""
+        """Return how many mails came.
+
+        None if the folder is missing, because mail is sent elsewhere.
+        """
         return len(self._names() - self._before) if self._folder.is_dir() else None
 
     def _names(self) -> set[str]:
@@ -33,7 +36,7 @@ class Mails:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the demo; return 0 if all went as expected, 1 if not, 130 if interrupted."""
+    """Run the demo; return 0 if all results were as expected, 1 if not, 130 if interrupted."""
     parser = argparse.ArgumentParser(
         prog="python -m valkyr_project.demo",
         description="Drive the bundled order-import workflow with 200 orders, over real HTTP.",

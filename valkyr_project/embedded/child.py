@@ -36,10 +36,12 @@ def die_with_parent(number: signal.Signals) -> Callable[[], None]:
 def start_child(
     command: Sequence[str | Path], *, death_signal: signal.Signals, **more: Any
 ) -> subprocess.Popen[Any]:
-    """Start a child that the kernel ends with us, by `death_signal`; `more` is as for Popen.
+    """Start a child that the kernel ends with this process, by `death_signal`.
 
-    Python swallows what a signal handler raises during a fork (it runs in a hook after the fork,
-    whose errors are ignored), so a process that was told to end would continue. Signals that end us
+    `more` are arguments of Popen.
+
+    During a fork, Python ignores exceptions of signal handlers (they run in a hook after the fork,
+    whose errors are ignored), so this process would continue after a signal to end. Such signals
     therefore wait until the fork is over.
     """
     ends_with_us = die_with_parent(death_signal)

@@ -2,7 +2,7 @@
 
 It listens only on 127.0.0.1 (a socket file would exceed the limit of 107 bytes in long paths) and
 requires the password from every client (SCRAM). Data is never lost: fsync stays on unless the
-caller says that the data is worthless (tests).
+caller says that the data may be lost (tests).
 """
 
 import signal
@@ -49,7 +49,9 @@ class Postgres:
         database: str = "valkyr",
         settings: Mapping[str, str] | None = None,
     ) -> None:
-        """Take the folder (raises ServerError if another process has it); start nothing yet.
+        """Lock the folder (raises ServerError if another process has it).
+
+        The server is not started yet.
 
         `settings` override ours, such as `wal_level` for a server with replicas.
         """

@@ -37,7 +37,10 @@ class Redis:
     """One embedded server with its data under `<home>/redis`."""
 
     def __init__(self, home: Path, *, durable: bool = True) -> None:
-        """Take the folder (raises ServerError if another process has it); start nothing yet."""
+        """Lock the folder (raises ServerError if another process has it).
+
+        The server is not started yet.
+        """
         self._account = server_account()
         self._program = valkey_server(self._account)
         self._place = open_place(home, "redis", self._account)

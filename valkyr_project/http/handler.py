@@ -1,9 +1,9 @@
-"""Run Django behind ASGI with each request in one thread, and one hop there and back.
+"""Run Django behind ASGI with each request in one thread of a pool.
 
 Django runs the middleware of an ASGI application as coroutines, and each of them that is written
-for threads (nearly all) hops to a thread and back, twice a request; and it creates that thread for
-every request. Here a pool's thread runs the whole request, from its first signal to its last, as
-under WSGI. Only streamed responses are sent from a coroutine, as in Django.
+for threads (nearly all) switches to a thread and back, twice per request; and it creates that
+thread for every request. Here a pool's thread runs the whole request, from its first signal to its
+last, as under WSGI. Only streamed responses are sent from a coroutine, as in Django.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ class Handler(ASGIHandler):
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
 
     def load_middleware(self, is_async: bool = False) -> None:
-        """Load the chain of plain functions, whatever the caller asks for."""
+        """Load the chain of plain functions, whatever the caller requests."""
         super().load_middleware(is_async=False)
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
@@ -93,7 +93,7 @@ class Handler(ASGIHandler):
     async def _answered(
         self, scope: Any, receive: Any, body: IO[bytes], place: RequestPlace | None
     ) -> Any:
-        """Return the response, made in a thread that may check whether the client waits.
+        """Return the response, made in a thread that can detect a disconnected client.
 
         A thread that waits returns its slot before its response is made.
         """

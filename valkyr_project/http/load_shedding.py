@@ -46,7 +46,7 @@ async def place_for(scope: Any) -> RequestPlace | None:
 
 
 def waits(scope: Any) -> bool:
-    """Return whether it is an API request that can wait."""
+    """Return whether the request is one of the API that can wait."""
     prefix = get_script_prefix(scope).rstrip("/")
     try:
         match = resolve("/" + scope["path"].removeprefix(prefix).lstrip("/"))
@@ -56,7 +56,7 @@ def waits(scope: Any) -> bool:
 
 
 async def shed(send: Send) -> None:
-    """Answer a request that got no slot."""
+    """Return the response to a request that got no slot."""
     seconds = random.randint(EARLIEST, LATEST)  # noqa: S311 - no secret
     detail = (
         "This server has more requests than it can answer just now. Nothing was changed; send the "

@@ -29,7 +29,7 @@ class RequestPlace:
         self._places: Places | None = places
 
     def give_back(self) -> None:
-        """Return the slot, in the event loop's thread."""
+        """Give the slot back, in the event loop's thread."""
         places, self._places = self._places, None
         if places is not None:
             places.pass_on()
@@ -39,7 +39,7 @@ class Places:
     """`most` slots, used from one event loop's thread."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin with all free; `clock` returns seconds."""
+        """Begin with all slots free; `clock` returns seconds."""
         self._free = most
         self._clock = clock
         self._queue: deque[asyncio.Future[None]] = deque()
@@ -98,7 +98,7 @@ class Places:
         self._noticed()
 
     def _leave(self, turn: "asyncio.Future[None]") -> None:
-        """Stop waiting; a slot that came at the same moment goes to the next."""
+        """Stop waiting; a slot that was given just then is passed on to the next request."""
         if turn.done() and not turn.cancelled():
             self.pass_on()
         elif turn in self._queue:

@@ -77,7 +77,7 @@ class Sockets:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """How a conversation ends."""
+    """The end of a WebSocket connection: its code and reason."""
 
     code: int
     reason: str = ""
@@ -145,7 +145,7 @@ def _settle_cookies(request: ASGIRequest) -> bool:
     """Remove foreign cookies from the request; False if it has no other credentials.
 
     A browser sends cookies with the sockets of any page. They are valid only with an `Origin` of
-    this host, or one of VALKYR_TRUSTED_ORIGINS, as those of forms do.
+    this host, or one of VALKYR_TRUSTED_ORIGINS, as is the case for forms.
     """
     if "HTTP_ORIGIN" in request.META and origin_verified(request):
         return True

@@ -24,7 +24,7 @@ class ForkedProcess:
     """
 
     def __init__(self, output: int, said: int) -> None:
-        """Wait until it is forked; `pid` is 0 if the launcher is gone."""
+        """Wait until the process is forked; `pid` is 0 if the launcher has ended."""
         self.stdout = os.fdopen(output, "rb")
         self.returncode: int | None = None
         self._said = os.fdopen(said, "rb", buffering=0)
@@ -34,7 +34,7 @@ class ForkedProcess:
             (self.pid,) = NUMBER.unpack(packed)
 
     def poll(self) -> int | None:
-        """Return its exit code (of a signal: minus its number), or None while it runs."""
+        """Return the process's exit code (of a signal: minus its number), or None while it runs."""
         with self._lock:
             if self.returncode is None and select.select([self._said], [], [], 0)[0]:
                 packed = self._said.read(NUMBER.size)
@@ -42,7 +42,7 @@ class ForkedProcess:
             return self.returncode
 
     def wait(self) -> int:
-        """Return its exit code, once it has ended; call it once."""
+        """Wait for the process's end and return its exit code; call it once."""
         while (code := self.poll()) is None:
             select.select([self._said], [], [])
         self._said.close()
@@ -60,7 +60,7 @@ class ProcessImage:
     """A launcher with its processes; ends with the thread that calls `launch`."""
 
     def __init__(self, folder: Path, log: Path) -> None:
-        """Start nothing yet; the launcher works in `folder` and writes errors to `log`."""
+        """Prepare without starting; the launcher works in `folder` and writes errors to `log`."""
         self._launcher: subprocess.Popen[bytes] | None = None
         self._launched_at = 0.0
         self._folder = folder

@@ -29,7 +29,7 @@ HOLES = 100 * 1024
 
 
 def main() -> None:
-    """Load, then serve until the client is gone; in a child, become the requested process."""
+    """Load, then serve until the client has ended; in a child, become the requested process."""
     gc.disable()
     from valkyr_project.image import contents
 
@@ -47,9 +47,9 @@ def main() -> None:
 
 
 def _fill_holes() -> list[bytes]:
-    """Return objects that fill the holes between loaded objects, in each size of Python's.
+    """Return objects that fill the gaps between loaded objects, in each of Python's size classes.
 
-    New objects of a child then lie in pages of its own, and copy no shared page.
+    New objects of a child are then in its own pages, so that no shared page is copied.
     """
     empty = sys.getsizeof(b"")
     sizes = range(ALIGNED, LONGEST_SMALL + 1, ALIGNED)

@@ -34,7 +34,7 @@ class ElectedScheduler(DatabaseScheduler):
     _written_at = float("-inf")
 
     def tick(self, *args: Any, **kwargs: Any) -> Any:
-        """Send what is due if elected; return the seconds until the next tick."""
+        """If elected, send the due tasks; return the seconds until the next tick."""
         elected = self._is_elected()
         self._give_sign("ticking" if elected else "standing by")
         if not elected:
@@ -51,10 +51,11 @@ class ElectedScheduler(DatabaseScheduler):
         return bool(super().should_sync() and (late or not unsaved(self) <= often()))
 
     def sync(self) -> None:
-        """Save what was sent since the last time.
+        """Save the entries that were sent since the last time.
 
         Celery also calls this in the handler of SIGTERM. If the signal arrives while this thread
-        waits for a query, it would wait for itself; then nothing is saved, as in a crash.
+        waits for a query, saving would wait for itself; in that case no entry is saved, as after a
+        crash.
         """
         session = connection.connection
         if session is not None and session.lock.locked():
@@ -65,7 +66,7 @@ class ElectedScheduler(DatabaseScheduler):
     def _give_sign(self, state: str) -> None:
         """Update the sign of life every few seconds.
 
-        Also without the database, which no restart fixes.
+        This also happens while the database is unavailable, which a restart would not fix.
         """
         if time.monotonic() - self._sign_at < signs_of_life.patience() / 12:
             return

@@ -32,7 +32,7 @@ ANSWERED = {200, 304}
 
 @dataclass
 class Viewers:
-    """The last view, and the last order to workers; times are monotonic seconds.
+    """Records the last view, and the last order to workers; times are monotonic seconds.
 
     The first order is to stop: an earlier Flower may have died while it was viewed.
     """
@@ -50,7 +50,7 @@ class Viewers:
         return wanted
 
     def told(self, enabled: bool, now: float) -> None:
-        """Note an order that was sent."""
+        """Record an order that was sent."""
         self.enabled, self.told_at = enabled, now
 
 
@@ -63,7 +63,7 @@ class FlowerWatch:
     clock: Callable[[], float] = time.monotonic
 
     def note(self, handler: RequestHandler) -> None:
-        """Note an answered request, as Tornado's `log_function`."""
+        """Record a request that was answered; used as Tornado's `log_function`."""
         if handler.get_status() in ANSWERED and not isinstance(handler, OPEN):
             self.viewers.looked_at = self.clock()
             IOLoop.current().add_callback(self.tell)
@@ -85,7 +85,7 @@ class FlowerWatch:
 
 
 def watch(app: Celery) -> None:
-    """Let the Flower that starts in this process send orders to workers.
+    """Make Flower, which starts in this process, send orders to workers.
 
     Does nothing if `VALKYR_TASK_EVENTS` sets reporting to always or never.
     """

@@ -1,4 +1,4 @@
-"""Prometheus: what a process counts, who may read it, and where it is served.
+"""Prometheus: the metrics of a process, the permission to read them, and their port.
 
 The metrics themselves are defined next to what they count: `executions.observability.metrics`,
 `runners.observability.metrics`, `dlq.metrics`.

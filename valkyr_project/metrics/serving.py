@@ -21,7 +21,7 @@ SECONDS = 10.0  # for a request to arrive, and for its response to be read
 
 
 class Server(ThreadingMixIn, WSGIServer):
-    """One thread per request; none of them keeps the process alive."""
+    """One thread per request; these threads do not keep the process alive."""
 
     daemon_threads = True
     request_queue_size = 16
@@ -39,7 +39,7 @@ class Handler(WSGIRequestHandler):
 def begin() -> None:
     """Serve this process's metrics, if it was given a port.
 
-    An unavailable port is logged and ends nothing: the work matters more than its metrics.
+    If the port is unavailable, this is logged and the process continues without serving metrics.
     """
     port = metric_values.port()
     if not port:
@@ -96,5 +96,5 @@ def serve_beat(**_: Any) -> None:
 
 @worker_process_init.connect(weak=False)
 def count_apart(**_: Any) -> None:
-    """Count in the own files of a pool's child."""
+    """Make a pool's child count in files of its own."""
     metric_values.count_as_child()

@@ -63,10 +63,10 @@ def web(host: str, port: int, grace: int) -> ProcessCommand:
 
 
 def worker(queues: str, pool: Pool, *, task_events: bool) -> ProcessCommand:
-    """Return a worker of one queue, or of several separated by commas; named after them.
+    """Return a worker of one queue, or of several separated by commas, which also name it.
 
-    With `task_events` it reports each message to Flower always, else while Flower asks for it. A
-    report costs 0.5 ms of processor time and 2 KB of Redis per message (a segment, not a step),
+    With `task_events` it reports each message to Flower always, else only while Flower requests it.
+    A report costs 0.5 ms of processor time and 2 KB of Redis per message (a segment, not a step),
     which halves the throughput of empty segments.
     """
     name = queues.replace(",", "-")

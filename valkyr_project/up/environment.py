@@ -93,7 +93,7 @@ def _read(path: Path) -> dict[str, str]:
 
 
 def _is_private(path: Path) -> bool:
-    """Return whether it exists; make it private, and reject a file of another owner."""
+    """Return whether the file exists; make it private, and reject a file of another owner."""
     try:
         facts = path.lstat()
     except FileNotFoundError:

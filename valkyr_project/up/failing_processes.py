@@ -1,4 +1,4 @@
-"""Processes of a stack that repeatedly end: written by the supervisor, read by the web process.
+"""Processes of a stack that repeatedly end: the supervisor writes them, the web process reads them.
 
 The file `<home>/failing.json` maps a process's name to how it last ended; the health part
 `processes` (valkyr_project/up/stack_health.py) reads it.
@@ -21,10 +21,10 @@ def supervised() -> bool:
 
 
 class FailingProcesses:
-    """The supervisor's list of processes that keep ending right after their start."""
+    """The supervisor's list of processes that repeatedly end right after their start."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        """Begin empty, in the file that the stack's environment names."""
+        """Begin with an empty list, in the file that the stack's environment names."""
         self._path = Path(environment[VARIABLE])
         self._endings: dict[str, str] = {}
         self._write()
@@ -35,7 +35,7 @@ class FailingProcesses:
         return set(self._endings)
 
     def add(self, name: str, ending: str) -> bool:
-        """Add a process with how it ended; return whether it is new to the list."""
+        """Add a process with the way it ended; return whether it is new to the list."""
         known = name in self._endings
         self._endings[name] = ending
         self._write()

@@ -19,7 +19,7 @@ class Home:
     """An open data folder; `close` or the end of the process frees it."""
 
     def __init__(self, path: Path, lock: IO[str]) -> None:
-        """Use `open_home`."""
+        """Store the folder and its lock; call `open_home` instead."""
         self.path = path
         self.logs = path / "logs"
         self._lock = lock
@@ -54,7 +54,7 @@ def open_home(path: Path) -> Home:
 
 
 def _locked(lock: IO[str]) -> bool:
-    """Return whether the lock was acquired; `running` holds it only for a moment."""
+    """Return whether the lock was acquired; waits briefly, as `running` holds it for a moment."""
     for _ in range(20):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

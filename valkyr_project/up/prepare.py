@@ -15,7 +15,10 @@ from valkyr_project.up.options import PROJECT, UpError
 
 
 def prepare(image: ProcessImage, environment: Mapping[str, str]) -> str:
-    """Run both parts; returns what `ensure_admin` said; raises UpError with a part's last lines."""
+    """Run both parts.
+
+    Returns the output of `ensure_admin`; raises UpError with a part's last lines.
+    """
     parts = {
         part: image.start(
             [sys.executable, "-m", "valkyr_project.up.prepare", part],

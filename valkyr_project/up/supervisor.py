@@ -43,12 +43,12 @@ class Servers:
             self.embedded.append(Redis(home))
 
     def launch(self) -> None:
-        """Start all; then their addresses are known."""
+        """Start all servers, whose addresses are known afterwards."""
         for server in self.embedded:
             server.launch()
 
     def wait(self) -> None:
-        """Return after all answer."""
+        """Wait until all servers accept connections."""
         for server in self.embedded:
             server.wait()
 
@@ -74,10 +74,9 @@ class Servers:
 
 
 class StopRequest:
-    """Set by signals; `insisted` by the second one.
+    """A request to stop, set by signals; the second one sets `insisted`.
 
-    While nothing watches (`interrupts`), a signal raises KeyboardInterrupt, so that a start can be
-    interrupted.
+    With `interrupts`, a signal raises KeyboardInterrupt, so that a start can be interrupted.
     """
 
     def __init__(self) -> None:
@@ -102,9 +101,9 @@ class StopRequest:
 class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has no types
     """Runs `spec` in a thread that relays its output and its end to `events`.
 
-    It is killed with the launcher, and that with the supervisor: the engine survives kill -9 of its
-    processes by design; after a supervisor's death the servers stop too, so a graceful end could
-    only wait for them without success.
+    It is killed with the launcher, and the launcher with the supervisor. The engine survives kill
+    -9 of its processes by design. After a supervisor's death the servers also stop, so a graceful
+    end would wait for them in vain.
     """
 
     def __init__(self, spec: ProcessSpec, image: ProcessImage) -> None:
@@ -115,7 +114,7 @@ class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has n
         self._child_ctor = lambda command, **_: image.start(command, spec.environment)
 
     def launch(self, events: "queue.Queue[Message]") -> None:
-        """Start the process, and the thread that lives as long as it."""
+        """Start the process, and a thread that ends with it."""
         self.started_at = time.monotonic()
         threading.Thread(target=self.run, args=(events,), name=self.name, daemon=True).start()
 
@@ -134,7 +133,7 @@ class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has n
             self._child.send_signal(number)
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the end; return whether it came."""
+        """Wait for the process's end; return whether it ended in time."""
         deadline = time.monotonic() + seconds
         while self.alive():
             if time.monotonic() > deadline:
@@ -210,7 +209,9 @@ class Supervisor:
         self._begin_asking()
 
     def wait_until_ready(self) -> bool:
-        """Wait until all are ready, one line each; False if a stop was requested first.
+        """Wait until all processes are ready, and print a line for each.
+
+        Return False if a stop was requested first.
 
         Processes that repeatedly end are not waited for. Raises UpError if web is one of them.
         """
@@ -234,7 +235,7 @@ class Supervisor:
             self._turn()
 
     def stop(self) -> None:
-        """Stop all processes stage by stage, each with a timeout; a second request kills."""
+        """Stop all processes stage by stage, each with a timeout; a second request kills them."""
         for stage in sorted({child.spec.stop_stage for child in self._children.values()}):
             group = [c for c in self._children.values() if c.spec.stop_stage == stage]
             threads = [threading.Thread(target=self._end, args=(child,)) for child in group]

@@ -24,7 +24,7 @@ LATE = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class HomeVerdict:
-    """The headline, and the problems found, the most urgent first; empty if nothing is wrong.
+    """The headline, and the problems found, the most urgent first; empty if there are none.
 
     `partly` is True if facts are missing because the database did not answer in time.
     """

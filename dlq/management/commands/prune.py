@@ -25,7 +25,7 @@ from executions.states import FINAL
 
 
 def of_tally(tally: PruningTally, *, bytes_: int | None = None) -> Iterator[str]:
-    """Yield a line about the deleted rows, and one for each reason to keep others."""
+    """Yield a line about the deleted rows, and one for each reason for which others were kept."""
     parts = "".join(f", {number:,} {part}" for part, number in tally.parts.items() if number)
     span = f", from {tally.first:%Y-%m-%d} to {tally.last:%Y-%m-%d}" if _spans(tally) else ""
     size = f", about {filesizeformat(bytes_)}".replace("\xa0", " ") if bytes_ else ""
@@ -70,7 +70,7 @@ class Command(BaseCommand):
         return parser
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the selection and the pace."""
+        """Add the options for the selection and the pace."""
         names = ", ".join(kind.replace(" ", "-") for kind in pruning.kinds())
         parser.add_argument("--dry-run", action="store_true", help="say what would go, no more")
         parser.add_argument(

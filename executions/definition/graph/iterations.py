@@ -29,16 +29,16 @@ class LoopTurns:
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Return the indexes under way."""
+        """Return the indexes of the open iterations."""
         return (self.index,)
 
 
 @dataclass(frozen=True, slots=True)
 class MapTurns:
-    """Items below `next` were started; `open` are under way, `spare` returned without a start.
+    """Items below `next` were started.
 
-    At most `wide` are under way. `failed` is the first failed item, if failures stop the map: no
-    more items start then.
+    Those in `open` are running, those in `spare` were returned unstarted. At most `wide` items run
+    at once. `failed` is the first failed item, if failures stop the map: no more items start then.
     """
 
     total: int
@@ -77,7 +77,7 @@ class MapTurns:
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Return the indexes under way."""
+        """Return the indexes of the open iterations."""
         return self.open
 
     @property
@@ -87,7 +87,7 @@ class MapTurns:
 
     @property
     def over(self) -> bool:
-        """Return whether nothing is under way and nothing is left to start."""
+        """Return whether all items have ended and none is left to start."""
         return not self.open and (self.failed is not None or not self.waiting)
 
     def closed(self, ended: Iterable[int]) -> "MapTurns":
@@ -100,7 +100,7 @@ class MapTurns:
         )
 
     def begun(self, indexes: Iterable[int]) -> "MapTurns":
-        """Return the state with spare items under way that a worker has started after all."""
+        """Return the state with spare items moved to open ones, after a worker has started them."""
         taken = {*indexes} & {*self.spare}
         return replace(
             self,
@@ -109,12 +109,12 @@ class MapTurns:
         )
 
     def given_back(self, unstarted: Iterable[int]) -> "MapTurns":
-        """Return the state with items spare that were assigned but never started."""
+        """Return the state in which items that were assigned but never started are spare."""
         back = set(unstarted) & set(self.open)
         return replace(self.closed(back), spare=tuple(sorted({*self.spare, *back})))
 
     def begun_again(self, set_back: Iterable[int]) -> tuple["MapTurns", tuple[int, ...]]:
-        """Restart items that a roll-back reset, up to the limit; return it and these items.
+        """Restart items that a roll-back reset, up to the limit; return the state and these items.
 
         They had started before, so an item that failed meanwhile does not stop them.
         """
@@ -127,13 +127,13 @@ class MapTurns:
 
     @property
     def free(self) -> int:
-        """Return how many more may be under way now."""
+        """Return how many more items may start now."""
         return max(0, self.wide - len(self.open))
 
     def handed_out(self, count: int) -> tuple["MapTurns", tuple[int, ...]]:
-        """Return the state with up to `count` more items under way, and these.
+        """Start up to `count` more items; return the state and these items.
 
-        None after a failure.
+        No items start after a failure.
         """
         if self.failed is not None or count <= 0:
             return self, ()
@@ -152,7 +152,7 @@ class MapTurns:
 
 
 def lanes(max_concurrency: int, *, pure: bool) -> int:
-    """Return how many items are under way at once."""
+    """Return how many items can run at once."""
     return min(max_concurrency, LANES) if pure else max_concurrency
 
 

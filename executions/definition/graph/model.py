@@ -40,7 +40,7 @@ class CachePolicy:
 
 @dataclass(frozen=True, slots=True)
 class Concurrency:
-    """At most `limit` executions with the same rendered key are under way."""
+    """A limit on running executions with the same rendered key."""
 
     key: Template
     limit: int
@@ -167,7 +167,7 @@ class Graph:
 
 @dataclass(slots=True)
 class Passed:
-    """The records since the last checkpoint, as far as one worker knows."""
+    """The steps recorded since the last checkpoint, as far as one worker knows."""
 
     steps: int = 0
     gate: bool = False

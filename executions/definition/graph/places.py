@@ -44,7 +44,7 @@ class Place:
         return self.prefix.rpartition("[")[0] + "["
 
     def turn(self, index: int) -> "Place":
-        """Return the same body's place with another index."""
+        """Return the place of another iteration of the same body."""
         assert self.outer is not None
         return within(self.outer, self.container, index)
 
@@ -123,7 +123,7 @@ def find(root: Graph, path: str) -> tuple[Place, Step]:
 
 
 def module_in(definition: Mapping[str, Any], path: str) -> Mapping[str, Any] | None:
-    """Return a step's module in a resolved definition; None for an unknown path."""
+    """Return a step's module in a resolved definition; None if the path is unknown."""
     *names, module_id = re.sub(rf"\[\d+\]|{UNDO}", "", path).split(".")
     body: Mapping[str, Any] = definition
     for name in names:

@@ -92,7 +92,7 @@ def decide(graph: Graph, outcomes: dict[int, str], candidates: Iterable[int]) ->
 
 
 class StepStatus(Enum):
-    """The state of a step's newest attempt, from the rows."""
+    """The state of a step's newest attempt, according to the rows."""
 
     LIVE = "live"
     DONE = "done"
@@ -121,7 +121,7 @@ class Plan:
 
     @property
     def finished(self) -> bool:
-        """Return whether nothing runs and nothing can."""
+        """Return whether no step runs and none can start."""
         return not self.live and not self.start
 
 
@@ -143,8 +143,8 @@ def plan(graph: Graph, facts: Mapping[int, StepFact]) -> Plan:
     """Plan from the facts of all steps (a step without a fact has no run).
 
     Start the steps whose task is ready, or whose predecessor in the task's chain has ended. Skip
-    the tasks that no taken edge leads to. `blocked` are the tasks that wait for a dead one, or for
-    nothing at all, if nothing is live and nothing can start.
+    the tasks that no taken edge leads to. If no step is live and none can start, `blocked` are the
+    tasks that wait for a dead one or that nothing will start.
     """
     result = Plan()
     outcomes = task_outcomes(graph, facts)

@@ -27,7 +27,7 @@ class DefinitionError(Exception):
 
 
 class TextError(Exception):
-    """A text is not YAML or JSON that can be read; the message says where in it."""
+    """A text is not valid YAML or JSON; the message says where the error is."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

@@ -47,7 +47,7 @@ class TaskEntry:
 
     @property
     def steps(self) -> "list[tuple[ModuleEntry, Mapping[str, Any]]]":
-        """Return its modules and its undo, each with the document whose settings it inherits."""
+        """Return the task's modules and undo, each with the document whose settings it inherits."""
         own: list[tuple[ModuleEntry, Mapping[str, Any]]] = [
             (module, self.document) for module in self.modules
         ]
@@ -60,7 +60,7 @@ class TaskEntry:
         return spec.container if spec is not None else ""
 
     def gate_outcomes(self) -> tuple[str, ...] | None:
-        """Return ModuleEntry.outcomes of the module that decides: the last one."""
+        """Return the outcomes of the task's last module, which decides the task's outcome."""
         return self.modules[-1].outcomes() if self.modules else None
 
 
@@ -80,7 +80,7 @@ class EdgeEntry:
 
     @property
     def stands(self) -> bool:
-        """Return whether both its ends exist."""
+        """Return whether both tasks of the edge exist."""
         return self.source is not None and self.target is not None
 
 
@@ -97,7 +97,7 @@ class BodyReading:
 
     @property
     def title(self) -> str:
-        """Return its name in messages."""
+        """Return the body's name in messages."""
         return "the workflow itself" if self.holder is None else f'the body of "{self.holder.id}"'
 
     @property

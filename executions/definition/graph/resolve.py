@@ -98,7 +98,9 @@ def _task(task: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str
 
 
 def _undo(undo: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str, Any]:
-    """Return the undo as a module; it inherits nothing from its task, and always has its own claim.
+    """Return the undo as a module.
+
+    It inherits no settings from its task, and always has its own claim.
 
     In memory, a crash would lose its position among the other undo steps.
     """
@@ -135,7 +137,7 @@ def _module(
 def _config(config: Mapping[str, Any], spec: ModuleSpec, limits: Limits) -> Mapping[str, Any]:
     """Return the module's `with`; a container's includes what the engine needs.
 
-    Among deferred templates null means "none", so it is removed: as a template it would be a
+    A deferred template that is null means "none" and is removed; as a template it would be a
     condition that is never true.
     """
     if spec.container == "map":

@@ -1,7 +1,7 @@
 """Build a graph's steps on first access: a process runs few of a large graph's steps.
 
-Parsing the templates of 2,000 steps takes seconds, during which a new process may be killed again.
-Building one step takes a fraction of a millisecond.
+Parsing the templates of 2,000 steps takes seconds, during which a new process may already be
+killed. Building one step takes a fraction of a millisecond.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -62,7 +62,7 @@ def histories_read(template: Template, task_by_id: Mapping[str, int]) -> frozens
 
 
 def _innermost(name: str, ids: Ids) -> tuple[int, int]:
-    """Return how many bodies up the innermost task of that name is, and its index there."""
+    """Return the innermost task of that name: how many bodies further out, and its index there."""
     level = next(level for level, known in enumerate(ids) if name in known)
     return level, ids[level][name]
 

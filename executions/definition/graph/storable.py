@@ -1,6 +1,6 @@
 """Check first that a definition can be stored: bounded JSON, valid text.
 
-PostgreSQL's JSONB rejects NUL and lone surrogates; larger documents are not read.
+PostgreSQL's JSONB rejects NUL and lone surrogates; documents over the limit are not read.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Order and ancestors of a body's tasks, by index; linear in tasks and edges.
+"""Compute order and ancestors of a body's tasks, by index, in linear time.
 
 A pair (a, b) means that b comes after a.
 """
@@ -34,7 +34,7 @@ def topological_order(count: int, pairs: Iterable[Pair]) -> list[int]:
 
 
 def ancestors(count: int, pairs: Iterable[Pair], order: Sequence[int]) -> list[int]:
-    """Return the set of ancestors for each index, as bits of a number; only along `order`."""
+    """Return the ancestors of each index in `order`, as the bits of a number."""
     preceding: list[list[int]] = [[] for _ in range(count)]
     for source, target in pairs:
         preceding[target].append(source)

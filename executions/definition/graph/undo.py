@@ -12,7 +12,7 @@ from executions.definition.graph.places import undo_path
 
 
 class UndoStatus(StrEnum):
-    """The state of an undo step, by its rows."""
+    """The state of an undo step, according to its rows."""
 
     DUE = "due"
     LIVE = "live"

@@ -29,7 +29,7 @@ _FLOAT = re.compile(
 
 
 def read_yaml(text: str) -> Any:
-    """Return the JSON value that the text describes; raises TextError."""
+    """Return the JSON value that a YAML text describes; raises TextError."""
     builder = _Builder()
     try:
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):
@@ -49,7 +49,7 @@ def dump_yaml(value: Any) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes also text that only the 1.2 schema reads as a number."""
+    """Also quotes text that only the 1.2 schema reads as a number."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

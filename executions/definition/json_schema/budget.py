@@ -77,7 +77,7 @@ def spending(budget: EvaluationBudget) -> Iterator[None]:
 def timed() -> Iterator[None]:
     """Charge this thread's check, if any, for the CPU time of this block.
 
-    For work in C of unknown cost; each such block must be short by itself.
+    Use it for work in C of unknown cost; each such block must be short by itself.
     """
     began = time.thread_time()
     try:

@@ -92,7 +92,7 @@ MAX_MESSAGE = 2_000
 
 
 class Unresolvable(ValueError):
-    """The schema refers to something that it does not hold."""
+    """The schema refers to a part that does not exist."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ PARTS = 4
 
 
 def charged(keyword: str, rule: Rule) -> Rule:
-    """Return `rule` with its cost taken from the current budget, errors included."""
+    """Return `rule`, whose cost and errors are charged to the current budget."""
     fixed = _COSTS.get(keyword, 1)
     # The cost of these does not grow with the value, or is charged where it occurs.
     is_fixed = keyword in (*_REFERENCES, *_BRANCHES, "type", "if", "not", "minimum", "maximum")
@@ -68,7 +68,7 @@ def check_pattern(validator: Any, text: str, instance: Any, schema: Any) -> Iter
 def check_pattern_properties(
     validator: Any, patterns: Mapping[str, Any], instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """Check `patternProperties`: values of names that match a pattern fit its schema."""
+    """Check `patternProperties`: values whose names match a pattern fit its schema."""
     if not isinstance(instance, dict):
         return
     for text, subschema in patterns.items():
@@ -81,7 +81,7 @@ def check_pattern_properties(
 def check_additional_properties(
     validator: Any, subschema: Any, instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """Check `additionalProperties`: the other names' values fit, or there are none."""
+    """Check `additionalProperties`: values of all other names fit, or there are none."""
     from jsonschema import ValidationError
 
     if not isinstance(instance, dict):
@@ -198,7 +198,7 @@ def _is_one_of(instance: Any, options: Any) -> bool:
 
 
 def _kind(value: Any) -> type | None:
-    """Return the type that a value must have to equal it: an object, a list, or neither."""
+    """Return the type that an equal value must have: an object, a list, or neither."""
     return dict if isinstance(value, dict) else list if isinstance(value, list) else None
 
 
@@ -228,7 +228,7 @@ def _evaluated(
 
 
 def _fitting(validator: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the subschemas in place that the value matches."""
+    """Yield the in-place subschemas that the value matches."""
     for key in _BRANCHES:
         for subschema in schema.get(key, ()):
             if _fits(validator, instance, subschema):

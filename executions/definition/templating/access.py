@@ -67,7 +67,10 @@ def attribute_reader(
 
 
 def attribute_parts(attribute: Any) -> list[str | int]:
-    """Return the keys of an attribute's dotted path; raises TypeError, and TooLarge if long."""
+    """Return the keys of an attribute's dotted path.
+
+    Raises TypeError, and TooLarge if the path is too long.
+    """
     if attribute is None:
         return []
     if type(attribute) is int:

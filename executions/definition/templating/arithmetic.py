@@ -89,7 +89,7 @@ def absolute(_: RenderBudget, value: Any) -> Any:
 def rounded(_: RenderBudget, value: Any, precision: int = 0, method: str = "common") -> Any:
     """Return the filter `round`: `value` with `precision` decimals.
 
-    Method is common, ceil or floor.
+    `method` is common, ceil or floor.
     """
     digits = number(precision, "round")
     if abs(digits) > MAX_DIGITS:
@@ -137,7 +137,7 @@ def file_size(_: RenderBudget, value: Any, binary: bool = False) -> str:
 
 
 def numbers_between(budget: RenderBudget, *args: int) -> range:
-    """Return `range` without creating its numbers, which are counted where they are used."""
+    """Return `range` as a lazy sequence; its numbers are counted when they are used."""
     for arg in args:
         if isinstance(arg, int):
             bounded_bits(arg.bit_length())

@@ -55,7 +55,7 @@ _in_request: ContextVar[bool] = ContextVar("in_request", default=False)
 
 
 def begin_request(**_: Any) -> None:
-    """Limit this thread's or task's rendering as in a web process; receives Django's signal."""
+    """Limit this thread's or task's rendering as in web processes; receives Django's signal."""
     _in_request.set(True)
 
 
@@ -157,7 +157,7 @@ class RenderBudget:
 def while_planning() -> RenderBudget:
     """Return the budget of a loop's condition or a workflow's output, equal in every worker.
 
-    They are rendered while the execution is locked, and often in the control worker: one that is
-    too costly fails wherever it is rendered.
+    They are rendered while the execution is locked, and often in the control worker: a template
+    that is too costly fails in every worker.
     """
     return RenderBudget(profile=CONTROL if current_profile() is WORKER else None)

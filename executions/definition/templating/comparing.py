@@ -50,7 +50,7 @@ COMPARISONS: Mapping[str, Comparison] = {
 
 
 def contains(budget: RenderBudget, container: Any, item: Any) -> bool:
-    """Return `item in container`."""
+    """Return `item in container`, after charging its work."""
     if isinstance(container, str):
         budget.spend(scan(container) + (scan(item) if isinstance(item, str) else 0))
     elif isinstance(container, Mapping):
@@ -100,7 +100,7 @@ def _before_finding(budget: RenderBudget, items: Any, item: Any) -> None:
 def key(value: Any) -> Any:
     """Return a value for use as a key; raises TypeError for containers.
 
-    Python hashes a tuple again each time, with everything in it.
+    Python hashes a tuple and its items again at each use.
     """
     if type(value) not in SCALARS and not isinstance(value, str):
         if isinstance(value, Undefined):

@@ -20,7 +20,7 @@ class TooLarge(ValueError):
 
 
 class OutOfTime(Exception):
-    """The time of a rendering is over. No filter may catch it."""
+    """A rendering exceeded its time limit. Filters must not catch this error."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ def compile_expression(source: str) -> Expression:
 
 
 def _reference(keys: tuple[str | int, ...]) -> Reference:
-    """Return the leading names of a path, which identify what it reads."""
+    """Return the leading names of a path, which identify the value that it reads."""
     names = []
     for key in keys[: _REFERENCE_LENGTH.get(str(keys[0]), 1)]:
         if not isinstance(key, str):
@@ -209,7 +209,7 @@ CHOICES = (nodes.CondExpr, nodes.And, nodes.Or, nodes.Call, nodes.Not)
 
 
 def certain_paths(source: str) -> list[Keys]:
-    """Return the paths that an expression reads for certain, outside methods and choices."""
+    """Return the paths that an expression always reads: those outside of calls and conditions."""
     keys = plain_path(source)
     if keys is not None:
         return [keys]

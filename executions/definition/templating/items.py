@@ -31,7 +31,7 @@ BLOCK = 16
 def batch(
     budget: RenderBudget, value: Any, linecount: int, fill_with: Any = None
 ) -> Iterator[list[Any]]:
-    """Yield lists of `linecount` items; only the last one is filled up."""
+    """Yield lists of `linecount` items; the last one is filled up."""
     size = whole(linecount, "batch")
     bounded_items(size)
     items = taken(budget, value)
@@ -46,7 +46,7 @@ def batch(
 
 
 def default(_: RenderBudget, value: Any, default_value: Any = "", boolean: bool = False) -> Any:
-    """Return the filter `default`: one of two existing values."""
+    """Return the filter `default`: the value or, if it is missing, another."""
     return default_value if isinstance(value, Undefined) or (boolean and not value) else value
 
 
@@ -116,7 +116,7 @@ def items(budget: RenderBudget, value: Any) -> list[tuple[Any, Any]]:
 
 
 def length(_: RenderBudget, value: Any) -> int:
-    """Return the filter `length` (`count`), which is known without counting."""
+    """Return the filter `length` (`count`), which needs no iteration."""
     return len(value)
 
 
@@ -149,7 +149,7 @@ def _extreme(
 
 
 def backwards(budget: RenderBudget, value: Any) -> Any:
-    """Return the filter `reverse`, which keeps the length."""
+    """Return the filter `reverse`, whose result has the same length."""
     if isinstance(value, str):
         budget.spend(1 + (len(value) >> 3))
         budget.hold(4 * len(value))
@@ -242,7 +242,9 @@ def counted(budget: RenderBudget, value: Iterable[Any], units: int) -> Iterator[
 
 
 def each(name: str) -> Callable[..., Any]:
-    """Return `map`, `select`, `reject` or an attribute variant: Jinja's own, over counted items.
+    """Return `map`, `select`, `reject` or an attribute variant.
+
+    They are Jinja's own filters, over counted items.
 
     A filter or test is named by text, and each item costs its call and the call's arguments.
     """

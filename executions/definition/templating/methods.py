@@ -70,7 +70,7 @@ def _reading(name: str) -> Method:
 
 
 def _searching(name: str) -> Method:
-    """Return a method that searches from the left: linear in CPython (two-way search)."""
+    """Return a method that searches from the left: linear time in CPython (two-way search)."""
     method = getattr(str, name)
 
     def search(

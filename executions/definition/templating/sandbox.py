@@ -31,7 +31,7 @@ from executions.definition.templating.texts import concatenated, string
 
 
 def rewritten(tree: nodes.Expr) -> nodes.Expr:
-    """Return the expression with every operator counted."""
+    """Return the expression in which every operator is counted."""
     return _Rewriting().visit(tree)  # type: ignore[no-any-return]
 
 

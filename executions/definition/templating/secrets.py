@@ -27,7 +27,10 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,79}")
 
 
 def reference(secret: SecretField) -> str:
-    """Return what is stored, hashed and shown for the secret: `[secret:shop.password]`."""
+    """Return the text that is stored, hashed and shown in place of the secret.
+
+    An example is `[secret:shop.password]`.
+    """
     name, field = secret
     return f"[secret:{name}]" if field == VALUE else f"[secret:{name}.{field}]"
 
@@ -68,7 +71,7 @@ def refuse_in_expression() -> ExpressionSyntaxError:
 
 
 def secret_evaluator(secret: SecretField) -> Callable[[Scope, RenderBudget], str]:
-    """Return a function from a scope to the secret's value or reference in it."""
+    """Return a function that takes a scope and returns the secret's value or its reference."""
 
     def evaluate(scope: Scope, _: RenderBudget) -> str:
         try:
@@ -87,7 +90,7 @@ def reveal(
     values: Values,
     budget: RenderBudget | None = None,
 ) -> tuple[Any, list[Pointer]]:
-    """Return `value`, as a template rendered it, with secrets for their references.
+    """Return `value`, as a template rendered it, with secrets in place of their references.
 
     Also returns the texts left unchanged because they differ from what the template yields: a user
     edited them. `value` itself is not changed.

@@ -131,7 +131,7 @@ def todo_call(what: str) -> str:
 
 
 def refuse_unfinished(tree: nodes.Expr) -> None:
-    """Raise ExpressionSyntaxError if the expression has a part still to be written."""
+    """Raise ExpressionSyntaxError if a part of the expression is still to be written."""
     calls = [tree] if isinstance(tree, nodes.Call) else []
     for call in (*calls, *tree.find_all(nodes.Call)):
         if isinstance(call.node, nodes.Name) and call.node.name == NAME:

@@ -24,7 +24,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Return the head."""
+        """Return the head as text."""
         if options["at"] is None:
             head = seals.head()
             if head is None:

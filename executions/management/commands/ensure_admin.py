@@ -14,7 +14,7 @@ from executions.states import Role
 
 
 class Command(BaseCommand):
-    """Prints `created`, `exists`, or `exists with another password`."""
+    """Prints whether the user was `created`, `exists`, or `exists with another password`."""
 
     help = (
         "Make a superuser named VALKYR_ADMIN_USERNAME with VALKYR_ADMIN_PASSWORD, who administers "
@@ -26,7 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--username", default=os.environ.get("VALKYR_ADMIN_USERNAME", "admin"))
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Create the user and the membership in one transaction, if they are missing."""
+        """Create the user and the membership in one transaction, unless they exist."""
         password = os.environ.get("VALKYR_ADMIN_PASSWORD", "")
         if not password:
             raise CommandError("VALKYR_ADMIN_PASSWORD is empty; set it to the password to use.")

@@ -21,7 +21,7 @@ class Command(BaseCommand):
     help = "Write the audit trail as JSON lines, oldest first."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the filters of rows, and the output."""
+        """Add the options for the rows and the output."""
         parser.add_argument("--since", help="From this time on: 2026-11-01, or with a time.")
         parser.add_argument("--until", help="Before this time.")
         parser.add_argument("--workspace", help="Of this workspace alone, by its slug.")

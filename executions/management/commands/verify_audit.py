@@ -19,7 +19,7 @@ that was computed again. exit codes: 0 all fits, 1 something does not
 
 
 class Command(BaseCommand):
-    """Prints what does not match, the earliest first."""
+    """Prints the mismatches, the earliest first."""
 
     help = "Verify the audit trail against its hash chain, and against heads that were exported."
 
@@ -30,7 +30,7 @@ class Command(BaseCommand):
         return parser
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the facts that are known from elsewhere."""
+        """Add the options for exported heads and the number of archived links."""
         parser.add_argument(
             "--head", type=_head, action="append", default=[], metavar="NUMBER:DIGEST",
             help="a head that was exported before; may be given several times",

@@ -27,8 +27,8 @@ TRIES = 3
 class Consumer:
     """Reads one queue for one trigger, one message at a time.
 
-    `limit` messages at most (None: any number); `once`: until the queue is empty. `stop` ends it
-    after the current message.
+    It reads at most `limit` messages (None: any number), or, with `once`, until the queue is empty.
+    `stop` ends it after the current message.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class Consumer:
 
 
 class _Absence:
-    """An outage: waits between tries, and a log line at its start and end."""
+    """An outage: the waits between attempts, and one log line at its start and end."""
 
     def __init__(self, stop: Event) -> None:
         self._stop = stop

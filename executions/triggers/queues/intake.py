@@ -1,6 +1,6 @@
-"""The result of one message: an execution, a refused message, or nothing yet.
+"""The result of one message: an execution, a refused message, or no result yet.
 
-All of it is committed when `take` returns, so that the message may be acknowledged.
+It is committed when `take` returns, so that the message may be acknowledged.
 """
 
 import json
@@ -53,7 +53,8 @@ class IntakeCount:
 def take(trigger_id: UUID, message: QueueMessage) -> IntakeCount:
     """Start an execution for a message, or store it as refused; raises NotFound.
 
-    A redelivered message starts nothing twice, if the sender's ID or a lasting token identifies it.
+    A redelivered message does not start a second execution, if the sender's ID or a lasting token
+    identifies it.
     """
     trigger = queue_trigger(trigger_id)
     if not trigger.enabled:
@@ -87,7 +88,7 @@ def _start(trigger: Trigger, message: QueueMessage) -> IntakeCount:
 
 
 def refuse(trigger_id: UUID, message: QueueMessage, code: str, reason: str) -> IntakeCount:
-    """Store a message that can start nothing, once, for people to see."""
+    """Store a message that cannot start an execution, once, for users to review."""
     row = RefusedMessage(
         id=message.token,
         trigger_id=trigger_id,

@@ -110,27 +110,27 @@ def _no_constant(name: str) -> NoReturn:
 
 
 class Lost(Exception):
-    """The broker does not answer now; unacknowledged messages return."""
+    """The broker does not respond now; it will redeliver unacknowledged messages."""
 
 
 class UnusableSource(Exception):
-    """The broker answers, and trying again will not help."""
+    """The broker responds, but trying again will not help."""
 
 
 class MessageSource(Protocol):
     """One queue of one broker.
 
-    Each method may raise Lost, and may then be called again; `get` may raise Unusable.
+    Each method may raise Lost, and may then be called again; `get` may also raise UnusableSource.
     """
 
     def get(self) -> QueueMessage | None:
         """Return the next message, now held by this source; None if the queue is empty."""
 
     def acknowledge(self) -> None:
-        """Acknowledge the held message; it does not come again."""
+        """Acknowledge the held message; it is not delivered again."""
 
     def give_back(self) -> None:
-        """Return the held message to its position, ahead of the others."""
+        """Return the held message to its position at the front of the queue."""
 
     def close(self) -> None:
         """Close the connection; a held message is redelivered."""

@@ -79,7 +79,7 @@ return 1
 
 
 class RedisSource:
-    """`raw`: plain JSON pushed to the end of the list with RPUSH; else kombu's messages."""
+    """A list in Redis. With `raw`, it holds plain JSON pushed with RPUSH; else kombu's messages."""
 
     def __init__(self, url: str, queue: str, trigger_id: UUID, *, raw: bool = False) -> None:
         # No retries in the client: a second attempt would take a second message under one token.
@@ -136,7 +136,7 @@ class RedisSource:
         return QueueMessage(opened.body, opened.headers, opened.id, token, lasting=True)
 
     def _look_for_left(self) -> None:
-        """Look for everything in flight at first, later for old messages only."""
+        """Look for all messages in flight at first, later for old ones only."""
         now = time.time()
         if now - self._looked < STALE_SECONDS:
             return
@@ -183,7 +183,7 @@ TIMEOUT_SECONDS = 5.0
 
 
 class BrokerSource:
-    """Reads with `basic_get`."""
+    """A queue of any broker that kombu knows, read with `basic_get`."""
 
     def __init__(self, url: str, queue: str) -> None:
         self._url = url
@@ -253,7 +253,7 @@ REDIS = ("redis://", "rediss://", "unix://", messaging.SENTINEL)
 
 
 class Unclear(ValkyrError):
-    """It cannot be said which trigger or broker is meant."""
+    """The trigger or the broker that is meant is ambiguous or unknown."""
 
     code = "unclear"
 

@@ -9,7 +9,7 @@ from runners.recovery.after_restore import StillConnected, settle
 
 
 class Command(BaseCommand):
-    """Fences what was under way before the restore, ends sessions, and reports what is lost."""
+    """Fences the work that was running at the backup, ends sessions, and reports what is lost."""
 
     help = (
         "Make a database that was restored from a backup safe to work with: workers of the time "
@@ -26,7 +26,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Run the command and return what was found."""
+        """Run the command and return its findings as text."""
         try:
             done = settle(Actor.of_command(), force=options["force"])
         except StillConnected as error:

@@ -8,7 +8,10 @@ from runners.process import signs_of_life
 
 
 class Command(BaseCommand):
-    """For users. Containers run `runners/process/signs_of_life.py beat`, which starts faster."""
+    """For people at a terminal.
+
+    Containers run `runners/process/signs_of_life.py beat`, which starts faster.
+    """
 
     help = "Ends with 0 when the beat here turns (elected or not), with 1 and a reason if not."
     requires_system_checks = []

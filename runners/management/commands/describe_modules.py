@@ -48,7 +48,7 @@ def _specs(*, everything: bool) -> dict[str, ModuleSpec]:
 
 
 def _behind(written: dict[str, str], into: Path) -> list[str]:
-    """Return the pages that are outdated, and those that should not exist."""
+    """Return the pages that are outdated or that should not exist."""
     return [
         *(n for n, text in written.items() if not (into / n).exists() or _old(into / n, text)),
         *(f"modules/{path.name}" for path in _surplus(written, into)),

@@ -9,7 +9,10 @@ from runners.process import signs_of_life
 
 
 class Command(BaseCommand):
-    """For people. Containers run `runners/process/signs_of_life.py worker`, which starts faster."""
+    """For people at a terminal.
+
+    Containers run `runners/process/signs_of_life.py worker`, which starts faster.
+    """
 
     help = "Ends with 0 when every worker here still takes messages, with 1 and a reason if not."
     requires_system_checks = []

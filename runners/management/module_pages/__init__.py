@@ -55,7 +55,7 @@ def _one_kind(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
 
 
 def bounds(schema: Mapping[str, Any]) -> str:
-    """Return a value's bounds from its schema: `0 to 10`, `at most 200 characters`."""
+    """Return a value's bounds in words, from its schema: `0 to 10`, `at most 200 characters`."""
     low, high = schema.get("minimum"), schema.get("maximum")
     if low is not None and high is not None:
         return f"{low:,} to {high:,}"
@@ -230,7 +230,7 @@ def _row(spec: ModuleSpec, category: str) -> str:
 
 
 def _line(spec: ModuleSpec) -> str:
-    """Return the first sentence of its description."""
+    """Return the first sentence of the module's description."""
     paragraph = cell(spec.description.split("\n\n")[0])
     return paragraph.split(". ")[0].rstrip(".") + "."
 

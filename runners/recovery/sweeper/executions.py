@@ -1,4 +1,4 @@
-"""Executions that stall, pass their deadline, or miss the end of a parent or child."""
+"""Continue executions that stall, pass their deadline, or miss the end of a parent or child."""
 
 import logging
 from uuid import UUID
@@ -22,7 +22,7 @@ class LookedThrough:
 
 
 def stalled_executions() -> int:
-    """Plan stalled executions from their rows, among 5,000 under way; return how many."""
+    """Plan stalled executions from their rows, among 5,000 running ones; return how many."""
     workspace, after = LookedThrough.place
     found = statements.fetch("stalled", {"workspace": workspace, "after": after, "most": LOOKED_AT})
     stalled = [pk for _, pk, is_stalled, _ in found if is_stalled]
@@ -47,7 +47,7 @@ JOINS_BATCH = 50
 
 
 def unplanned_joins() -> int:
-    """Plan some running executions at random; return how many had something to start."""
+    """Plan some running executions at random; return how many had steps to start."""
     found = statements.fetch("long_running", {"batch": JOINS_BATCH})
     return sum(
         each(f"execution {execution_id}", plan_execution.catch_up, execution_id)
@@ -62,7 +62,7 @@ OVERDUE_BATCH = 100
 
 
 def overdue_executions() -> int:
-    """Time out executions; return how many."""
+    """Time out executions whose deadline has passed; return how many."""
     found = statements.fetch("overdue", {"batch": OVERDUE_BATCH})
     return sum(
         each(f"overdue execution {execution_id}", lifecycle.time_out, execution_id)
@@ -77,7 +77,7 @@ UNDO_BATCH = 100
 
 
 def compensations() -> int:
-    """Begin to undo them; return how many."""
+    """Begin or continue compensations that stalled; return how many."""
     return sum(
         each(f"execution {execution_id}", plan_execution.advance, execution_id)
         for execution_id in compensation.waiting(UNDO_BATCH)

@@ -1,6 +1,6 @@
 """Expired leases, and steps whose process on this machine has ended.
 
-A Valkyr worker's step is blamed only if its process ended and executed nothing else. A remote
+A step of a Valkyr worker is blamed only if its process ended and executed no other step. A remote
 runner cannot be inspected: its silence counts as a crash if it held this run alone, so that a step
 that ends its runner every time finally fails.
 """
@@ -30,7 +30,7 @@ BATCH = 200
 
 
 def expired_leases() -> int:
-    """Time out or release the runs whose lease is over; return how many."""
+    """Time out or release the runs whose lease has expired; return how many."""
     count = 0
     rows = statements.fetch("expired", {"batch": BATCH})
     # Before the first is released: the last of several would seem to have been alone.

@@ -1,4 +1,4 @@
-"""Send due runs, and send lost messages again, but not for a mere backlog.
+"""Send due runs, and send lost messages again, but not merely because of a backlog.
 
 A message counts as lost if its queue is empty, or if a run that was sent 10 s later, once, to the
 same queue with the same priority, has already been claimed. Each resend doubles the wait.
@@ -42,7 +42,7 @@ def lost_messages() -> int:
 
 
 def _empty(queues: set[str]) -> set[str]:
-    """Return which of the queues are empty; none if the broker does not answer."""
+    """Return which of the queues are empty; none if the broker does not respond."""
     empty = set()
     try:
         with messaging.celery_app().connection_for_write() as link:

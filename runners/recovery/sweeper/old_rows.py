@@ -11,7 +11,7 @@ BATCH = 1_000
 
 
 def expired_results() -> int:
-    """Delete at most 1,000 of them; return how many."""
+    """Delete at most 1,000 expired results; return how many."""
     return len(statements.fetch("forget_cached", {"batch": BATCH}))
 
 

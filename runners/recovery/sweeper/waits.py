@@ -39,8 +39,8 @@ AGE = timedelta(seconds=5)
 def undelivered_events() -> int:
     """Request delivery of the oldest events not processed for five seconds; return how many.
 
-    Nothing is delivered here: filters would take the time of the other duties. A delayed message
-    has the same timestamp, so one of the two does nothing.
+    Events are not delivered here, because filters would take the time of the other duties. A
+    delayed message has the same stamp, so one of the two does nothing.
     """
     overdue = Event.objects.filter(delivered_at=None).annotate(
         since=Coalesce(F("looked_at"), F("created_at"))

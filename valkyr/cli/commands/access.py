@@ -238,7 +238,7 @@ def create_token(
     days: int | None,
     service_account: Any,
 ) -> None:
-    """Make an API token and print it; it is shown this once."""
+    """Make an API token and print it; it is shown only once."""
     more: dict[str, Any] = {"scopes": list(scopes)} if scopes else {}
     if service_account:
         more["serviceAccountId"] = str(service_account)
@@ -267,7 +267,7 @@ def list_tokens(choices: Choices, limit: int) -> None:
 @click.argument("pk", metavar="ID", type=click.UUID)
 @click.pass_obj
 def revoke_token(choices: Choices, pk: Any) -> None:
-    """Revoke a token: it opens nothing any more."""
+    """Revoke a token: it is no longer accepted."""
     with connected(choices) as api:
         api.delete(f"{TOKENS}/{pk}")
     CommandOutput(choices).note(f"Token {pk} is revoked.")

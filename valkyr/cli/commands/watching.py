@@ -47,7 +47,7 @@ class _View:
         return live
 
     def take(self, name: str, data: dict[str, Any]) -> None:
-        """Show an event; rows may repeat, and only a change prints a line."""
+        """Show an event; rows may repeat, so only a change prints a line."""
         before, was = dict(self._runs), self.state
         if name == "snapshot":
             self._runs = {}

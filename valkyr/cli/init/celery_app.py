@@ -1,4 +1,4 @@
-"""Find the project's Celery app, or write one, and make it carry Valkyr's tasks."""
+"""Find the project's Celery app, or write one, and make it send and execute Valkyr's tasks."""
 
 import ast
 
@@ -23,7 +23,7 @@ valkyr.configure_celery(app)
 
 
 def configured(project: DjangoProject, broker: str) -> ByHand | None:
-    """Ensure that a Celery app carries Valkyr's tasks and that each process imports it."""
+    """Ensure that a Celery app has Valkyr's tasks and that each process imports it."""
     if project.calls("configure_celery"):
         return None
     apps = project.celery_apps()

@@ -1,4 +1,4 @@
-"""What a project needs to run workflows, as edits of its files or instructions for its owner."""
+"""Plan the changes that a project needs, as edits of its files or instructions for its owner."""
 
 import ast
 from collections.abc import Callable
@@ -41,7 +41,7 @@ output: "{{ tasks.greet.output.text }}"
 
 @dataclass
 class ProjectChanges:
-    """The edits of Python files, other new files, and what the owner must do."""
+    """The edits of Python files, other new files, and the manual tasks for the owner."""
 
     edited: list[SourceFile] = field(default_factory=list)
     created: dict[Path, str] = field(default_factory=dict)

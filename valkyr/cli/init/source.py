@@ -16,7 +16,7 @@ NEWLINE = ord("\n")
 
 
 class UnclearSource(Exception):
-    """The file is written in a way that cannot be edited safely; the text says which."""
+    """The file is written in a way that cannot be edited safely; the message names it."""
 
 
 class SourceFile:
@@ -41,7 +41,7 @@ class SourceFile:
 
     @property
     def changed(self) -> bool:
-        """Return whether anything was edited."""
+        """Return whether the text was edited."""
         return self.new != self.old
 
     def restore(self, text: bytes) -> None:

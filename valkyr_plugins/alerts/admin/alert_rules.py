@@ -79,7 +79,7 @@ LABELS = {
 
 
 class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """An alert rule; problems are shown beside their input, as in the API."""
+    """An alert rule; problems are shown at their input, as in the API."""
 
     kinds = forms.MultipleChoiceField(
         label=lazy("Notify about"),
@@ -135,7 +135,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
 
     @property
     def adds(self) -> bool:
-        """Return whether it creates a rule."""
+        """Return whether the form creates a rule."""
         return bool(self.instance._state.adding)
 
     @property
@@ -150,12 +150,12 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         return {name: data[name] for name in names} | {"about_id": data["about_id"]}
 
     def clean_recipients(self) -> list[str]:
-        """Return the addresses, one by one."""
+        """Return the addresses as a list."""
         typed: str = self.cleaned_data["recipients"]
         return typed.replace(",", "\n").split()
 
     def clean(self) -> dict[str, Any]:
-        """Report every problem here, where the other answers are kept."""
+        """Report every problem in the form, which keeps the other inputs."""
         data = super().clean() or {}
         data["about_id"] = self._workflow(data)
         if not self.errors:
@@ -170,7 +170,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         return data
 
     def _post_clean(self) -> None:
-        """Set nothing: `alerts.rules` writes and checks the whole rule."""
+        """Do nothing: `alerts.rules` checks and writes the whole rule."""
 
     def _workflow(self, data: dict[str, Any]) -> Any:
         slug = (data.get("workflow_slug") or "").strip()
@@ -285,43 +285,43 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("workspace"))
     def place(self, row: AlertRule) -> str:
-        """Return the workspace of the rule."""
+        """Return the rule's workspace, or that it covers the installation."""
         return str(row.workspace) if row.workspace_id else gettext("the whole installation")
 
     @display(description=lazy("state"))
     def mark(self, row: AlertRule) -> Any:
-        """Return whether it is on or off."""
+        """Return whether the rule is on or off."""
         if row.enabled:
             return marks.mark(gettext("enabled"), "notifications", "green")
         return marks.mark(gettext("disabled"), "notifications_off", "grey")
 
     @display(description=lazy("notifies about"))
     def tells_of(self, row: AlertRule) -> str:
-        """Return its kinds in words."""
+        """Return the kinds of alerts that the rule covers, in words."""
         if len(row.kinds) == len(AlertKind):
             return gettext("everything")
         return marks.clipped(", ".join(str(AlertKind(kind).label) for kind in row.kinds), 80)
 
     @display(description=lazy("channel"))
     def by(self, row: AlertRule) -> str:
-        """Return its channel."""
+        """Return the rule's channel."""
         return row.get_channel_display()
 
     @display(description=lazy("to"))
     def to(self, row: AlertRule) -> str:
-        """Return its recipients; a Slack address is secret."""
+        """Return the rule's recipients; a Slack address is secret."""
         if row.channel == AlertChannel.EMAIL:
             return marks.clipped(", ".join(row.recipients), 50)
         return marks.clipped(row.url, 50) or marks.EMPTY
 
     @display(description=lazy("changed"))
     def changed(self, row: AlertRule) -> Any:
-        """Return when it was last changed."""
+        """Return when the rule was last changed."""
         return marks.ago(row.updated_at)
 
     @display(description=lazy("alerts and messages"))
     def noticed(self, row: AlertRule) -> Any:
-        """Return a link to its alerts."""
+        """Return a link to the rule's alerts."""
         return format_html(
             "{} · {}",
             links.link(links.listing("valkyr_alerts_alert", q=row.pk), gettext("Alerts")),
@@ -350,7 +350,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid deletion here: the operation records a reason."""
+        """Forbid deletion here: only the operation records a reason."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> AlertRule:

@@ -44,7 +44,7 @@ DELIVERY_MARKS = {
 
 
 class AlertStates(TabFilter):
-    """Open and closed alerts."""
+    """Filter by state: open or closed."""
 
     title = lazy("state")
     parameter_name = "state"
@@ -53,7 +53,7 @@ class AlertStates(TabFilter):
 
 
 class DeliveryStates(TabFilter):
-    """Queued, sent, or given up."""
+    """Filter by state: queued, sent, or given up."""
 
     title = lazy("state")
     parameter_name = "state"
@@ -81,37 +81,37 @@ class AlertAdmin(FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: Alert) -> Any:
-        """Open or over."""
+        """Return whether the alert is open or over."""
         return marks.mark(*ALERT_MARKS[AlertState(row.state)])
 
     @display(description=lazy("alert"))
     def said(self, row: Alert) -> str:
-        """Return the message."""
+        """Return the alert's text."""
         return marks.clipped(row.sentence, 140)
 
     @display(description=lazy("kind"))
     def about(self, row: Alert) -> str:
-        """Return its kind in words."""
+        """Return the alert's kind in words."""
         return row.get_kind_display()
 
     @display(description=lazy("rule"))
     def rule_name(self, row: Alert) -> str:
-        """Return the rule that raised it."""
+        """Return the rule that raised the alert."""
         return marks.clipped(row.rule.name, 40)
 
     @display(description=lazy("times"))
     def times(self, row: Alert) -> str:
-        """Return how often it occurred."""
+        """Return how often the problem occurred."""
         return f"{row.count:,}"
 
     @display(description=lazy("first"))
     def first(self, row: Alert) -> Any:
-        """Return when it opened."""
+        """Return when the alert was opened."""
         return marks.ago(row.first_at)
 
     @display(description=lazy("last"))
     def last(self, row: Alert) -> Any:
-        """Return its last occurrence."""
+        """Return the time of the last occurrence."""
         return marks.ago(row.last_at)
 
     def page(self, request: HttpRequest, obj: Alert) -> Page:
@@ -184,22 +184,22 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("created"))
     def made(self, row: AlertDelivery) -> Any:
-        """Return how long ago it was queued."""
+        """Return how long ago the message was queued."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("state"))
     def mark(self, row: AlertDelivery) -> Any:
-        """Return queued, sent or given up."""
+        """Return whether the message is queued, sent or given up."""
         return marks.mark(*DELIVERY_MARKS[DeliveryState(row.state)])
 
     @display(description=lazy("reason"))
     def why(self, row: AlertDelivery) -> str:
-        """Return why it was sent."""
+        """Return why the message was sent."""
         return row.get_reason_display()
 
     @display(description=lazy("channel"))
     def by(self, row: AlertDelivery) -> str:
-        """Return its channel."""
+        """Return the message's channel."""
         return row.get_channel_display()
 
     @display(description=lazy("rule"))

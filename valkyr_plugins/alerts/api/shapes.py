@@ -170,7 +170,7 @@ class AlertShape(CamelCase, serializers.ModelSerializer[Alert]):
         ]  # fmt: skip
 
     def get_path(self, alert: Alert) -> str:
-        """Return the path of its admin page."""
+        """Return the path of the alert's admin page."""
         return shown_page(alert.path) if alert.path else ""
 
 
@@ -226,6 +226,6 @@ class AlertDeliveryQuery(ListQuery):
 
 
 class Resend(Body):
-    """The reason for sending it again."""
+    """The reason for sending a message again."""
 
     reason = Text(required=False, default="", allow_blank=True, max_length=500)

@@ -43,7 +43,10 @@ def rules() -> QuerySet[AlertRule]:
 
 
 def obtained(user: User, pk: UUID) -> AlertRule:
-    """Return a rule that the caller may configure; the installation's belong to superusers."""
+    """Return a rule that the caller may configure.
+
+    Only superusers may configure the installation's rules.
+    """
     own = rules().filter(workspace=None, pk=pk).first() if is_superuser(user) else None
     return own or obtain(user, rules().exclude(workspace=None), pk, Permission.CONFIGURE)[0]
 
@@ -74,7 +77,10 @@ class AlertRules(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Create a rule: whom to notify of what, how, and how often; its secret is never shown."""
+        """Create a rule: the problems, the recipients, the channel and the interval.
+
+        Its secret is never shown.
+        """
         given = self.body(NewAlertRule)
         facts = {name: given[name] for name in FIELDS if name in given}
         secret = given.get("secret") or ""
@@ -146,7 +152,7 @@ DELIVERY_FILTERS = {"state": "state", "ruleId": "rule_id", "alertId": "alert_id"
 
 
 def deliveries() -> QuerySet[AlertDelivery]:
-    """Return messages without their texts, which their alerts have."""
+    """Return messages without their texts, which are in their alerts."""
     return AlertDelivery.objects.defer("message")
 
 

@@ -20,7 +20,7 @@ T = TypeVar("T", bound=BaseModel)
 
 
 def _count(value: Any) -> Any:
-    """Return a count; some servers return null for an unknown one."""
+    """Return a count; treat null, which some servers return for an unknown one, as 0."""
     return 0 if value is None else value
 
 
@@ -64,7 +64,7 @@ class WireToolCall(BaseModel):
 
 
 class Said(BaseModel):
-    """The model's output, or a piece of it."""
+    """A message of the model, or a piece of it."""
 
     content: Text = ""
     refusal: Text = ""
@@ -158,7 +158,7 @@ class ToolCall:
 
 @dataclass(slots=True)
 class StreamedAnswer:
-    """The response so far."""
+    """The response received so far."""
 
     id: str = ""
     model: str = ""
@@ -234,7 +234,7 @@ EVERY_SECONDS = 1.0
 
 
 class ShownProgress:
-    """The part of an answer that was already shown."""
+    """Tracks the part of an answer that was already shown."""
 
     def __init__(self, ctx: StepContext) -> None:
         self._ctx = ctx
@@ -280,6 +280,6 @@ class ShownProgress:
 
 
 def _settled(text: str) -> int:
-    """Return how much of a text may be shown: up to its last space, if there is one nearby."""
+    """Return how much of a text may be shown: up to the last space, if one is near the end."""
     end = max(text.rfind(" "), text.rfind("\n")) + 1
     return end if end or len(text) < HELD_BACK else len(text)

@@ -44,7 +44,7 @@ class Tool(ModuleInputs):
     )
 
     def wire(self) -> dict[str, Any]:
-        """Return the request's form."""
+        """Return the object in the form of a request."""
         return {"type": "function", "function": self.model_dump(by_alias=True)}
 
 

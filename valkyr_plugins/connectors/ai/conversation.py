@@ -25,7 +25,7 @@ class TextPart(ModuleInputs):
     text: str = Field(description="The text.", max_length=2_000_000)
 
     def wire(self) -> dict[str, Any]:
-        """Return the request's form."""
+        """Return the object in the form of a request."""
         return {"type": "text", "text": self.text}
 
 
@@ -69,7 +69,7 @@ class ImagePart(ModuleInputs):
         return self
 
     def wire(self) -> dict[str, Any]:
-        """Return the request's form: a URL, or the image as a data URL."""
+        """Return the image in the form of a request: its URL, or a data URL."""
         image = {"url": self.image_url or self.image_base64}
         return {
             "type": "image_url",
@@ -93,7 +93,7 @@ class CalledTool(ModuleInputs):
     arguments_text: str = Field("{}", description="The arguments as the model wrote them.")
 
     def wire(self) -> dict[str, Any]:
-        """Return the request's form."""
+        """Return the object in the form of a request."""
         function = {"name": self.name, "arguments": self.arguments_text}
         return {"id": self.id, "type": "function", "function": function}
 
@@ -133,7 +133,7 @@ class Message(ModuleInputs):
         return self
 
     def wire(self) -> dict[str, Any]:
-        """Return the request's form."""
+        """Return the object in the form of a request."""
         content: Any = self.content
         if isinstance(content, list):
             content = [part.wire() for part in content]

@@ -1,6 +1,6 @@
 """The cost of tokens, and the record of a request's cost.
 
-An administrator keeps the table of prices, since prices change and contracts differ.
+An administrator maintains the table of prices, because prices change and contracts differ.
 
 `VALKYR_LLM_PRICES` is a YAML or JSON file, or JSON itself: patterns of model names, each with the
 price of a million tokens. Valkyr includes no table, since it would become outdated.

@@ -65,7 +65,7 @@ class EmbedOutputs(ModuleOutputs):
 
 
 class LlmEmbed(LlmModule[EmbedInputs]):
-    """Turns texts into vectors by an embedding model, many texts a request.
+    """Turns texts into vectors by an embedding model, with many texts per request.
 
     Vectors are large: 1,536 numbers are about 20 kB, so that some 250 such vectors fill a step's
     output. For more, embed batches in a `flow.map` or ask for fewer `dimensions`. Everything else

@@ -171,7 +171,10 @@ class _Unfit(StepError):
 
 
 def _fitting(text: str, schema: dict[str, Any]) -> Any:
-    """Return the answer's data; the check is as short as a request's, for other steps' sake."""
+    """Return the answer's data.
+
+    The check has the budget of a request, so that it does not delay other steps.
+    """
     data = _parsed(text)
     try:
         require_fit(data, schema, REQUEST)

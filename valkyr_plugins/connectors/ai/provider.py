@@ -96,7 +96,7 @@ def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
 
 
 def client(inputs: ProviderInputs, ctx: StepContext) -> "OpenAI":
-    """Return a client for this step, over this process's connections; its time begins now."""
+    """Return a client for this step, over this process's connections; its time limit begins now."""
     from openai import OpenAI
 
     from valkyr_plugins.connectors.network.transport import request_deadline

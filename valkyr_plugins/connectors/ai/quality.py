@@ -1,4 +1,4 @@
-"""`quality.assess`: decides by a score whether a text is good enough to go on with."""
+"""`quality.assess`: decides by a score whether a text is good enough."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -222,7 +222,7 @@ class QualityAssess(Module[AssessInputs]):
     each character counts as a word. The outcome is `true` from 0.6 on. An execution's metrics sum
     its assessments up: how many, their mean score, the share that passed.
 
-    It says whether a text has the form of a good one, never whether it is true.
+    The score says whether a text has the form of a good one, not whether it is true.
     """
 
     type = "quality.assess"

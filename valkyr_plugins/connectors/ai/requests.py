@@ -76,7 +76,7 @@ REFUSALS = (
 
 
 def put_otherwise(body: Body, refusal: str) -> tuple[Body, str] | None:
-    """Return the rewritten request and the changed key; None if no key is named."""
+    """Return the rewritten request and its changed key; None if the error names no known key."""
     text = refusal.lower()
     if not any(word in text for word in REFUSALS):
         return None
@@ -216,7 +216,7 @@ DIGITS = 7
 
 
 def embed(inputs: EmbedInputs, ctx: StepContext) -> dict[str, Any]:
-    """Return `EmbedOutputs` as a mapping; raises StepError."""
+    """Embed the texts and return `EmbedOutputs` as a mapping; raises StepError."""
     price_table()
     vectors: list[list[float]] = []
     usages: list[tuple[Usage, bool]] = []

@@ -24,7 +24,7 @@ MAX_INLINE = 3 * MEBIBYTE  # as Base64 it is a third more, and an output may hol
 
 
 class ArchiveUnzipInputs(StoreInputs):
-    """Which archive, and where its files go."""
+    """The archive, and the destination of its files."""
 
     path: str | None = Field(
         None,
@@ -98,9 +98,9 @@ class ArchiveUnzipOutputs(ModuleOutputs):
 class ArchiveUnzip(Module[ArchiveUnzipInputs]):
     """Unpacks a zip archive, into a folder or into its output.
 
-    All of it is looked through and unpacked before the first file is written. Archives within it
-    stay archives. Encrypted entries, links, names that lead outside or come twice, and more than
-    the bounds allow are refused. S3 needs a credential of type s3.
+    The whole archive is checked and unpacked before the first file is written. Archives inside it
+    stay archives. Rejected are encrypted entries, links, names that are repeated or lead outside,
+    and archives beyond the bounds. S3 needs a credential of type s3.
     """
 
     type = "archive.unzip"

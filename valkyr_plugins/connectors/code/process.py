@@ -72,7 +72,7 @@ def _wait(process: subprocess.Popen[bytes], until: float, seconds: float, ctx: S
 
 
 def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Wait for its end with a timeout; Popen's own wait polls slowly."""
+    """Wait for the process's end with a timeout; Popen's own wait polls slowly."""
     handle = os.pidfd_open(process.pid)
     try:
         poller = select.poll()
@@ -84,7 +84,7 @@ def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Let its supervisor end the code; after a timeout, end both from here."""
+    """Tell the supervisor to end the code; after a timeout, kill both."""
     if process.poll() is None:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):

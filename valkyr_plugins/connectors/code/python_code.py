@@ -26,7 +26,7 @@ OFF = (
 
 
 def is_on() -> bool:
-    """Return whether it is enabled."""
+    """Return whether `python.code` is enabled."""
     return settings().python_code
 
 

@@ -97,7 +97,7 @@ class Calculated(ModuleInputs):
 
 
 class AggregateInputs(ModuleInputs):
-    """How to group, and what to work out."""
+    """The fields to group by, and the values to calculate."""
 
     rows: list[Any] = Field(
         description=f"At most {MAX_ROWS:,}.", examples=["{{ tasks.read.output.rows }}"]
@@ -147,11 +147,11 @@ class AggregateOutputs(ModuleOutputs):
 
 
 class Aggregate(PureModule):
-    """Groups rows by fields and works out counts, sums, averages, extremes and lists.
+    """Groups rows by fields and calculates counts, sums, averages, extremes and lists.
 
-    Texts that are numbers count as numbers, as a CSV has them; sums are exact in decimals. A sum
-    over a value that is not a number fails the step. Results of batches can be aggregated again:
-    sums of sums, counts by `sum`.
+    Texts that are numbers, such as those of a CSV, count as numbers; sums are exact in decimals. A
+    sum over a value that is not a number fails the step. Results of batches can be aggregated
+    again: sums of sums, counts by `sum`.
     """
 
     type = "data.aggregate"

@@ -61,7 +61,10 @@ class CsvForm(ModuleInputs):
 
 
 def sniffed(lines: Iterable[str], quote: str) -> str:
-    """Return the delimiter that gives the first records the most equal fields; or a comma."""
+    """Return the delimiter that gives the first records the most equal fields.
+
+    It is a comma if none does.
+    """
     seen = list(islice(lines, SNIFFED_RECORDS))
     widths = {delimiter: _width(seen, delimiter, quote) for delimiter in DELIMITERS}
     best = max(widths, key=lambda delimiter: widths[delimiter])
@@ -300,7 +303,7 @@ def row_overhead(columns: list[str]) -> int:
 
 
 def heed(ctx: StepContext, rows: int) -> None:
-    """Send a heartbeat, and end the step at its timeout, where no signal can."""
+    """Send a heartbeat, and end the step at its timeout where no signal can interrupt it."""
     ctx.heartbeat({"rows": rows})
     if ctx.remaining() <= 0:
         raise StepError(f"the step's time was over after {rows:,} rows", ErrorType.TIMEOUT)

@@ -36,7 +36,7 @@ def cell(value: Any, formulas: Formulas) -> str:
 
 
 def guarded(text: str, formulas: Formulas) -> str:
-    """Return the text, with an apostrophe before a formula."""
+    """Return the text, with an apostrophe in front if it is a formula."""
     if formulas == "keep" or not text.startswith(BEGINNING) or NUMBER.fullmatch(text):
         return text
     if formulas == "refuse":

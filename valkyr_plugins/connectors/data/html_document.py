@@ -58,13 +58,13 @@ class Part:
 
     @property
     def counts(self) -> bool:
-        """Return whether it counts an element's siblings."""
+        """Return whether the part counts an element's siblings."""
         return COUNTING.search(self.compound) is not None
 
 
 @lru_cache(maxsize=512)
 def taken_apart(selector: str) -> tuple[tuple[Part, ...], ...]:
-    """Return the parts of each alternative of a selector list; raises ValueError."""
+    """Split a selector list into its alternatives, and each into its parts; raises ValueError."""
     if len(selector) > MAX_LENGTH:
         raise ValueError(f"a selector has at most {MAX_LENGTH} characters")
     reader = _Reader()
@@ -248,7 +248,7 @@ Nodes = "list[LexborNode]"
 
 
 def _below(found: "list[LexborNode]", within: "LexborNode") -> Related:
-    """Return whether an ancestor is among those found; each ancestor is checked once."""
+    """Return whether one of the element's ancestors was found; each ancestor is checked once."""
     known = {within.mem_id: False}
     members = {node.mem_id for node in found}
 

@@ -32,8 +32,8 @@ Query = Callable[..., Any]
 def compiled(expression: str) -> Query:
     """Return a function of data, and perhaps `most`; raises ValueError for invalid JMESPath.
 
-    The function raises StepError if the expression does not fit the data or makes too much of it:
-    more than `most` bytes of JSON (None: no limit).
+    The function raises StepError if the expression does not fit the data, or if its result exceeds
+    `most` bytes of JSON (None: no limit).
     """
     if len(expression) > MAX_EXPRESSION:
         raise ValueError(f"an expression has at most {MAX_EXPRESSION:,} characters")

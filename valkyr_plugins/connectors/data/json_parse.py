@@ -155,7 +155,7 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _require_text(data: Any) -> None:
     """Raise StepError if a text holds forbidden characters.
 
-    Paired surrogates are one letter by now.
+    Paired surrogates have already become one character.
     """
     text = json.dumps(data, ensure_ascii=False)
     # Without escaped backslashes, which may precede "u0000".

@@ -109,7 +109,7 @@ def number_of(value: Any) -> Decimal | None:
 
 
 def as_json(number: Decimal) -> int | float:
-    """Return a number for JSON: whole ones are integers."""
+    """Return a number for JSON; a whole number becomes an integer."""
     if number == number.to_integral_value():
         return int(number)
     return float(number)

@@ -123,7 +123,8 @@ class Validate(Module[ValidateInputs]):
 def require_fit(data: Any, schema: Any, evaluations: int) -> None:
     """Raise StepError unless data fits a schema that `require_schema` checked.
 
-    Its `details` list the mistakes; None if the schema is at fault, or takes more evaluations.
+    Its `details` list the mistakes; it has none if the schema is invalid, or takes too many
+    evaluations.
     """
     problems = _problems(data, schema, evaluations)
     if not problems:

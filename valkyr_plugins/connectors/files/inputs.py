@@ -33,7 +33,7 @@ class StoreInputs(ModuleInputs):
 
 
 def stores(inputs: StoreInputs, ctx: StepContext) -> Stores:
-    """Return the stores that the step's paths may use."""
+    """Return the stores that the step's paths can use."""
     return Stores(Where(inputs.endpoint, inputs.region, ctx.credential), ctx)
 
 

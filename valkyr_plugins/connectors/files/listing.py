@@ -34,7 +34,7 @@ class FilePattern:
 
     @property
     def recursive(self) -> bool:
-        """Return whether it searches below the first folder."""
+        """Return whether the pattern searches below the first folder."""
         return len(self.parts) > 1 or ANY_FOLDERS in self.parts
 
     def matches(self, path: str) -> bool:
@@ -56,7 +56,7 @@ class FilePattern:
         return len(self.parts) in at
 
     def _further(self, positions: set[int]) -> set[int]:
-        """Return the positions, with those reached because `**` also matches no folder at all."""
+        """Return the positions, including those reached because `**` also matches zero folders."""
         found = set(positions)
         for position in range(len(self.parts)):
             if position in found and self.parts[position] == ANY_FOLDERS:
@@ -197,7 +197,7 @@ def _found(inputs: FileListInputs, opened: Stores) -> list[Facts]:
 
 
 def _seen_from(folder: str, path: str) -> str:
-    """Return a path relative to the requested folder."""
+    """Return a path's remainder below the requested folder."""
     if "://" not in folder:
         folder = "/".join(part for part in folder.split("/") if part not in ("", "."))
     return path.removeprefix(folder.rstrip("/")).lstrip("/")

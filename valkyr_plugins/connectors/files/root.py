@@ -1,4 +1,4 @@
-"""The only folder that file steps may use, and the only way to a file below it.
+"""The only folder that file steps may use, and the only functions that open files below it.
 
 Paths are opened folder by folder without following symbolic links, so that neither `..` nor a link,
 even one created meanwhile, leads outside.
@@ -129,7 +129,7 @@ def _make_folder(name: str, parent: int) -> None:
 
 
 def _refusal(path: str, error: OSError) -> Exception:
-    """Return what to raise: temporary errors such as a full disk stay unchanged."""
+    """Return the exception to raise; temporary errors such as a full disk stay unchanged."""
     if isinstance(error, NotADirectoryError | IsADirectoryError) or error.errno == errno.ELOOP:
         return StepError(
             f"{path!r} leads over something that is not a plain folder or file; symbolic links "

@@ -119,7 +119,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """What a path does not contain: a store's address, its region, and the credential."""
+    """What a path does not contain: the store's address, its region, and the credential."""
 
     endpoint: str | None = None
     region: str | None = None
@@ -150,7 +150,7 @@ class Store(Protocol):
         """Delete a file; return whether it existed."""
 
     def close(self) -> None:
-        """Close connections."""
+        """Close the store's connections."""
 
 
 class Stores:
@@ -203,7 +203,7 @@ class Stores:
         return OtherStore(scheme)
 
     def _remaining(self) -> float:
-        """Return the seconds until shortly before the timeout, so the error can name the file."""
+        """Return the seconds until just before the timeout, so that the error can name the file."""
         seconds = self._ctx.remaining()
         seconds -= min(0.2, seconds * 0.05)
         if seconds <= 0:

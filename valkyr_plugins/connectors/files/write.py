@@ -59,8 +59,8 @@ class FileWriteOutputs(ModuleOutputs):
 class FileWrite(Module[FileWriteInputs]):
     """Writes a whole file below the files folder, or an object in S3.
 
-    Overwriting and creating are safe to repeat; appending may add the same twice after a crash. S3
-    needs a credential of type s3.
+    Overwriting and creating are safe to repeat; appending may add the content twice after a crash.
+    S3 needs a credential of type s3.
     """
 
     type = "file.write"

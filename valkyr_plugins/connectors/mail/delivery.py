@@ -42,7 +42,7 @@ class SmtpServer:
 
     @property
     def needs_tls(self) -> bool:
-        """Return whether it needs TLS: a password crosses a network under TLS only."""
+        """Return whether the server needs TLS: passwords are only sent over a network under TLS."""
         return bool(self.user) and self.host not in LOOPBACK
 
     def __repr__(self) -> str:
@@ -114,17 +114,17 @@ class GuardedSmtp(smtplib.SMTP):
 
 
 class GuardedSmtpSsl(smtplib.SMTP_SSL, GuardedSmtp):
-    """The client with TLS from the start: SMTP_SSL gets its socket from the class after it."""
+    """The client with TLS from the start: SMTP_SSL takes its socket from the next base class."""
 
 
 class NamedSmtp(GuardedSmtp):
-    """A client for a server that an administrator named: it may stand in a private network."""
+    """A client for a server that an administrator named: it may be in a private network."""
 
     trusted = True
 
 
 class NamedSmtpSsl(smtplib.SMTP_SSL, NamedSmtp):
-    """The same, encrypted from the start."""
+    """A NamedSmtp that uses TLS from the start."""
 
 
 def _permitted(host: str, port: int, *, trusted: bool) -> list[str]:

@@ -39,7 +39,7 @@ class Guarded(redis.Connection):
 
 
 class GuardedTls(redis.SSLConnection, Guarded):
-    """The connection under TLS: SSLConnection gets its socket from the class after it."""
+    """The connection under TLS: SSLConnection takes its socket from the next base class."""
 
 
 def send(broker: Broker, message: BrokerMessage, seconds: float) -> BrokerReceipt:

@@ -52,14 +52,14 @@ def is_public(address: Address) -> bool:
 
 
 def _is_translated(address: Address) -> bool:
-    """Return whether the address is another notation of an IPv4 address."""
+    """Return whether the IPv6 address is another notation of an IPv4 address."""
     return isinstance(address, IPv6Address) and (
         address.ipv4_mapped is not None or address in NAT64
     )
 
 
 def _inner(address: Address) -> Address:
-    """Return the IPv4 address an IPv6 one leads to, or the address itself."""
+    """Return the IPv4 address to which an IPv6 address leads, or the address itself."""
     if isinstance(address, IPv4Address):
         return address
     if address in NAT64:
@@ -90,7 +90,7 @@ def _plain(text: str) -> IPv4Address | IPv6Address:
 
 
 def _is_here(address: IPv4Address | IPv6Address) -> bool:
-    """Return whether it is an address of this machine: only these can be bound to."""
+    """Return whether this machine has the address, which it can then bind to."""
     if address.is_loopback or address.is_unspecified:
         return True
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6

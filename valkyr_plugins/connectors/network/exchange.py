@@ -93,9 +93,9 @@ def _has_body(request: httpx.Request) -> bool:
 
 
 def body_stays(found: str, url: httpx.URL, instead: str) -> StepError:
-    """Return the error: the body of a step with secrets is not sent to that URL of another origin.
+    """Return the error that the body of a step with secrets is not sent to a URL of another origin.
 
-    `found` says what names the URL ("GET a.example redirects"), `instead` what to do.
+    `found` says where the URL comes from ("GET a.example redirects"), `instead` says what to do.
     """
     scheme, host, port = origin(url)
     place = f"{scheme}://{host}" + (f":{port}" if port else "")

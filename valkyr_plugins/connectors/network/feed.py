@@ -114,7 +114,7 @@ def _text(value: Any) -> str:
 
 
 def _instant(found: Mapping[str, Any], name: str) -> str | None:
-    """Return that time in ISO 8601 and UTC; None if feedparser could not parse one."""
+    """Return a time in ISO 8601 and UTC; None if feedparser could not parse it."""
     # For a missing time, feedparser returns another one, with a warning.
     if f"{name}_parsed" not in found or (parts := found[f"{name}_parsed"]) is None:
         return None

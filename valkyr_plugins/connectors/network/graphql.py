@@ -48,7 +48,7 @@ def kind_of(document: str, name: str | None) -> str:
 def _outside(document: str) -> str:
     """Return the document without the contents of its brackets.
 
-    Of the outermost braces {} stays.
+    The outermost braces become {}.
     """
     kept, depth = [], 0
     for piece in _BRACKET.split(_QUOTED.sub(" ", document)):

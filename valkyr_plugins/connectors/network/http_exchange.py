@@ -34,7 +34,7 @@ def _told(call: Call, ctx: StepContext) -> dict[str, Any]:
 
 
 def _kept(call: Call, ctx: StepContext, inputs: HttpRequestInputs) -> dict[str, Any]:
-    """Stream the body into a file; only one piece of it is in memory at a time."""
+    """Stream the response's body into a file; only one piece of it is in memory at a time."""
     path, digest, size = inputs.save_to or "", hashlib.sha256(), 0
     with opened(call, ctx) as response, written_whole(path) as file:
         try:

@@ -165,7 +165,7 @@ MAX_BYTES = 48 * 1024
 class Bookmark:
     """A resume point; `position` is the next page's, None after the last.
 
-    The rest was read before.
+    The other fields describe the pages already read.
     """
 
     position: Position | None
@@ -259,7 +259,7 @@ def all_pages(inputs: HttpPaginateInputs, ctx: StepContext) -> dict[str, Any]:
 
 
 def _begun(inputs: HttpPaginateInputs, ctx: StepContext) -> Reading:
-    """Return where the previous attempt stopped, or the beginning."""
+    """Return the progress of the previous attempt, or a new one."""
     kept = kept_bookmark(ctx)
     if kept is None:
         return Reading(first_position(inputs))
@@ -270,7 +270,7 @@ def _begun(inputs: HttpPaginateInputs, ctx: StepContext) -> Reading:
 def _turn(
     reading: Reading, position: Position, inputs: HttpPaginateInputs, ctx: StepContext
 ) -> bool:
-    """Read the page there; return False if it does not fit into `maxBytes` any more."""
+    """Read the next page; return False if it no longer fits into `maxBytes`."""
     if position in reading.seen:
         raise StepError(
             f"the page at {inputs.strategy} {_short(position)} was read already: the pages go in "
@@ -351,7 +351,7 @@ def _limit_said(reading: Reading, inputs: HttpPaginateInputs) -> str:
 
 
 def _short(position: Position) -> str:
-    """Return enough to identify a position; a whole cursor may be a credential of its own."""
+    """Return a shortened position that identifies it; a whole cursor may itself be a credential."""
     text = str(position.value)
     if len(text) <= 12:
         return repr(text)

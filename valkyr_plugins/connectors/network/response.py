@@ -72,7 +72,7 @@ def unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
 
 
 def read_start(response: httpx.Response, limit: int) -> bytes:
-    """Return up to `limit` bytes of the body, as far as they can be read; for error messages."""
+    """Return up to `limit` bytes of the body, as many as can be read; for error messages."""
     start = bytearray()
     try:
         unpacker = _unpacker(response)

@@ -33,7 +33,7 @@ class RssReadInputs(AddressedInputs):
 
 
 class FeedSaid(ModuleOutputs):
-    """A feed's description of itself."""
+    """The description that a feed gives of itself."""
 
     title: str = Field(description="Its title.")
     link: str = Field(description="The page it belongs to.")

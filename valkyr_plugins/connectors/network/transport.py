@@ -81,7 +81,7 @@ class Connections:
             connection.close()
 
     def _taken(self, place: Place) -> Connection | None:
-        """Return the most recently used connection to that place that is still open."""
+        """Return the most recently used connection to an origin that is still open."""
         while (connection := self._newest(place)) is not None:
             # Also True if the server has closed it meanwhile.
             if not connection.has_expired():
@@ -107,7 +107,10 @@ class Connections:
             too_old.close()
 
     def _left_too_long(self) -> list[Connection]:
-        """Return the first connections that are too many, or idle for too long; under the lock."""
+        """Return the oldest connections, if there are too many or they were idle too long.
+
+        The caller holds the lock.
+        """
         old: list[Connection] = []
         while len(self._idle) > self._most_idle or self._idle[0][1].has_expired():
             old.append(self._idle.pop(0)[1])
@@ -216,7 +219,7 @@ def _judge(request: httpx.Request) -> None:
 
 
 class GuardedBackend(httpcore.NetworkBackend):
-    """Resolves, checks and connects, in that order and each once."""
+    """Resolves a name, checks its addresses and connects to one, in that order."""
 
     def __init__(self) -> None:
         self._sockets = httpcore.SyncBackend()
@@ -285,7 +288,7 @@ class DeadlineStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        """Return the same connection under TLS, checked against the name, not the address."""
+        """Start TLS on this connection and return it, checked against the name, not the address."""
         seconds = min(CONNECT_SECONDS, _left(httpcore.ConnectTimeout))
         return DeadlineStream(self._stream.start_tls(ssl_context, server_hostname, seconds))
 

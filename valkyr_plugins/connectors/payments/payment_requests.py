@@ -15,7 +15,7 @@ from valkyr_plugins.connectors.payments.stripe_module import given, id_of, optio
 
 
 def pay(inputs: PaymentIntentInputs, ctx: StepContext) -> Result:
-    """Do the operation; a declined card is an outcome if the step asks for that."""
+    """Perform the operation; a declined card is an outcome if the step requests that."""
     client = connect(ctx)
     branches = inputs.on_decline == "branch"
     try:

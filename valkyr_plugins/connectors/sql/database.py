@@ -145,7 +145,7 @@ def _resolved(host: str, port: int) -> list[str]:
 
 
 def _is_own(addresses: list[str], port: int) -> bool:
-    """Return whether the engine's own server is there: same port, same machine."""
+    """Return whether the address is the engine's own server: same port, same machine."""
     return any(
         own_port == port and same_machine(_quietly_resolved(own_host, own_port), addresses)
         for own_host, own_port in _own_servers()

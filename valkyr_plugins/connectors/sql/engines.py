@@ -70,7 +70,7 @@ _pools = Pools(os.getpid())
 
 @contextmanager
 def connected(database: Database, seconds: float, *, read_only: bool) -> Iterator[Connection]:
-    """Open a transaction for the block: committed at its end, rolled back on an error."""
+    """Open a transaction for the block: committed at its end or rolled back on an error."""
     # Here, because an open connection is not connected again.
     judge(database.host, database.port)
     ranges = address_rules(database.host, database.port)
@@ -116,7 +116,7 @@ def _leave_behind_the_parents() -> None:
 
 
 def _close_idle(wanted: Database) -> None:
-    """Close connections that were idle for a while, and the longest idle of too many."""
+    """Close connections that were idle a while, and, if there are too many, those idle longest."""
     spare = len(_pools.engines) - MAX_ENGINES + (wanted not in _pools.engines)
     for number, database in enumerate(_idle(wanted)):
         kept = _pools.engines[database]
@@ -163,7 +163,7 @@ def _made(database: Database) -> Engine:
 
     @event.listens_for(engine, "do_connect")
     def judge(dialect: Any, record: Any, arguments: Any, named: dict[str, Any]) -> None:
-        """Connect only to checked addresses; the name stays for TLS."""
+        """Allow only checked addresses for a connection; the name is kept for TLS."""
         addresses = among(database.host, database.port, reachable(database))
         left = connect_deadline.get() - time.monotonic()
         named["host"] = ",".join([database.host] * len(addresses))

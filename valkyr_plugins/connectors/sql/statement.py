@@ -44,7 +44,7 @@ def first_word(statement: str) -> str:
 
 
 def require_reading(statement: str) -> str:
-    """Return the first word of a reading statement; raises StepError for another."""
+    """Return the first word of a statement that reads; raises StepError for other statements."""
     word = first_word(statement)
     if word not in READING:
         raise StepError(
@@ -155,7 +155,7 @@ def _list(value: Any) -> list[Any]:
 
 
 class Rows:
-    """Rows as a step's output, counted as they arrive."""
+    """Rows as a step's output, whose size is counted as they arrive."""
 
     def __init__(self, columns: Sequence[str], most: int) -> None:
         repeated = sorted({name for name in columns if list(columns).count(name) > 1})

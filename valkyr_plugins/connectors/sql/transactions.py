@@ -1,4 +1,4 @@
-"""Run statements: read rows in batches of 100, or write in one transaction, once if asked."""
+"""Run statements: read rows in batches of 100, or write in one transaction, once if requested."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -86,7 +86,7 @@ IDLE_SECONDS = 60  # a worker that froze in a transaction no longer holds its lo
 
 
 def seconds_left(ctx: StepContext) -> float:
-    """Return the seconds until just before the step's end, whose error would not name the cause."""
+    """Return the seconds until before the step's end, as the timeout would not name the cause."""
     seconds = ctx.remaining()
     seconds -= min(0.2, seconds * 0.05)
     if seconds <= 0:
@@ -144,7 +144,7 @@ def begin_once(connection: Connection, key: str) -> dict[str, Any] | None:
 
 
 def note_result(connection: Connection, key: str, result: dict[str, Any]) -> None:
-    """Store the result with the key."""
+    """Store the result with the key of `begin_once`."""
     connection.execute(NOTE, {"key": key, "result": result})
 
 

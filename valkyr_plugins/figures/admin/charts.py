@@ -33,7 +33,7 @@ def charts(figures: Figures) -> list[Chart]:
 
 
 def by_state(figures: Figures) -> Chart:
-    """Return ended executions, stacked by state."""
+    """Return the chart of ended executions, stacked by state."""
     labels = slot_labels(figures)
     scale = linear([tally.ended for tally in figures.slots], least=2)
     columns = [
@@ -75,7 +75,7 @@ def by_state(figures: Figures) -> Chart:
 
 
 def failure_rate(figures: Figures) -> Chart:
-    """Return the share that failed or timed out."""
+    """Return the chart of the share that failed or timed out."""
     labels = slot_labels(figures)
     rates = [tally.failure_rate for tally in figures.slots]
     scale = linear([100 * rate for rate in rates if rate is not None], least=5)
@@ -111,7 +111,7 @@ def failure_rate(figures: Figures) -> Chart:
 
 
 def durations(figures: Figures) -> Chart:
-    """Return how long executions took, from start to end."""
+    """Return the chart of executions' durations, from start to end."""
     return _percentiles(
         figures,
         "durations",
@@ -122,7 +122,7 @@ def durations(figures: Figures) -> Chart:
 
 
 def dispatches(figures: Figures) -> Chart:
-    """Return how long attempts of steps waited for a worker."""
+    """Return the chart of how long steps' attempts waited for a worker."""
     return _percentiles(
         figures,
         "dispatches",
@@ -192,7 +192,7 @@ def percent(rate: float | None) -> str:
 
 
 def throughput(figures: Figures) -> str:
-    """Return how many ended per hour, or per minute if that is more than one."""
+    """Return how many executions ended per hour, or per minute if that is more than one."""
     hours = max(figures.window.elapsed, timedelta(minutes=1)) / timedelta(hours=1)
     an_hour = figures.total.ended / hours
     if an_hour >= 600:
@@ -215,7 +215,7 @@ def _time(at: datetime, *, days: bool) -> str:
 
 
 def _few(labels: Sequence[str]) -> list[str]:
-    """Return the first, the middle, and now."""
+    """Return labels for the first slot, the middle one, and now."""
     return [labels[0], labels[len(labels) // 2], gettext("now")]
 
 

@@ -45,7 +45,7 @@ def cards(figures: Figures | None, **only: str) -> list[Card]:
 
 
 def banners(figures: Figures, *, anything: bool) -> list[Banner]:
-    """Return banners for uncounted hours and for numbers that are too low."""
+    """Return banners for uncounted hours and for counts that are incomplete."""
     found = []
     if figures.uncounted and anything:
         found.append(_uncounted(figures.uncounted))

@@ -1,4 +1,4 @@
-"""The figures of one workflow: as on the home page, with steps, versions and costs."""
+"""The figures of one workflow: those of the home page, with steps, versions and costs."""
 
 from collections.abc import Callable
 from functools import partial
@@ -41,7 +41,10 @@ Facts = dict[str, Any]
 
 
 def gather(workflow: Workflow, wanted: Range) -> Facts:
-    """Return the facts by name; None if not read in time. The caller checks permissions."""
+    """Return the page's data by name; None for data that was not read in time.
+
+    The caller checks permissions.
+    """
     now = timezone.now()
     since = wanted.window(now).start
     queries: dict[str, Callable[[], Any]] = {
@@ -76,7 +79,7 @@ NONE_ENDED = lazy("No executions ended in this period.")
 
 
 def panels(kept: Facts) -> list[PageSection]:
-    """Return steps, versions and plugins' additions; mark those that are unavailable."""
+    """Return steps, versions and plugins' additions; mark panels whose data is unavailable."""
     return [_steps(kept), _versions(kept), *_added(kept)]
 
 
@@ -113,9 +116,7 @@ def _step_row(table: StepTable, step: of_steps.StepFigures) -> list[Cell]:
 
 def _looked_at(table: StepTable) -> str:
     runs = (
-        gettext(", and of them {number:,} attempts").format(number=of_steps.RUNS)
-        if table.capped
-        else ""
+        gettext(", with {number:,} attempts").format(number=of_steps.RUNS) if table.capped else ""
     )
     return gettext(
         "From the newest {executions:,} completed executions{runs}. All iterations of a step "

@@ -96,13 +96,13 @@ class BudgetAdmin(LimitAdmin):
 
     @display(description=lazy("resets"))
     def begins_anew(self, row: Budget) -> Any:
-        """Return the end of the current period."""
+        """Return when the current period ends and the budget resets."""
         ends_at = _use(row).ends_at
         return marks.EMPTY if ends_at is None else marks.ago(ends_at)
 
     @display(description=lazy("kill switch"))
     def switch(self, row: Budget) -> str:
-        """Return whether it cancels executions under way."""
+        """Return whether the budget cancels running executions."""
         return gettext("enabled") if row.kill_switch else gettext("disabled")
 
     @display(description=lazy("spent on"))

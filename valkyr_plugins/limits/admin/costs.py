@@ -47,7 +47,7 @@ class CostEntryAdmin(FactAdmin):
 
     @display(description=lazy("amount"))
     def money(self, row: CostEntry) -> str:
-        """Return the amount of money."""
+        """Return the amount of money with its currency."""
         return amount(row.amount, row.currency)
 
     @display(description=lazy("tokens"))
@@ -57,12 +57,12 @@ class CostEntryAdmin(FactAdmin):
 
     @display(description=lazy("run"))
     def step(self, row: CostEntry) -> Any:
-        """Return the attempt that spent it."""
+        """Return the attempt that caused the cost."""
         return links.to("runners_run", row.run_id, row.module)
 
     @display(description=lazy("time"))
     def at(self, row: CostEntry) -> Any:
-        """Return when it was recorded."""
+        """Return when the cost was recorded."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

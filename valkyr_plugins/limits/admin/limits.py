@@ -48,7 +48,7 @@ def bar(value: float, most: float, text: str) -> SafeString:
 
 
 class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """The workspace or member to limit; the name is entered, so that no list of users is shown."""
+    """The workspace or member to limit; the name is typed in, so that no list of users is shown."""
 
     noun = "limit"
     username = forms.CharField(
@@ -68,7 +68,7 @@ class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptab
         )
 
     def clean(self) -> dict[str, Any]:
-        """Find the member."""
+        """Find the member by name; report an unknown name."""
         data = super().clean() or {}
         name = data.get("username")
         user = person_named(name)
@@ -81,8 +81,8 @@ class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptab
 class LimitAdmin(OperatingAdmin, WritingAdmin):
     """Limits of a workspace, or of a member.
 
-    `said_once` are the fields that never change, and `told` shows them later. `uses` returns the
-    used part.
+    `said_once` are the fields that cannot be changed later, and `told` shows them then. `uses`
+    returns the used part.
     """
 
     kind: ClassVar[LimitKind[Any]]
@@ -103,7 +103,7 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("since"))
     def since(self, row: SpenderLimit) -> Any:
-        """Return its age."""
+        """Return the limit's age."""
         return marks.ago(row.created_at)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
         return super().get_form(request, obj, change, **kwargs)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid deletion here: the operation records a reason."""
+        """Forbid deletion here: only the operation records a reason."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Any:

@@ -54,7 +54,7 @@ class QuotaForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
         help_texts = HELP
 
     def clean(self) -> dict[str, Any]:
-        """Check the form, and report what such a quota cannot limit."""
+        """Check the form, and report limits that this resource cannot have."""
         data = super().clean() or {}
         if not self.errors:
             what = {"resource": self.instance.resource, "target": self.instance.target}
@@ -79,7 +79,7 @@ class NewQuotaForm(NewLimitForm, QuotaForm):
         self.fields["resource"].required = False
 
     def clean_resource(self) -> str:
-        """Return executions, unless another resource was chosen."""
+        """Return the chosen resource; by default, executions."""
         return str(self.cleaned_data.get("resource") or Resource.EXECUTIONS)
 
 
@@ -111,7 +111,7 @@ class QuotaAdmin(LimitAdmin):
 
     @display(description=lazy("of"))
     def what(self, row: Quota) -> str:
-        """Return executions, steps of a module type, or tokens."""
+        """Return the limited resource: executions, steps of a module type, or tokens."""
         return described(row)
 
     @display(description=lazy("at once"))

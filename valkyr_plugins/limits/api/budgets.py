@@ -57,7 +57,7 @@ class BudgetShape(LimitShape):
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_currency(self, budget: Budget) -> str | None:
-        """Return its currency; null means tokens."""
+        """Return the budget's currency; null means tokens."""
         return budget.currency or None
 
     @extend_schema_field(Amount)
@@ -76,7 +76,7 @@ class BudgetShape(LimitShape):
 
     @extend_schema_field(serializers.DateTimeField(allow_null=True))
     def get_endsAt(self, budget: Budget) -> Any:  # noqa: N802
-        """Return when it resets; null means never."""
+        """Return when the budget resets; null means never."""
         ends_at = self._use(budget).ends_at
         return None if ends_at is None else time_text(ends_at)
 
@@ -166,5 +166,5 @@ class OneBudget(BudgetEndpoint):
 
     @operation("deleteBudget", "Budget", {204: None}, errors=[403, 404])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Delete a budget and its counters; it limits nothing any more."""
+        """Delete a budget and its counters; it no longer limits anything."""
         return self.deleted(id)

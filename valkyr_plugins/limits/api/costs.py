@@ -135,7 +135,7 @@ class SpendReport(Endpoint):
 
     @operation("getSpend", "CostEntry", {200: SpendShape(many=True)}, parameters=[SpendQuery])
     def get(self, request: Request) -> Response:
-        """Return the spending by group and currency: the highest first, days in order.
+        """Return the spending by group and currency, the highest first; days are in order.
 
         At most 1,000 groups. Sums contain what you may see, so other users may get other sums.
         """
@@ -147,7 +147,7 @@ class SpendReport(Endpoint):
 
 
 def nameable(user: User) -> QuerySet[Any]:
-    """Return users whose names the caller may read: members of administered workspaces.
+    """Return the users whose names the caller may read: members of administered workspaces.
 
     A superuser administers all workspaces.
     """

@@ -1,1 +1,1 @@
-"""Commands of single sign-on."""
+"""Commands of second factors."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 class Untranslatable(Exception):
-    """An expression says what our templates cannot; the message says what."""
+    """An expression uses something that our templates cannot express; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Unary:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """`a + b` and its like."""
+    """An operator with two operands, such as `a + b`."""
 
     sign: str
     left: "Tree"
@@ -147,7 +147,7 @@ def tokens(source: str) -> list[Token]:
 
 
 def unescaped(text: str) -> str:
-    """Return the text that a JavaScript literal means."""
+    """Return the text that a JavaScript literal stands for."""
     return _ESCAPE.sub(_character, text)
 
 

@@ -40,7 +40,7 @@ DATA = ("json", "data")
 
 
 def unfolded(tree: Tree) -> tuple[Tree, Steps]:
-    """Return the start of a chain, and its steps from there."""
+    """Return the first value of a chain of members and calls, and the steps after it."""
     steps: Steps = []
     while isinstance(tree, (Member, FunctionCall)):
         steps.append(tree)
@@ -49,7 +49,9 @@ def unfolded(tree: Tree) -> tuple[Tree, Steps]:
 
 
 def anchor(root: Tree, steps: Steps, sight: Sight) -> tuple[Shape, Steps] | None:
-    """Return the data at the start of a chain, and the rest; None if it is not data.
+    """Return the data at the start of a chain, and the remaining steps.
+
+    None if it does not start with data.
 
     Raises Untranslatable.
     """
@@ -156,7 +158,7 @@ def constant(value: object) -> str:
 
 
 def _bare(text: str) -> str:
-    """Remove brackets around the whole."""
+    """Remove brackets around the whole expression."""
     if not (text.startswith("(") and text.endswith(")")):
         return text
     depth, quote, skip = 0, "", False
@@ -296,7 +298,7 @@ class _Writer:
         raise Untranslatable(f"it reckons with {name}")
 
     def go_on(self, text: str, kind: str, steps: Steps) -> Written:
-        """Translate the rest of a chain: keys, methods, lengths."""
+        """Translate the remaining steps of a chain: keys, methods, lengths."""
         optional = False
         place = 0
         while place < len(steps):

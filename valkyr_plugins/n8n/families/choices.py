@@ -98,7 +98,7 @@ def condition(
 
 
 def condition_template(texts: Texts, parameters: Mapping[str, Any]) -> str:
-    """Return the template of a node's conditions, or what is still to be written instead."""
+    """Return the template of a node's conditions, or a text that says what is to be written."""
     given, combinator = conditions_of(parameters)
     sensitive = below(parameters, "conditions.options.caseSensitive", True)
     caseless = sensitive is False or below(parameters, "options.ignoreCase") is True
@@ -248,7 +248,7 @@ def _written(value: Any) -> bool:
 
 
 def _over_conditions(work: NodeWork, cases: list[Case]) -> dict[str, Any]:
-    """Let the first case that holds name the outcome."""
+    """Use the first case whose conditions hold as the outcome."""
     names = list(dict.fromkeys(case[1] for case in cases))
     written = ""
     try:

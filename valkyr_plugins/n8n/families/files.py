@@ -1,4 +1,4 @@
-"""Convert the nodes of files: n8n hands files on beside its items, here a text is handed on."""
+"""Convert the nodes of files: n8n passes files on next to its items, here a text is passed on."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ NO_FILE = (
 
 @family("extractFromFile")
 def extract(work: NodeWork) -> Made:
-    """Parse a file's text: CSV or JSON; a text is handed on."""
+    """Parse a file's text: CSV or JSON; a text is passed on."""
     operation = work.word("operation", "csv")
     if operation == "csv":
         return _csv(work)
@@ -64,7 +64,7 @@ def _json(work: NodeWork) -> Made:
 
 @family("convertToFile", takes=LIST)
 def convert(work: NodeWork) -> Made:
-    """Write items as CSV or JSON; a field's text is handed on."""
+    """Write items as CSV or JSON; a field's text is passed on."""
     operation = work.word("operation", "csv")
     if operation == "csv":
         return _to_csv(work)
@@ -94,7 +94,7 @@ def _whole(work: NodeWork, *, listed: bool = False) -> str:
 
 
 def _text(expression: str) -> Shape:
-    """Return the shape of a file's content, which expressions of n8n do not read."""
+    """Return the shape of a file's content, which n8n's expressions cannot read."""
     return Shape(whole=expression, why="a file's content is a text")
 
 

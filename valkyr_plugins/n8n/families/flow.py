@@ -174,7 +174,7 @@ def _combined(work: NodeWork) -> Made:
 
 
 def _whole(work: NodeWork, shape: Shape) -> str:
-    """Return the expression for an input, or a call for what is missing."""
+    """Return the expression for an input, or a placeholder for what is missing."""
     return shape.whole or work.texts.left("an input of the merge", shape.why)
 
 

@@ -85,7 +85,7 @@ def _fields(work: NodeWork, what: str, keys: tuple[str, str], text_key: str) -> 
 
 
 def _hidden(work: NodeWork, name: str, value: Any, what: str, *, raw: bool = False) -> Any:
-    """Return a field's value; a secret becomes a credential's."""
+    """Return a field's value; a secret becomes a reference to a credential."""
     if raw and isinstance(value, str) and secret_value(name, value.removeprefix("=")):
         lead, _, rest = value.removeprefix("=").partition(" ")
         before = f"{lead} " if rest else ""

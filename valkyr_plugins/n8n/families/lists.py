@@ -15,7 +15,7 @@ MAX_BATCH = 100_000
 
 @family("splitOut", takes=ITEM)
 def split_out(work: NodeWork) -> Made:
-    """Return the list itself; the next nodes become a `flow.map` over it."""
+    """Return the list as the node's output; the next nodes become a `flow.map` over it."""
     fields = [name.strip() for name in work.word("fieldToSplitOut").split(",") if name.strip()]
     if len(fields) != 1 or fields[0].startswith("="):
         raise Left("it splits several fields at once; make the list with data.jmespath")
@@ -141,7 +141,7 @@ def item_lists_take(operation: Any) -> str:
 
 
 def loop_items(work: NodeWork) -> tuple[str, Shape]:
-    """Return the list that a loop iterates over, and its body's input."""
+    """Return the list that a loop iterates over, and the input of its body."""
     size = work.get("batchSize", 1 if work.node.version >= 3 else 10)
     size = size if isinstance(size, int) and 0 < size <= MAX_BATCH else 1
     items, whole = work.shape.items, work.shape.whole
@@ -161,7 +161,7 @@ def _batches(work: NodeWork, items: str, size: int) -> tuple[str, Shape]:
 
 
 def _items(work: NodeWork) -> str:
-    """Return an expression for the list of the input's items, or a call for what is missing."""
+    """Return an expression for the list of input items, or a placeholder for what is missing."""
     try:
         return work.items()
     except Left:
@@ -169,7 +169,7 @@ def _items(work: NodeWork) -> str:
 
 
 def _attribute(work: NodeWork, name: str) -> str:
-    """Return a field for the filter `map`, by its dots; raises Left."""
+    """Return a field's dotted path for the filter `map`; raises Left."""
     found = work.shape.column(tuple(name.split("."))) if work.shape.items else (name,)
     if found is None:
         raise Left(f"it gathers {name}, and {work.shape.why}")

@@ -14,7 +14,7 @@ RENEWED = ("OAuth2", "oAuth2", "googleApi")
 
 @family(*SERVICES)
 def service(work: NodeWork) -> Made:
-    """Make the request of the table's row; Gmail's messages are sent by email.send."""
+    """Make the request that the table's row describes; Gmail's messages are sent by email.send."""
     entry = SERVICES[work.node.kind]
     resource = work.word("resource", entry.resource(work))
     operation = work.word("operation", entry.operations.get(resource, ""))
@@ -84,7 +84,7 @@ def _shape(work: NodeWork, entry: Service, call: ServiceCall) -> Shape:
 
 
 def _mail(work: NodeWork) -> Made:
-    """Make `email.send`: the API takes a message in MIME and Base64, which nothing here makes."""
+    """Make `email.send`: the API takes a message in MIME and Base64, as templates cannot."""
     work.remark("It is sent by SMTP: give smtp.gmail.com and an app password, and the sender.")
     work.texts.unfinished += 1
     inputs: dict[str, Any] = {"from": todo("the address of the account")}

@@ -14,12 +14,12 @@ Part = Callable[[NodeWork], str]
 class ServiceCall:
     """One request, with the node's parameters in it.
 
-    `{a.b}` in the address is a parameter, quoted; `parts` make others. In `query`, `json` and
-    `headers`, a text "$a|b" is the first of the parameters a and b that is given, "$a?" is left
-    out if it is not, and a function makes the value.
+    `{a.b}` in the address is a quoted parameter; `parts` add others. In `query`, `json` and
+    `headers`, a text "$a|b" is the first of the parameters a and b that is given, "$a?" is left out
+    if it is not, and a function makes the value.
 
     `items` is the key of the answer's list, `result` that of its object; `each` and `within` say
-    where n8n's fields are in them, as in a Shape.
+    where n8n's fields are in these, as in a Shape.
     """
 
     method: str
@@ -40,8 +40,8 @@ class ServiceCall:
 class Service:
     """A service's API, and its calls by n8n's "resource: operation".
 
-    `resource` and `operations` are what a node means that names none. `sign` is how requests sign
-    in: `bearer` by a credential; `secret` by `{secret}` in the address or a header.
+    `resource` and `operations` apply to a node that names none. `sign` is how requests sign in:
+    `bearer` by a credential; `secret` by `{secret}` in the address or a header.
     """
 
     name: str
@@ -55,5 +55,5 @@ class Service:
 
 
 def always(resource: str) -> Callable[[NodeWork], str]:
-    """Return the default resource of a node whose versions have the same."""
+    """Return the default resource of a node whose versions all have the same one."""
     return lambda work: resource

@@ -17,7 +17,7 @@ ROW_NUMBER = "row_number"
 
 
 def _title(work: NodeWork) -> Any:
-    """Return the sheet's title: n8n stores its number, and the title beside it."""
+    """Return the sheet's title: n8n stores its number, and the title next to it."""
     raw = work.get("sheetName")
     if isinstance(raw, dict):
         return raw.get("cachedResultName") or (raw.get("value") if _named(raw) else None)

@@ -34,7 +34,7 @@ def given(work: NodeWork, keys: str) -> Any:
 
 
 def _located(work: NodeWork, key: str, raw: dict[str, Any]) -> Any:
-    """Return the ID that a resource locator means."""
+    """Return the ID that a resource locator holds."""
     value = raw["value"]
     if raw.get("mode") != "url" or not isinstance(value, str) or not value:
         return value
@@ -46,7 +46,7 @@ def _located(work: NodeWork, key: str, raw: dict[str, Any]) -> Any:
 
 
 def missing(work: NodeWork, what: str) -> str:
-    """Return the template for a value that the file does not have."""
+    """Return a template that marks a value which the file does not have."""
     return "{{ " + work.texts.left(what, "the file does not say it") + " }}"
 
 
@@ -95,7 +95,7 @@ def address(work: NodeWork, url: str, parts: Any, secret: str) -> str:
 
 
 def limit(default: int, key: str = "limit", most: int = 100) -> Any:
-    """Return the function that makes a number of results; left out if all are wanted."""
+    """Return the function that makes the number of results, omitted if all are requested."""
 
     def made(work: NodeWork) -> Any:
         if work.get("returnAll") is True:

@@ -72,7 +72,7 @@ def _takes_number(body: Callable[..., Any]) -> bool:
 
 
 class TracedTurns:
-    """A loop: inside its block the current iteration, after it the result."""
+    """A loop: inside its block, the current iteration; after the block, the result."""
 
     def __init__(self, task: TracedTask, scope: TracedScope) -> None:
         self._task = task
@@ -185,7 +185,7 @@ def sub(
 ) -> Callable[..., Any]:
     """Return another workflow as a step: `sub(ship_order)(order.id)`, or by slug and input.
 
-    The result is the child's; with `wait=False` the caller continues at once, without a result.
+    The result is the child's; with `wait=False`, the caller continues at once, without a result.
     """
 
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Branches: `when`, `otherwise`, `switch`, and branches on how a step ended."""
+"""Branches: `when`, `otherwise`, `switch`, and branches on the outcome of a step."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -18,10 +18,9 @@ T = TypeVar("T")
 def when(condition: object, **options: Any) -> AbstractContextManager[None]:
     """Run the steps in the block if the condition is true; see `otherwise`.
 
-    On a condition it is a decision: it runs after all code above, and all code below runs after
-    it. On the outcome of a step (`failed(paid)`, `decision.rejected`, `outcome(size) == "large"`)
-    it is a branch of that step: code below does not wait for it, unless it reads a result of the
-    branch.
+    A condition makes a decision, which runs after all code above; all code below runs after it. On
+    the outcome of a step (`failed(paid)`, `decision.rejected`, `outcome(size) == "large"`) makes a
+    branch of that step: code below does not wait for the branch, unless it reads its result.
     """
     facts = facts_of(condition)
     if facts is not None and facts.outcomes is not None and facts.outcomes[1]:
@@ -155,7 +154,10 @@ def _text(value: Any) -> str:
 
 
 def outcome(result: object) -> Any:
-    """Return a step's outcome: `outcome(size) == "large"`. In `when` it is a branch of the step."""
+    """Return a step's outcome: `outcome(size) == "large"`.
+
+    In `when`, the comparison makes a branch of the step.
+    """
     task = task_of(result)
     facts = facts_of(output_of(task, path="outcome"))
     assert facts is not None
@@ -163,7 +165,7 @@ def outcome(result: object) -> Any:
 
 
 def failed(result: object) -> bool:
-    """Return whether a step failed permanently; in `when`, it is the branch for that case."""
+    """Return whether a step failed permanently; in `when`, this makes the branch for that case."""
     return cast("bool", outcome(result) == "error")
 
 
@@ -185,7 +187,7 @@ def choose(condition: object, then: T, otherwise: T) -> T:
 
 
 def then() -> None:
-    """Add a barrier: code below runs after all code above, and needs all of it."""
+    """Add a barrier: code below runs after all code above, and requires that all of it succeeds."""
     block = tracing().block
     ends = block.ends()
     block.draw_line(ends, joins_all=block.needs_all(ends) and len(ends) > 1)
@@ -193,7 +195,7 @@ def then() -> None:
 
 @contextmanager
 def parallel() -> Iterator[None]:
-    """Start the lines in the block, such as waits, in parallel; code below needs all of them."""
+    """Start the lines in the block, such as waits, at once; code below waits for all of them."""
     trace = tracing()
     outer = trace.block
     ends = outer.ends()

@@ -19,7 +19,8 @@ def undo_of(
     """Return the `undo` of a task's document.
 
     `undo` is a step, whose parameters are filled by name from the inputs of the task (`config`),
-    and another of which takes the task's result; or a function of the result that calls one step.
+    and another parameter of which takes the task's result; or a function of the result that calls
+    one step.
     """
     result = output_of(task, shape=shape)
     scope = TracedScope("undo", around=trace.scope)

@@ -59,7 +59,7 @@ class TracedApproval(Waited):
 
 
 def sleep(span: Span | None = None, *, until: str | datetime | None = None, **options: Any) -> Any:
-    """Wait for a length of time ("5m", seconds, a timedelta, a handle), or until an instant."""
+    """Wait for a duration ("5m", seconds, a timedelta, a handle), or until an instant."""
     given = {"seconds": seconds(span), "until": until}
     task = _wait("flow.delay", given, options, "sleep")
     return Waited(task)

@@ -29,7 +29,9 @@ OPTIONS = {
 
 @dataclass(slots=True)
 class SourceCall:
-    """The call of a task. `read` is what it reads at its place, `later` what its body does.
+    """The call of a task.
+
+    `read` are the tasks that it reads at its place, `later` those that its body reads.
 
     `head` and `arguments` make the call; `form` is `assign`, `with` for a block, or `map`.
     """
@@ -136,7 +138,7 @@ def by_name(use: str, config: Document) -> SourceCall:
 
 
 def call_of(task: Document) -> SourceCall:
-    """Return the call for a task."""
+    """Return the call that records a task."""
     if "modules" in task:
         return _chain(task)
     config = task.get("with") or {}

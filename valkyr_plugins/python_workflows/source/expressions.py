@@ -1,6 +1,6 @@
 """Templates as Python over handles: `{{ tasks.paid.output.number }}` is `paid.number`.
 
-Paths, comparisons and arithmetic are converted if the handle's own template means the same; all
+Paths, comparisons and arithmetic are converted if the handle's own template is equivalent; all
 other templates stay text.
 """
 
@@ -32,7 +32,7 @@ class _RawTemplateError(Exception):
 class KnownNames:
     """The Python names that replace the roots of templates, and a task's result by its id.
 
-    `task` returns "" if templates name another task by that id there, or none.
+    `task` returns "" if the id names another task at that place, or none.
     """
 
     roots: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""The tasks of a scope as statements, each below what it reads.
+"""The tasks of a scope as statements, each after those that it reads.
 
 Each is put into a graph as its call will be, so that the edges implied by the order of the lines
 are known: only the other edges are written as `after=`.
@@ -110,7 +110,7 @@ class SourceWriter:
         incoming: list[tuple[str, str]],
         inner: TracedScope | None,
     ) -> dict[str, Any]:
-        """Return the options for the edges that the order of the lines does not imply."""
+        """Return the options (`after=`) for edges that the order of the lines does not imply."""
         trace = self.trace
         inputs = trace.read(chosen.read)
         reads = trace.local([*inputs.tasks, *(inner.outside if inner else ())])

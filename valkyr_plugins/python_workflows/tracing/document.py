@@ -1,4 +1,4 @@
-"""A finished trace as a document: keys in a fixed order, edges in their short form."""
+"""Convert a finished trace to a document: keys in a fixed order, edges in their short form."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -32,7 +32,7 @@ class TracedTask:
     block: "Block | None" = None
 
     def before(self) -> "set[TracedTask]":
-        """Return all tasks of its scope that end before it starts."""
+        """Return all tasks of the same scope that end before this task starts."""
         found: set[TracedTask] = set()
         pending = [edge.source for edge in self.edges]
         while pending:
@@ -43,14 +43,14 @@ class TracedTask:
         return found
 
     def is_open_in(self, block: "Block") -> bool:
-        """Return whether it is in this block or an enclosing one."""
+        """Return whether the task is in this block or an enclosing one."""
         around: Block | None = block
         while around is not None and around is not self.block:
             around = around.around
         return around is not None
 
     def goes_on(self) -> "list[TracedEdge]":
-        """Return the edges from it to what follows."""
+        """Return the edges from the task to the lines that follow."""
         return [TracedEdge(self, outcome) for outcome in self.leads_on]
 
 
@@ -158,7 +158,7 @@ class Block:
         """Return the edges of a task that reads these, and whether all of them must be taken.
 
         The results of closed branches may be missing, so that any edge is enough. Raises
-        TracingError if some results are required together with one of several.
+        TracingError for a mix of results that are all required and results of which one is enough.
         """
         needed = unreached(reads, entry, self)
         own = {done for one in needed if one.block is self for done in (one, *one.before())}
@@ -181,7 +181,7 @@ class Block:
 def unreached(
     tasks: Iterable[TracedTask], edges: Sequence[TracedEdge], block: Block | None = None
 ) -> list[TracedTask]:
-    """Return the tasks that no edge's source equals or follows, without predecessors of others.
+    """Return the tasks from which no path leads to these edges, without predecessors of others.
 
     A task of a branch that is closed for `block` may not run, so its predecessors stay.
     """

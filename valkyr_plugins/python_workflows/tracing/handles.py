@@ -1,8 +1,8 @@
 """Handles: values that exist when the workflow runs, and expressions over them.
 
-A handle holds the text of one template expression and what it reads. Operators build larger ones;
-an operation that Python would evaluate during tracing raises TracingError, which says what to write
-instead.
+A handle holds the text of one template expression and the tasks that it reads. Operators build
+larger ones; an operation that Python would evaluate during tracing raises TracingError, which says
+what to write instead.
 """
 
 from collections.abc import Callable, Mapping
@@ -165,7 +165,7 @@ def facts_of(value: Any) -> HandleFacts | None:
 
 @dataclass(slots=True)
 class _Writer:
-    """Writes a value into an expression, and collects what it reads."""
+    """Writes a value into an expression, and collects the tasks that it reads."""
 
     reads: set[Any] = field(default_factory=set)
     within: set[Any] = field(default_factory=set)
@@ -255,7 +255,7 @@ def unary(symbol: str, level: int, value: Any) -> ValueHandle:
 
 
 def binary(left: Any, symbol: str, right: Any, level: int) -> ValueHandle:
-    """Return `left symbol right`; comparing an outcome with a text makes a branch too."""
+    """Return `left symbol right`; comparing an outcome with a text also makes a branch."""
     writer = _Writer()
     # Comparisons are not associative; the others are left-associative, and `and`, `+` and `*` both.
     least = level + 1 if level in (COMPARE, POWER) else level
@@ -294,7 +294,7 @@ def conditional(condition: Any, then: Any, otherwise: Any) -> ValueHandle:
 
 
 def compared(left: Any, words: str, right: Any) -> ValueHandle:
-    """Return `left in right` or `left is none`: an operator that is a word."""
+    """Return an expression with an operator that is a word, such as `left in right`."""
     writer = _Writer()
     tail = "" if right is _NOTHING else f" {writer.text(right, ADD)}"
     return writer.handle(f"{writer.text(left, ADD)} {words}{tail}", COMPARE)

@@ -21,9 +21,9 @@ class CallOptions:
     """The options of one call; None and "" if not given.
 
     `id` and `title` name it for programs and users. `after` are handles and branches that lead to
-    it, in place of the code's order; an empty list means to start at once. `join` is `any` or
-    `all`. `retry` is a policy's name, a number of attempts, or your own values. `timeout`, `cache`
-    and `circuit_wait` are lengths of time; `cache` may be a mapping. `undo` is a step, or a
+    the task, in place of the code's order; with an empty list, the task starts at once. `join` is
+    `any` or `all`. `retry` is a policy's name, a number of attempts, or your own values. `timeout`,
+    `cache` and `circuit_wait` are lengths of time; `cache` may be a mapping. `undo` is a step, or a
     function of the task's result that calls one.
     """
 

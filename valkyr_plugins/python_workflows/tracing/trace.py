@@ -90,7 +90,7 @@ class Trace:
         task: TracedTask | None = None,
         shape: Any = Any,
     ) -> TracedTask:
-        """Add a task of the module `use` with these inputs, after the tasks that it reads.
+        """Add a task of the module `use` with these inputs, after the tasks that the inputs read.
 
         `name` is the base of its id if neither `id=` nor a variable gives one. `task` is a reserved
         task whose id is already in use, `shape` the annotation of its output.
@@ -135,7 +135,7 @@ class Trace:
 
     @contextmanager
     def calling(self) -> Iterator[None]:
-        """Let a construct call its body in the block, on the line of its own call."""
+        """Within the block, record calls of a body as if on the line of its construct's call."""
         was, self._caller = self._caller, places.user_frame()
         try:
             yield
@@ -209,7 +209,7 @@ class Trace:
             )
 
     def local(self, tasks: Iterable[TracedTask]) -> list[TracedTask]:
-        """Return the tasks that are in this scope; note those of enclosing scopes."""
+        """Return the tasks that are in this scope; record those of enclosing scopes."""
         scope, own = self.scope, dict.fromkeys(tasks)
         around = list(scope.scopes())
         for task in own:
@@ -223,7 +223,10 @@ class Trace:
         return [task for task in own if task.scope is scope]
 
     def note_reads(self, value: Any) -> Rendered:
-        """Read a value for a task that is placed later; note what it reads of enclosing scopes."""
+        """Read a value for a task that is placed later.
+
+        Record the tasks of enclosing scopes that it reads.
+        """
         found = self.read(value)
         self.local(found.tasks)
         return found

@@ -11,7 +11,10 @@ from valkyr_plugins.python_workflows.tracing.shapes import plain
 
 @dataclass(slots=True)
 class Rendered:
-    """A JSON value, and what its templates read; `texts` are those that were written out."""
+    """A JSON value, and the tasks that its templates read.
+
+    `texts` are the template texts that users wrote.
+    """
 
     value: Any = None
     tasks: list[Any] = field(default_factory=list)

@@ -57,7 +57,7 @@ def _moving(move: Callable[..., Any]) -> Callable[[UUID, Actor, Mapping[str, Any
 
 
 def _sending(move: Callable[..., Any]) -> Callable[[UUID, Actor, Mapping[str, Any]], Any]:
-    """Return the move, if the user may do to each entry what the redrive does."""
+    """Return the operation, for users who may perform the redrive's action on each entry."""
 
     def moved(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
         check_start(user_of(actor), Redrive.objects.get(pk=pk))
@@ -138,7 +138,7 @@ class StateFilter(TabFilter):
 
 @admin.register(Redrive)
 class RedriveAdmin(OperatingAdmin, FactAdmin):
-    """Created by users, driven by a duty."""
+    """Redrives, which users create and a duty drives."""
 
     operations = (START, PAUSE, RESUME, ABORT)
     change_form_before_template = "redrive/redrive.html"
@@ -192,12 +192,12 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("ended"))
     def bar(self, row: Redrive) -> Any:
-        """Return the share that has ended."""
+        """Return the share of entries that have ended."""
         return panels.bar(row)
 
     @display(description=lazy("failed again"))
     def failed(self, row: Redrive) -> str:
-        """Return how many failed again."""
+        """Return how many entries failed again."""
         return f"{row.failed_again:,}"
 
     @display(description=lazy("created by"))
@@ -207,12 +207,12 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("why"))
     def why(self, row: Redrive) -> str:
-        """Return its reason."""
+        """Return the redrive's reason."""
         return marks.clipped(row.reason, 60) or marks.EMPTY
 
     @display(description=lazy("created"))
     def created(self, row: Redrive) -> Any:
-        """Return its age."""
+        """Return the redrive's age."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -298,7 +298,7 @@ def _versions(found: Preview) -> PageSection:
 
 
 def wanted(redrive: Redrive) -> str:
-    """Return its overrides or expression as text; empty for none."""
+    """Return the redrive's overrides or expression as text; "" without any."""
     if redrive.overrides is not None:
         return json.dumps(masked(redrive.overrides), ensure_ascii=False)
     return redrive.expression

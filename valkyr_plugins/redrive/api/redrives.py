@@ -57,7 +57,10 @@ from valkyr_plugins.redrive.preview import preview
 def make_permitted(
     user: User, given: dict[str, Any], wish: RedriveOptions, actor: Actor
 ) -> Redrive:
-    """Create a draft of the caller's choice; raises Forbidden, NotFound, InvalidRedrive."""
+    """Create a draft of the entries that the caller chose.
+
+    Raises Forbidden, NotFound, InvalidRedrive.
+    """
     with transaction.atomic():
         by_inputs = bool(given.get("filter", {}).get("inputs"))
         rows = _permitted(user, given, needed(wish, by_inputs=by_inputs))
@@ -80,7 +83,7 @@ def require_bulk(user: User, redrive: Redrive) -> None:
 def _permitted(user: User, given: dict[str, Any], powers: list[Power]) -> QuerySet[DeadLetterEntry]:
     """Return the chosen rows over which the caller has all powers.
 
-    Every named ID must be such a row; a group or a filter selects those that are. Raises NotFound,
+    Every named ID must be such a row; a group or a filter selects only such rows. Raises NotFound,
     Forbidden, InvalidRedrive.
     """
     wanted = _wanted(user, given)
@@ -105,7 +108,7 @@ def _wanted(user: User, given: dict[str, Any]) -> QuerySet[DeadLetterEntry]:
 
 
 def _refuse(user: User, wanted: QuerySet[DeadLetterEntry], powers: list[Power]) -> None:
-    """Raise the reason why none is left: not allowed, or not visible to the caller."""
+    """Raise the error that says why no row is left: not allowed, or not visible to the caller."""
     known = visible(user, wanted, Action.VIEW) | visible(user, wanted, Action.TRIGGER)
     entry = known.only("id", "workspace_id", "workflow_id").first()
     if entry is None:
@@ -231,7 +234,7 @@ class PreviewRedrive(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Return how many would run, which are skipped and why, repeated side effects, and samples.
 
-        Based on the current state: nothing is changed, and others may change it first.
+        Based on the current state: nothing is changed, and others may change it before the start.
         """
         self.body(RedriveReason)
         _, may = obtain(self.user, redrives().defer(*LARGE), id, Permission.REDRIVE)
@@ -260,7 +263,7 @@ class Items(Endpoint):
 
 
 class _Move(Endpoint):
-    """A user's change of its state."""
+    """The base of endpoints by which users change a redrive's state."""
 
     def _moved(self, id: UUID, move: Callable[..., Redrive], *, sends: bool) -> Response:  # noqa: A002
         given = self.body(RedriveReason)
@@ -282,9 +285,9 @@ class StartRedrive(_Move):
 
     @_described("start")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Hold its dead letters and requeue them at the set rate.
+        """Start a redrive: hold its dead letters and requeue them at the set rate.
 
-        Skip those held by another redrive.
+        Those held by another redrive are skipped.
         """
         return self._moved(id, lifecycle.start, sends=True)
 
@@ -312,5 +315,5 @@ class AbortRedrive(_Move):
 
     @_described("abort")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Stop sending permanently; sent entries continue, the rest stays open."""
+        """Stop sending permanently; sent entries continue, the others stay open."""
         return self._moved(id, lifecycle.abort, sends=False)

@@ -34,7 +34,7 @@ from valkyr_plugins.redrive.progress import progress
 
 
 class Choice(Body):
-    """The dead letters, chosen in one of three ways; those open now are taken."""
+    """The dead letters, chosen in one of three ways; those that are open now are used."""
 
     ids = serializers.ListField(child=Id(), required=False, min_length=1, max_length=MAX_IDS)
     filter = EntryFilters(required=False)
@@ -98,7 +98,7 @@ class NewRedrive(Choice):
 
 
 class RedriveReason(Body):
-    """The reason."""
+    """The reason for a redrive."""
 
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
@@ -158,7 +158,7 @@ class RedriveSummary(CamelCase, serializers.ModelSerializer[Redrive]):
 
     @extend_schema_field(ProgressShape)
     def get_progress(self, redrive: Redrive) -> dict[str, Any]:
-        """Return counts, rate and what is left."""
+        """Return counts, rate and remaining time."""
         now: datetime = self.context["now"]
         found = progress(redrive, now)
         return {

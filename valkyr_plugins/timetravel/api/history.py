@@ -59,7 +59,7 @@ class StepInputs(JsonObject):
 
 
 class ForkOverrides(Body):
-    """The changes of a fork, which are merged into the existing values (RFC 7396)."""
+    """The changes of a fork, each merged into the existing values (RFC 7396)."""
 
     input = Json(required=False, allow_null=True, help_text="The payload.")
     variables = JsonObject(required=False, help_text="Declared variables by name.")
@@ -203,11 +203,11 @@ class ForkExecution(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Start a new execution from a checkpoint, or from right before a step, which runs again.
 
-        Without either it begins at the beginning. The origin stays as it is. *Trigger* alone gives
+        Without either it begins at the beginning. The origin is not changed. *Trigger* alone gives
         another input to the latest version. A step or a checkpoint, another version than the pinned
         or the latest, and another input for an older version need *operate*; overrides of variables
-        and steps need *author*, or `redrive_with_overrides` and *operate*. A fork from behind an
-        approval begins right before it, so that it is asked again.
+        and steps need *author*, or `redrive_with_overrides` and *operate*. A fork from a point
+        after an approval begins right before the approval, which is requested again.
         """
         found, may = obtain(self.user, origins(), id, Action.TRIGGER)
         given = self.body(Fork)

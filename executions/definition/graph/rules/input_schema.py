@@ -1,4 +1,4 @@
-"""Rules for the payload's JSON Schema: valid, self-contained, and safe to validate with."""
+"""Rules for the payload's JSON Schema: valid, self-contained, and cheap enough to validate with."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -133,7 +133,7 @@ def _meta_problems(schema: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
 
 
 def _part_problems(schema: Any) -> Iterator[DefinitionProblem]:
-    """Yield references out of the document and patterns that cannot be matched."""
+    """Yield references to other documents, and patterns that cannot be matched."""
     with spending(for_a_schema()):
         bad = list(bad_patterns(schema))
     for place, error in bad:

@@ -1,4 +1,4 @@
-"""Rules for tasks and modules: unique IDs, known types, valid configuration, suitable queues."""
+"""Rules for tasks and modules: unique IDs, known types, configuration, queues, credentials."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ RESERVED_QUEUES = frozenset({"control"})
 def module_problems(
     reading: BodyReading, catalog: Catalog, variables: Mapping[str, Any]
 ) -> Iterator[DefinitionProblem]:
-    """Yield problems of modules, and mark invalid modules, so that edges do not judge them."""
+    """Yield problems of modules, and mark invalid modules, which the rules for edges skip."""
     for task in reading.duplicates:
         message = f'a task with the ID "{task.id}" already exists; IDs must be unique'
         yield problem((*task.pointer, "id"), "duplicate_id", message)
@@ -179,7 +179,7 @@ def _reason(spec: ModuleSpec, module: ModuleEntry) -> str:
 
 
 def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[DefinitionProblem]:
-    """Yield modules whose queue in the definition does not suit them."""
+    """Yield modules that cannot run on the queue that the definition gives them."""
     for task in reading.tasks:
         for module, inherited in task.steps:
             own: Any = module.document.get("queue", inherited.get("queue"))

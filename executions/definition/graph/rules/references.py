@@ -34,7 +34,7 @@ class BodyView:
 
     `task` is the template's own, or the container around it; None if all tasks have ended. `before`
     are the tasks that ended before it, as bits; None if unknown. `done` says that the task itself
-    succeeded, as it has before its undo.
+    has succeeded, which is so in its undo.
     """
 
     body: BodyReading
@@ -45,11 +45,11 @@ class BodyView:
 
 @dataclass(frozen=True, slots=True)
 class TemplateScope:
-    """The bodies a template sees, innermost first, which also resolves names.
+    """The bodies that a template sees, innermost first; resolves names.
 
     `elsewhere` maps each task ID to its body. `between_turns` is the scope of a loop's condition,
-    which is rendered after or before an iteration; `has_event` that of a filter; `takes_secrets`
-    that of values a module gets in memory only.
+    which is rendered after or before an iteration; `has_event` marks the scope of a filter;
+    `takes_secrets` that of values which a module gets in memory only.
     """
 
     views: tuple[BodyView, ...]
@@ -216,7 +216,7 @@ def template_problems(
 
 
 def bodies_by_task(reading: BodyReading) -> dict[str, BodyReading]:
-    """Return the body of each task ID; of several the outermost, then the first."""
+    """Return the body of each task ID; if several have that ID, the outermost, then the first."""
     found: dict[str, BodyReading] = {}
     level = [reading]
     while level:

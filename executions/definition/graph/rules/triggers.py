@@ -88,7 +88,7 @@ def _span(trigger: Mapping[str, Any], pointer: Pointer) -> Iterator[DefinitionPr
 
 
 def _instant(text: str) -> datetime | None:
-    """Parse an ISO 8601 instant; None if it is invalid or has no time zone."""
+    """Parse an ISO 8601 instant; None if the text is invalid or has no time zone."""
     try:
         instant = datetime.fromisoformat(text)
         return instant.astimezone(UTC) if instant.tzinfo is not None else None
@@ -116,7 +116,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def trigger_problems(document: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Yield triggers that can never start anything, or that contain a secret."""
+    """Yield triggers that can never start an execution, or that contain a secret."""
     triggers = document.get("triggers")
     for index, trigger in enumerate(triggers if isinstance(triggers, list) else []):
         pointer: Pointer = ("triggers", index)
@@ -180,7 +180,7 @@ def _broker(address: Any, pointer: Pointer) -> Iterator[DefinitionProblem]:
 
 
 def _server(address: str) -> tuple[bool, bool]:
-    """Return whether it is a broker's address, and whether it contains a secret."""
+    """Return whether the text is a broker's address, and whether it contains a secret."""
     try:
         parts = urlsplit(address)
         sound = parts.scheme in BROKERS and bool(parts.hostname) and (parts.port or 1) > 0

@@ -43,7 +43,7 @@ class Trial:
     told_already: frozenset[str] = frozenset()  # where tasks are read that are not in it
 
     def told(self, found: list[DefinitionProblem]) -> list[DefinitionProblem]:
-        """Return these problems and the document's, with paths as in the request."""
+        """Return these problems and the document's, with paths as in the requested definition."""
         placed = (self._placed(one) for one in found)
         known = self.told_already
         rest = [one for one in placed if one.code not in UNKNOWN or one.path not in known]
@@ -99,13 +99,13 @@ class _Making:
         return {"tasks": tasks, "edges": [edge for _, edge in self._edges()]}
 
     def places(self) -> dict[tuple[str, int], str]:
-        """Return the place of each of its tasks and edges in the given definition."""
+        """Return the place of each of the section's tasks and edges in the given definition."""
         tasks = {("tasks", i): key_path(t.pointer) for i, t in enumerate(self._tasks())}
         edges = {("edges", i): key_path(at) for i, (at, _) in enumerate(self._edges())}
         return tasks | edges
 
     def problems(self) -> Iterator[DefinitionProblem]:
-        """Yield pinned tasks whose next path is unknown."""
+        """Yield pinned tasks for which the outcome to follow is unknown."""
         for task in self._tasks():
             if task.index in self.section.pinned and self._outcome(task) is None:
                 names = ", ".join(f'"{one}"' for one in outcomes_of(task) or ())
@@ -113,7 +113,7 @@ class _Making:
                 yield problem(("pinned", task.id, "outcome"), "outcome_required", message)
 
     def reads_of_others(self) -> frozenset[str]:
-        """Yield its reads of tasks outside it; `problems` of the section report them."""
+        """Yield the section's reads of tasks outside it; the section's `problems` report them."""
         known, found = self.reading.by_id, self.section
         reads = (read for task in found.running for read in found.reads[task])
         others = (read for read in reads if known.get(read.name, -1) not in found.kept)
@@ -137,7 +137,7 @@ class _Making:
         return {key: value for key, value in task.document.items() if key not in without}
 
     def _outcome(self, task: TaskEntry) -> str | None:
-        """Return the given outcome, or the only one that leads on; None if it is open."""
+        """Return the given outcome, or the only one that leads on; None if several are possible."""
         pin = self.asked.pinned[task.id]
         if pin.outcome is not None:
             return pin.outcome
@@ -162,7 +162,7 @@ class _Making:
         return {"from": edge.from_id, "to": edge.to_id, **on}
 
     def _leading_in(self) -> Iterator[tuple[Pointer, dict[str, Any]]]:
-        """Return edges by which the results of earlier tasks exist when the run begins."""
+        """Return edges that make the results of earlier tasks available when the run begins."""
         start = self.section.start
         if start is None:
             return

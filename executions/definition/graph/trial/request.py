@@ -17,7 +17,7 @@ SKIPPED = "skipped"  # as an outcome of a pinned task: no edge from it is taken
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """The pinned result of a task; without an outcome, the only one that leads on."""
+    """The pinned result of a task; without an outcome, the only outcome with an edge."""
 
     output: Any = None
     outcome: str | None = None
@@ -107,7 +107,7 @@ def literal(value: Any) -> dict[str, Any]:
 
 
 def without_values(definition: Any, instead: Any) -> Any:
-    """Return a definition, as written or resolved, with `instead` for pinned results."""
+    """Return a definition, as written or resolved, with `instead` in place of pinned results."""
     if not isinstance(definition, dict) or not isinstance(definition.get("tasks"), list):
         return definition
     return definition | {"tasks": [_hidden(task, instead) for task in definition["tasks"]]}

@@ -1,8 +1,8 @@
 """Select the tasks of a test run.
 
 They are the requested tasks and their requirements: the tasks before them and those that they read.
-A pinned task has no requirements. A run that begins at a task runs no earlier task, so the required
-ones of these must be pinned.
+A pinned task has no requirements. A run that begins at a task runs no earlier task, so required
+earlier tasks must be pinned.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from executions.definition.templating.errors import Pointer
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A task that is read, and where; `called` if only its callback URL is read."""
+    """A task that is read, and its place; `called` if only its callback URL is read."""
 
     pointer: Pointer
     name: str
@@ -29,7 +29,7 @@ class Read:
 
 
 def reads_of(task: TaskEntry) -> Iterator[Read]:
-    """Yield every read of a task beside this one; a body's own task of the same ID hides it."""
+    """Yield every read of a task next to this one; a body's own task of the same ID hides it."""
     inner: Collection[str] = task.body.by_id if task.body is not None else ()
     for module in task.modules:
         later = module.spec.deferred if module.spec is not None else ()
@@ -139,7 +139,7 @@ def _core(ways: "_Ways", reading: BodyReading, asked: TrialRequest) -> frozenset
 
 
 class _Ways:
-    """The edges of a body, in both directions; cycles are harmless."""
+    """The edges of a body, in both directions; may contain cycles."""
 
     def __init__(self, reading: BodyReading) -> None:
         count = len(reading.tasks)

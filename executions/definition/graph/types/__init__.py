@@ -34,7 +34,7 @@ class Typed:
     root: Schema
 
     def at(self, key: Key) -> "Typed | Missing | None":
-        """Return the type of a key: known, missing, or None if unknown."""
+        """Return the type of a key: a type, Missing, or None if unknown."""
         found = [_under(branch, key) for branch in self._branches()]
         if not found or None in found:
             return None
@@ -48,7 +48,7 @@ class Typed:
         return Missing(tuple(dict.fromkeys(names)), " or ".join(sorted(kinds)))
 
     def kinds(self) -> frozenset[str]:
-        """Return the possible CLASSES; all of them for an open schema."""
+        """Return the possible classes of values (CLASSES); all of them for an open schema."""
         found: set[str] = set()
         for branch in self._branches():
             kind = _type(branch.schema)
@@ -58,7 +58,10 @@ class Typed:
         return frozenset(found) or ANY
 
     def _branches(self) -> Iterator["Typed"]:
-        """Return the alternatives without null, references resolved; an open schema is one."""
+        """Return the alternatives without null, references resolved.
+
+        An open schema is one alternative.
+        """
         pending, followed = [self.schema], 0
         while pending:
             schema = pending.pop(0)
@@ -91,7 +94,7 @@ def _referred(reference: Any, root: Schema) -> Any:
 
 
 def _type(schema: Any) -> str | None:
-    """Return the only declared type; None if it is open."""
+    """Return the only declared type; None if several or none are declared."""
     kind = schema.get("type")
     if any(word in schema for word in ("$ref", "allOf", "not", "if")):
         return None

@@ -1,8 +1,8 @@
-"""The process that a step's code gets.
+"""The process in which a step's code runs.
 
 It reads the request as JSON from standard input, and writes the report to standard output and the
 code's prints to standard error. `main` is the supervisor of the built-in sandbox. It stays outside,
-where the code cannot reach it, and ends its child, which confines itself, on SIGTERM, when the
+where the code cannot reach it, and ends its child, which confines itself: on SIGTERM, when the
 worker dies, or when its time is over. In bubblewrap, which supervises too, `inside` is the whole
 process.
 """
@@ -28,7 +28,7 @@ SPARE_PROCESSOR_SECONDS = 2
 
 
 def set_limits(seconds: float, memory_mb: int) -> None:
-    """Limit this process: it can start no process or thread, and grow no further.
+    """Limit this process: it cannot start processes or threads, and its memory cannot grow further.
 
     CPU time is a second defence: the waiting process measures the time.
     """
@@ -136,7 +136,7 @@ def _confine() -> None:
 
 
 def _confine_inside() -> None:
-    """Enter what bubblewrap leaves open."""
+    """Apply the limits that bubblewrap leaves open."""
     _require_landlock()
     namespaces.bound_tmp()
     namespaces.become_nobody(saved=namespaces.ROOT)

@@ -33,7 +33,7 @@ def leave() -> None:
 
 
 def become_nobody(saved: int = NOBODY) -> None:
-    """Change from root, whom limits do not bind, to a user who owns nothing.
+    """Change from root, to whom limits do not apply, to a user without any files.
 
     Bubblewrap, which is root without capabilities, may send its last signal only to a process whose
     saved user is root. The process itself cannot return to root: `count_alone` follows, and a
@@ -76,7 +76,7 @@ def sources() -> list[str]:
 
 
 def hidden() -> list[str]:
-    """Return folders of installed packages in these, which may contain any files."""
+    """Return the folders of installed packages in these folders, which may contain any files."""
     library = Path(os.__file__).parent
     found = {library / name for name in PACKAGES}
     for folder in map(Path, sources()):

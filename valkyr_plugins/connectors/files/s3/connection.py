@@ -43,9 +43,9 @@ ATTEMPTS = 2  # of one request, in addition to the step's own retries
 
 
 class Guard:
-    """Makes the sockets of a connection, except to addresses that steps must not reach.
+    """Creates the sockets of a connection, except to addresses that steps must not reach.
 
-    `allows` are the egress rules; a `trusted` endpoint may stand in a private network.
+    `allows` are the egress rules; a `trusted` endpoint may be in a private network.
     """
 
     def __init__(self, allows: Callable[[str], bool], *, trusted: bool) -> None:
@@ -91,7 +91,7 @@ class S3Connection:
         return sync(self.filesystem.loop, work, timeout=seconds)
 
     def close(self) -> None:
-        """Close its sockets."""
+        """Close the connection's sockets."""
         creator = getattr(self.filesystem, "_s3creator", None)
         if creator is not None:
             sync(self.filesystem.loop, creator.__aexit__, None, None, None, timeout=CLOSE_SECONDS)
@@ -158,7 +158,7 @@ class PastEnd(StepError):
 
 
 def failure_of(error: Exception, place: FileLocation, connection: S3Connection) -> StepError:
-    """Return the failure in our words; the server's text is shortened, and holds no key."""
+    """Convert an error to a StepError; the server's text is shortened and contains no key."""
     name, host = f"s3://{place.rest}", connection.endpoint.host
     if connection.guard is not None and connection.guard.refused:
         return StepError(
@@ -183,7 +183,7 @@ def failure_of(error: Exception, place: FileLocation, connection: S3Connection) 
 
 
 def _outside(connection: S3Connection) -> StepError:
-    """Return the refusal by the egress rules."""
+    """Return the StepError for an address that the egress rules forbid."""
     assert connection.guard is not None
     try:
         among(*connection.endpoint.address, connection.guard.outside)

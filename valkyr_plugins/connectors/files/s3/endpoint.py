@@ -26,7 +26,7 @@ class S3Endpoint:
 
     @property
     def host(self) -> str:
-        """Return the host, with an unusual port; shown to users."""
+        """Return the host, with the port if it is unusual; shown to users."""
         if self.url is None:
             return f"s3.{self.region}.amazonaws.com"
         parts = urlsplit(self.url)

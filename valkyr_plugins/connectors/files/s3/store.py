@@ -74,7 +74,10 @@ class S3Store:
             asked["ContinuationToken"] = answer["NextContinuationToken"]
 
     def delete(self, place: FileLocation) -> bool:
-        """Delete an object; S3 does not report whether it existed, so that is queried first."""
+        """Delete an object.
+
+        S3 does not report whether it existed, so its existence is queried first.
+        """
         try:
             self._call(place, "head_object")
         except ObjectMissing:
@@ -87,7 +90,7 @@ class S3Store:
         self._connection.close()
 
     def _own(self, place: FileLocation, data: bytes) -> Facts:
-        """Return the facts of an equal object, which an earlier attempt of this step left."""
+        """Return the facts of an equal object that an earlier attempt of this step wrote."""
         found, facts = self.read(place, 0, len(data) + 1)
         if found != data:
             raise StepError(f"s3://{place.rest} exists already, with another content")

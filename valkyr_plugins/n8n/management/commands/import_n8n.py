@@ -1,4 +1,4 @@
-"""Exports of n8n, files and folders of them, become workflows."""
+"""Import exports of n8n, from files and folders, as workflows."""
 
 import json
 from collections.abc import Iterator

@@ -159,7 +159,7 @@ def _made(options: dict[str, Any]) -> Redrive:
 
 
 def _chosen(options: dict[str, Any]) -> tuple[QuerySet[DeadLetterEntry], dict[str, Any]]:
-    """Return the rows, and how they were chosen."""
+    """Return the chosen rows, and the kind of choice."""
     rows = DeadLetterEntry.objects.all()
     if options["group"]:
         return rows.filter(group_id=options["group"]), {"groupId": str(options["group"])}
@@ -201,7 +201,7 @@ def _ending(redrive: Redrive) -> str:
 
 
 def _of_preview(found: Preview) -> Iterator[str]:
-    """Return the preview without inputs, since a terminal's scroll-back is kept."""
+    """Return the preview without inputs, because terminals keep their output."""
     yield f"{found.runs:,} would run, in about {found.seconds:,.0f} s."
     if found.truncated:
         yield "There are more; these are the oldest."
@@ -222,7 +222,7 @@ def _of_preview(found: Preview) -> Iterator[str]:
 
 
 def _of_progress(redrive: Redrive) -> str:
-    """Return one line, which stays equal without progress."""
+    """Return the progress in one line."""
     now = progress(redrive)
     parts = [
         f"{now.queued:,} queued",
