@@ -42,7 +42,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     operations = OPERATIONS
     list_display = ("failure", "where", "many", "trend", "seen", "mark")
-    change_form_before_template = "dlq/group.html"
+    change_form_outer_before_template = "dlq/group.html"
     list_display_links = ("failure",)
     list_select_related = ("workflow", "owner")
     list_filter = (StatusFilter, GroupFieldsFilter)

@@ -43,7 +43,8 @@ class PageSection:
 class Page:
     """A whole page; `lead` is a sentence (or a mark) that introduces it.
 
-    `first` are the sections above the facts. Without a `title` the object's own text is the title.
+    `top` precedes all, `first` are the sections above the facts. Without a `title` the object's own
+    text is the title.
     """
 
     lead: Sequence[Cell]
@@ -51,6 +52,7 @@ class Page:
     sections: Sequence[PageSection] = field(default_factory=tuple)
     title: str = ""
     first: Sequence[PageSection] = ()
+    top: Cell = ""
 
 
 def json_section(title: str, value: Any, *, folded: bool = True) -> PageSection:

@@ -63,6 +63,7 @@ else:
 __all__ = [
     "FONTS",
     "MEDIA",
+    "MONITOR",
     "UNFOLD",
     "ActionVariant",
     "ChangeList",
@@ -94,6 +95,11 @@ _STYLES = [*([] if UNFOLD else [*_FONTS, "executions/plain.css"]), "executions/v
 # For pages that are not the admin's.
 FONTS = forms.Media(css={"all": _FONTS})
 MEDIA = forms.Media(css={"all": _STYLES}, js=["executions/valkyr.js", "executions/palette.js"])
+# For the execution's page, whose live part is the studio's code.
+MONITOR = forms.Media(
+    css={"all": ["executions/studio/shared.css", "executions/studio/monitor.css"]},
+    js=[forms.Script("executions/studio/monitor.js", type="module")],
+)
 # The page a dialog was opened on, where it is a page of its own.
 BACK = "_back"
 

@@ -21,7 +21,7 @@ from tests.support.workflows import ACTOR, publish, start, task
 
 def address_of(page: Any, execution: Any, query: str = "") -> str:
     pk = getattr(execution, "pk", execution)
-    return f"{page.home}/admin/executions/workflowexecution/{pk}/monitor/{query}"
+    return f"{page.home}/admin/executions/workflowexecution/{pk}/change/{query}"
 
 
 def watch(page: Any, execution: Any, query: str = "") -> None:

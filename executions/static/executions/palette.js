@@ -26,7 +26,7 @@
 
   // Pages of single objects are remembered in this browser.
   function remember() {
-    if (!/\/(change|monitor)\/$/.test(location.pathname)) return;
+    if (!/\/change\/$/.test(location.pathname)) return;
     const title = document.querySelector("h1")?.lastElementChild?.textContent.trim() || document.title;
     const here = { title, icon: "history", address: location.pathname };
     const others = recent().filter((one) => one.address !== here.address);

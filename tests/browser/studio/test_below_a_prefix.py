@@ -77,7 +77,7 @@ def test_an_execution_is_watched_in_the_monitor(elsewhere: Any) -> None:
     order = monitored.order()
     pk = order.pk
 
-    elsewhere.goto(f"{elsewhere.home}/office/executions/workflowexecution/{pk}/monitor/")
+    elsewhere.goto(f"{elsewhere.home}/office/executions/workflowexecution/{pk}/change/")
 
     expect(elsewhere.locator("#monitor")).to_have_attribute("data-ready", "yes")
     expect(elsewhere.get_by_role("status", name="Connection")).to_contain_text("live")

@@ -150,7 +150,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     """Created by users, driven by a duty."""
 
     operations = (START, PAUSE, RESUME, ABORT)
-    change_form_before_template = "redrive/redrive.html"
+    change_form_outer_before_template = "redrive/redrive.html"
     list_display = ("what", "mark", "bar", "failed", "who", "why", "created")
     list_display_links = ("what",)
     list_select_related = ("group",)

@@ -14,8 +14,11 @@ export interface Pages {
   /** Pages of one thing, by its id. */
   run: (id: string) => string;
   approval: (id: string) => string;
-  monitor: (id: string) => string;
+  executionPage: (id: string) => string;
   deadLetters: (id: string) => string;
+  /** Where a step is forked from, as it is and with changes in the studio; "" where nobody may. */
+  fork: string;
+  studio: string;
 }
 
 /** What the server wrote on the page's root element. */
@@ -34,7 +37,9 @@ export function pagesOf(root: HTMLElement): Pages {
     runners: told.runners ?? "",
     run: page("runPage"),
     approval: page("approvalPage"),
-    monitor: page("monitorPage"),
+    executionPage: page("executionPage"),
     deadLetters: page("deadLetters"),
+    fork: told.fork ?? "",
+    studio: told.studio ?? "",
   };
 }
