@@ -43,22 +43,23 @@ const inUse = (): boolean =>
   document.querySelector(".htmx-request, #header-inner [aria-expanded=true]") !== null ||
   document.querySelector(FACTS)?.contains(document.activeElement) === true;
 
-/** Replace what is in a place; the keyboard stays on a link to the same page, and what was opened
+/** Replace what is in a place; the keyboard stays on the same link or button, and what was opened
  * stays open. */
 function renew(fresh: Document, place: string): void {
   const [old, young] = [document.querySelector(place), fresh.querySelector(place)];
   if (!old || !young) return;
   const focused = old.contains(document.activeElement) ? document.activeElement : null;
-  const address = focused?.getAttribute("href");
   const opened = new Map(
     [...old.querySelectorAll("details")].map((one) => [nameOf(one), one.open] as const),
   );
   for (const one of young.querySelectorAll("details"))
     one.open = opened.get(nameOf(one)) ?? one.open;
   old.replaceChildren(...young.childNodes);
-  if (!address) return;
-  const same = [...old.querySelectorAll<HTMLElement>("a[href]")];
-  same.find((link) => link.getAttribute("href") === address)?.focus();
+  if (!focused) return;
+  const those = [...old.querySelectorAll<HTMLElement>("a[href], button")];
+  those.find((one) => aimOf(one) === aimOf(focused))?.focus();
 }
 
 const nameOf = (one: Element): string => one.querySelector("summary")?.textContent ?? "";
+/** What tells a link or a button from the others. */
+const aimOf = (one: Element): string => one.getAttribute("href") ?? one.textContent;
