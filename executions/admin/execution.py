@@ -240,9 +240,13 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         shown = [panel(request, obj) for panel in panels]
         sections += [section for section in shown if section is not None]
         sections += [
-            payload_section(gettext("Payload"), obj.trigger_payload, shown=sees),
-            payload_section(gettext("Variables"), obj.context_data, shown=sees),
-            payload_section(gettext("Output"), obj.output, shown=sees),
+            payload_section(name, value, shown=sees)
+            for name, value in (
+                (gettext("Payload"), obj.trigger_payload),
+                (gettext("Variables"), obj.context_data),
+                (gettext("Output"), obj.output),
+            )
+            if value not in (None, {})
         ]
         if obj.metrics_snapshot:
             sections.append(json_section(gettext("Metrics"), obj.metrics_snapshot))

@@ -17,9 +17,8 @@ from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
 from executions.admin.execution import live_part
 from executions.admin.studio import studio_of
-from executions.definition.versions import compiled
 from executions.models import WorkflowExecution
-from executions.states import TriggerType
+from executions.states import TriggerType, VersionKind
 from runners.repair.forks import fork_execution
 
 # The placeholder for an id in the addresses that the scripts complete.
@@ -33,7 +32,7 @@ def monitor(
 ) -> SafeString:
     """Return the frame; the execution's JSON stays in the database until requested."""
     get_token(request)  # the dialogs and decisions post with it
-    test = compiled(execution.version_id).test
+    test = execution.version.kind == VersionKind.TEST
     context = {
         "test": marks.test_run() if test else "",
         "state": marks.state(execution.state),

@@ -243,6 +243,7 @@ def explanation(request: HttpRequest, execution: WorkflowExecution) -> PageSecti
         REASONS_TITLE,
         headers=REASONS_HEADERS,
         rows=[own, *(_reason_row(step) for step in found.steps[:REASONS_SHOWN])],
+        folded=True,
         more=gettext("Only the first {REASONS_SHOWN} steps are shown.").format(
             REASONS_SHOWN=REASONS_SHOWN
         )

@@ -1,4 +1,4 @@
-"""The studio and the monitor in the language of their page, in a real browser."""
+"""The studio and an execution's page in the language of their page, in a real browser."""
 
 import re
 from collections.abc import Callable
@@ -95,7 +95,7 @@ def test_the_list_of_workflows_speaks_the_language_of_its_page(
 
 
 @pytest.mark.parametrize("language", ["de", "es"])
-def test_the_monitor_speaks_the_language_of_its_page(in_language: Any, language: str) -> None:
+def test_an_executions_page_speaks_its_language(in_language: Any, language: str) -> None:
     timeline, runs, retries = MONITOR[language]
     execution = monitored.order()
     page = in_language(language)
