@@ -48,7 +48,7 @@ from executions.states import (
 Panel = Callable[[HttpRequest, WorkflowExecution], PageSection | None]
 panels: list[Panel] = []
 # The live part of the page: its graph, its timeline, and the data of the selected step.
-live_part: Port[[OperatingAdmin, HttpRequest, WorkflowExecution], SafeString] = Port(
+live_part: Port[[OperatingAdmin, HttpRequest, WorkflowExecution, str], SafeString] = Port(
     "executions.admin.execution.live_part", "runners"
 )
 
@@ -90,6 +90,7 @@ UNDO = AdminOperation(
 )
 
 
+USUAL = 5  # a priority that needs no mention
 # The title: how many values of the payload, and the lengths of one and of all.
 TITLE_VALUES, TITLE_VALUE, TITLE_LENGTH = 3, 24, 60
 BODIES = ("body", "data", "payload", "input")
@@ -252,7 +253,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
             sections.append(json_section(gettext("Metrics"), obj.metrics_snapshot))
         sections.append(done_to(obj.pk))
         title = title_of(obj, shown=sees)
-        top = live_part(self, request, obj)
+        top = live_part(self, request, obj, title)
         return Page([], facts(self._facts(obj)), sections, title, top=top)
 
     def leads_to(self, view: str, row: WorkflowExecution) -> bool:
@@ -283,7 +284,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
             (gettext("Started"), marks.ago(obj.started_at)),
             (gettext("Finished"), marks.ago(obj.finished_at)),
             (gettext("Deadline"), marks.ago(obj.deadline_at) if obj.state in UNFINISHED else ""),
-            (gettext("Priority"), str(obj.priority)),
+            (gettext("Priority"), "" if obj.priority == USUAL else str(obj.priority)),
             (gettext("Idempotency key"), marks.copyable(obj.idempotency_key)),
             (gettext("Concurrency key"), marks.copyable(obj.concurrency_key)),
             (gettext("Slot"), _slot(obj)),

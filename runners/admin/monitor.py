@@ -28,12 +28,13 @@ EXECUTION = "executions_workflowexecution"
 
 @live_part.provide
 def monitor(
-    admin: OperatingAdmin, request: HttpRequest, execution: WorkflowExecution
+    admin: OperatingAdmin, request: HttpRequest, execution: WorkflowExecution, title: str
 ) -> SafeString:
     """Return the frame; the execution's JSON stays in the database until requested."""
     get_token(request)  # the dialogs and decisions post with it
     test = execution.version.kind == VersionKind.TEST
     context = {
+        "title": title,
         "test": marks.test_run() if test else "",
         "state": marks.state(execution.state),
         "trigger": TriggerType(execution.trigger_type).label,
@@ -51,10 +52,12 @@ def _changes(
 ) -> dict[str, str]:
     """Return where the selected step can be forked from, unchanged and in the studio, if at all."""
     fork = next((one for one in admin.operations if one.name == "fork"), None)
-    allowed = fork is not None and admin.may_operate(request, fork, execution)
+    if not fork_execution.provided or fork is None:
+        return {"fork": "", "studio": ""}
+    allowed = admin.may_operate(request, fork, execution)
     return {
         "fork": addresses.admin(f"{EXECUTION}_operate_fork", execution.pk) if allowed else "",
-        "studio": studio_of(execution) if fork_execution.provided else "",
+        "studio": studio_of(execution),
     }
 
 
@@ -64,6 +67,7 @@ def _facts(execution: WorkflowExecution) -> dict[str, Any]:
         "api": addresses.root(),
         "execution": execution.pk,
         "workflow": str(execution.workflow),
+        "state": f"{execution.state} {execution.compensation}",
         "run-page": links.page("runners_run", ANY),
         "approval-page": links.page("runners_approval", ANY),
         "execution-page": links.page(EXECUTION, ANY),

@@ -13,6 +13,7 @@ from runners.models import Run
 from runners.planning import plan_execution
 from runners.waits.approvals import decide
 from tests.browser import monitored
+from tests.browser.acting import page_action
 from tests.browser.holding import Held
 from tests.browser.pictures import picture, picture_in_both
 from tests.support.accessibility import findings_in_both
@@ -51,11 +52,6 @@ def row(page: Any, name: str) -> Any:
 def action(page: Any, name: str) -> Any:
     """A button in the page's header or in its menu."""
     return page.get_by_role("link", name=name, exact=True)
-
-
-def ask_to_cancel(page: Any) -> None:
-    page.get_by_role("button", name="More", exact=True).click()
-    action(page, "Cancel…").click()
 
 
 def details(page: Any) -> Any:
@@ -118,7 +114,7 @@ def test_what_is_asked_for_opens_though_the_page_is_renewed_meanwhile(staff_page
     execution = start(publish({"name": "One", "tasks": [task("a")]}))
     watch(staff_page, execution)
     asked = Held(staff_page, f"**/{execution}/cancel/")
-    ask_to_cancel(staff_page)
+    page_action(staff_page, "Cancel…").click()
 
     lifecycle.pause(execution, actor=ACTOR, reason="")
     expect(staff_page.locator("[data-top=state]")).to_contain_text("paused")
@@ -131,8 +127,9 @@ def test_what_is_asked_for_opens_though_the_page_is_renewed_meanwhile(staff_page
     expect(action(staff_page, "Resume…")).to_have_count(0)
     expect(button).to_be_focused()
     staff_page.keyboard.press("Escape")
+    expect(action(staff_page, "Cancel…")).to_be_focused()
+    staff_page.keyboard.press("Escape")
     expect(action(staff_page, "Resume…")).to_be_visible()
-    expect(staff_page.get_by_role("button", name="More", exact=True)).to_be_focused()
 
 
 def test_the_keyboard_and_what_was_opened_stay_as_the_page_is_renewed(staff_page: Any) -> None:
@@ -148,8 +145,7 @@ def test_the_keyboard_and_what_was_opened_stay_as_the_page_is_renewed(staff_page
     expect(action(staff_page, "Resume…")).to_be_visible()
     expect(action(staff_page, "Open in studio")).to_be_focused()
     expect(payload.locator("details")).to_have_attribute("open", "")
-    staff_page.get_by_role("button", name="More", exact=True).click()
-    action(staff_page, "Cancel…").click()
+    page_action(staff_page, "Cancel…").click()
     expect(staff_page.get_by_role("dialog").get_by_label("Reason")).to_be_focused()
 
 

@@ -1,4 +1,4 @@
-"""From an execution's page to the studio and back: an execution's data, and a fork of it with changes."""
+"""From an execution's page to the studio and back: its data, and a fork of it with changes."""
 
 from typing import Any
 

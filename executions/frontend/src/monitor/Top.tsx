@@ -31,7 +31,6 @@ export function Top() {
   const connection = useLiveStore((state) => state.connection);
   const execution = useLiveStore((state) => state.execution);
   const retries = useLiveStore((state) => state.retries);
-  const help = (): void => useMonitor.setState({ help: true });
   useRenewed(execution ? `${execution.state} ${execution.compensation}` : undefined);
   return (
     <>
@@ -59,17 +58,6 @@ export function Top() {
       <In place="[data-top=dead]">
         <Dead />
       </In>
-      <In place="[data-top=keys]">
-        <button
-          type="button"
-          className="vm-button"
-          aria-label={t("monitor.keys")}
-          title={t("monitor.keysByKey")}
-          onClick={help}
-        >
-          <Icon name="keyboard" />
-        </button>
-      </In>
       <In place="[data-hint]">
         <Hint />
       </In>
@@ -79,10 +67,11 @@ export function Top() {
 
 /** The server draws its part of the page anew once the state is another one. */
 function useRenewed(state: string | undefined): void {
-  const before = useRef(state);
+  const before = useRef(usePages().state);
   useEffect(() => {
-    if (before.current !== undefined && before.current !== state) void renewServed();
+    if (state === undefined || state === before.current) return;
     before.current = state;
+    void renewServed();
   }, [state]);
 }
 

@@ -4,6 +4,8 @@ import { ANY } from "../running/links";
 export interface Pages {
   execution: string;
   workflow: string;
+  /** The state that the server drew the page in. */
+  state: string;
   /** Whether it is a test run: what is dead in one has no dead letter. */
   test: boolean;
   signIn: string;
@@ -29,6 +31,7 @@ export function pagesOf(root: HTMLElement): Pages {
   return {
     execution: told.execution ?? "",
     workflow: told.workflow ?? "",
+    state: told.state ?? "",
     test: told.test === "true",
     signIn: told.signIn ?? "",
     executions: told.executions ?? "",
