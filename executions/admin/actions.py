@@ -50,7 +50,8 @@ class OperatingAdmin(ScopedAdmin):
     @classmethod
     def offer(cls, *more: AdminOperation) -> None:
         """Add operations; upper apps add theirs to the pages of lower ones."""
-        cls.operations = (*cls.operations, *more)
+        # Those that show secrets come last.
+        cls.operations = tuple(sorted((*cls.operations, *more), key=lambda one: one.sensitive))
         names = []
         bulk = []
         for operation in cls.operations:

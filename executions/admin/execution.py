@@ -1,5 +1,6 @@
 """Executions: a list by state, a page with the whole history; cancel, pause, resume."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -94,6 +95,7 @@ USUAL = 5  # a priority that needs no mention
 # The title: how many values of the payload, and the lengths of one and of all.
 TITLE_VALUES, TITLE_VALUE, TITLE_LENGTH = 3, 24, 60
 BODIES = ("body", "data", "payload", "input")
+IDENTIFIES = re.compile(r"(?i)(id|key|number|code|reference|order|invoice)$")
 
 
 class StateFilter(StateTabFilter):
@@ -134,24 +136,28 @@ def title_of(row: WorkflowExecution, *, shown: bool) -> str:
 
 
 def _first_values(payload: Any) -> list[str]:
-    """Return the first simple values of a payload with their names, secrets left out."""
-    return [text for _, text in zip(range(TITLE_VALUES), _values(masked(payload)), strict=False)]
+    """Return the first simple values of a payload with their names: ids first, secrets left out."""
+    # The database keeps the keys of an object in an order of its own.
+    found = sorted(_values(masked(payload)), key=lambda one: not IDENTIFIES.search(one[0]))
+    return [f"{name} {text}" for name, text in found[:TITLE_VALUES]]
 
 
-def _values(payload: Any) -> Iterator[str]:
+def _values(payload: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(payload, Mapping):
         return
     for name, value in payload.items():
         simple = isinstance(value, int | float) or (isinstance(value, str) and value)
         if simple and value != MASK and not str(name).startswith("$"):
-            yield f"{name} {marks.clipped(as_text(value), TITLE_VALUE)}"
+            yield str(name), marks.clipped(_as_text(value), TITLE_VALUE)
     # A webhook's payload and an event's have the values that the workflow is about one level below.
     for name in BODIES:
         yield from _values(payload.get(name))
 
 
-def as_text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     """Return a simple value as JSON spells it, a text without quotation marks."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from executions import addresses
 from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
-from executions.admin.execution import live_part
+from executions.admin.execution import live_part, title_of
 from executions.admin.studio import studio_of
 from executions.models import WorkflowExecution
 from executions.states import TriggerType, VersionKind
@@ -67,6 +67,7 @@ def _facts(execution: WorkflowExecution) -> dict[str, Any]:
         "api": addresses.root(),
         "execution": execution.pk,
         "workflow": str(execution.workflow),
+        "called": title_of(execution, shown=False),
         "state": f"{execution.state} {execution.compensation}",
         "run-page": links.page("runners_run", ANY),
         "approval-page": links.page("runners_approval", ANY),

@@ -77,8 +77,9 @@ def test_a_run_leads_to_it_with_itself_selected(
 
 PAYLOADS = [
     ({"order": 1047, "customer": "ada", "password": "hunter2"}, "order 1047, customer ada"),
+    ({"total": 24.5, "orderId": "A-17", "euros": 2.0}, "orderId A-17, euros 2, total 24.5"),
     ({"body": {"order": 7, "express": True}, "headers": {"x": 1}}, "order 7, express true"),
-    ({"text": "word " * 40, "n": 1.5}, "text word word word word wor…, n 1.5"),
+    ({"text": "word " * 40, "n": 1.5}, "n 1.5, text word word word word wor…"),
     ({"items": [1, 2]}, None),
     (None, None),
 ]
