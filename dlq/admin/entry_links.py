@@ -48,7 +48,7 @@ def page(model: str, pk: Any) -> str:
 def execution_page(entry: DeadLetterEntry) -> str:
     """Return the URL of the execution's page with the failed run selected."""
     address = page("executions_workflowexecution", entry.execution_id)
-    return f"{address}?run={entry.run_id}" if address and entry.run_id else address
+    return f"{address}?run={entry.run_id}" if address else ""
 
 
 def flower(entry: DeadLetterEntry) -> str:

@@ -98,7 +98,7 @@ MEDIA = forms.Media(css={"all": _STYLES}, js=["executions/valkyr.js", "execution
 # For the execution's page, whose live part is the studio's code.
 MONITOR = forms.Media(
     css={"all": ["executions/studio/shared.css", "executions/studio/monitor.css"]},
-    js=[forms.Script("executions/studio/monitor.js", type="module")],
+    js=[forms.Script("executions/studio/monitor.js", type="module")],  # type: ignore[list-item]
 )
 # The page a dialog was opened on, where it is a page of its own.
 BACK = "_back"
