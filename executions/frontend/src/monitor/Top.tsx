@@ -58,7 +58,7 @@ export function Top() {
       <In place="[data-top=dead]">
         <Dead />
       </In>
-      <In place="[data-hint]">
+      <In place="[data-top=hint]">
         <Hint />
       </In>
     </>
