@@ -230,7 +230,7 @@ def test_a_killed_worker_process_is_seen_and_its_step_taken_over(desk: Page, sta
     run = api(stack, f"/v1/Run?executionId={execution}")[0]
     assert (run["state"], run["attempt"]) == ("SUCCESS", 1)
     desk.get_by_role("button", name=re.compile("sum.*succeeded")).click()
-    expect(desk.get_by_text("1, its worker died")).to_be_visible()
+    expect(desk.get_by_text("1 (worker lost)")).to_be_visible()
 
 
 def _holder(stack: Stack) -> psutil.Process:
