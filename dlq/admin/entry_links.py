@@ -1,4 +1,4 @@
-"""Links to related pages of a failure: execution, monitor, run, group; trace, Flower, Sentry."""
+"""Links to related pages of a failure: execution, run, group; trace, Flower, Sentry."""
 
 from typing import Any
 from urllib.parse import quote
@@ -10,7 +10,6 @@ from django.utils.translation import gettext
 
 from dlq.conf import sentry_template
 from dlq.models import DeadLetterEntry
-from executions import addresses
 from executions.admin import links
 from executions.admin.marks import filled, trace
 from executions.configuration import settings as valkyr_settings
@@ -19,12 +18,7 @@ from executions.configuration import settings as valkyr_settings
 def entry_links(entry: DeadLetterEntry) -> SafeString:
     """Return a row of links; omit those to pages that this installation does not have."""
     every = [
-        (
-            gettext("Execution"),
-            "play_circle",
-            page("executions_workflowexecution", entry.execution_id),
-        ),
-        (gettext("Monitor"), "monitoring", monitor(entry)),
+        (gettext("Execution"), "play_circle", execution_page(entry)),
         (gettext("Run"), "list_alt", page("runners_run", entry.run_id)),
         (gettext("Failure group"), "stacks", page("dlq_failuregroup", entry.group_id)),
         (gettext("Trace"), "timeline", trace(entry.execution.trace_id)),
@@ -51,9 +45,10 @@ def page(model: str, pk: Any) -> str:
         return ""
 
 
-def monitor(entry: DeadLetterEntry) -> str:
-    """Return a link to the execution's live view."""
-    return addresses.admin_or_none("executions_workflowexecution_monitor", entry.execution_id)
+def execution_page(entry: DeadLetterEntry) -> str:
+    """Return the URL of the execution's page with the failed run selected."""
+    address = page("executions_workflowexecution", entry.execution_id)
+    return f"{address}?run={entry.run_id}" if address else ""
 
 
 def flower(entry: DeadLetterEntry) -> str:

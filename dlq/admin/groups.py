@@ -49,7 +49,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     operations = OPERATIONS
     list_display = ("failure", "where", "many", "mark", "seen", "trend")
-    change_form_before_template = "dlq/group.html"
+    change_form_outer_before_template = "dlq/group.html"
     list_display_links = ("failure",)
     list_select_related = ("workflow", "owner")
     list_filter = (StatusFilter, GroupFieldsFilter)

@@ -25,13 +25,15 @@ SHOWN = 50
 HEADERS = (lazy("Step"), lazy("State"), lazy("Why"), lazy("Since"), lazy("Resolved"))
 
 
-def dead_letters(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """Return one row per dead letter, newest first."""
-    found = (
+def dead_letters(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
+    """Return one row per dead letter, newest first; None without one."""
+    found = list(
         DeadLetterEntry.objects.filter(execution=execution)
         .defer("original_inputs", "original_config")
         .order_by("-id")[:SHOWN]
     )
+    if not found:
+        return None
     return PageSection(
         gettext("Dead letters"),
         headers=HEADERS,
@@ -45,7 +47,6 @@ def dead_letters(request: HttpRequest, execution: WorkflowExecution) -> PageSect
             ]
             for entry in found
         ],
-        empty=gettext("No dead letters in this execution."),
     )
 
 

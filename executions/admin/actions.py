@@ -35,6 +35,14 @@ class OperatingAdmin(ScopedAdmin):
     # Methods that show another page of one object; their buttons precede those of operations.
     views: ClassVar[tuple[str, ...]] = ()
 
+    def leads_to(self, view: str, row: Any) -> bool:
+        """Return whether the row's page has the button of one of `views`."""
+        return True
+
+    def primary_of(self, row: Any) -> str:
+        """Return the name of the page's primary operation in the row's state; "" for the usual."""
+        return ""
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.offer()
@@ -42,7 +50,8 @@ class OperatingAdmin(ScopedAdmin):
     @classmethod
     def offer(cls, *more: AdminOperation) -> None:
         """Add operations; upper apps add theirs to the pages of lower ones."""
-        cls.operations = (*cls.operations, *more)
+        # Those that show secrets come last.
+        cls.operations = tuple(sorted((*cls.operations, *more), key=lambda one: one.sensitive))
         names = []
         bulk = []
         for operation in cls.operations:
@@ -93,7 +102,7 @@ class OperatingAdmin(ScopedAdmin):
             f"operate_{op.name}"
             for op in self.operations
             if row and not op.operation.refuse(row) and self.may_operate(request, op, row)
-        } | set(self.views)
+        } | {name for name in self.views if row and self.leads_to(name, row)}
         offered = super().get_actions_detail(request, object_id)
         return [action for action in offered if action.method.original_function_name in can]
 
@@ -101,8 +110,10 @@ class OperatingAdmin(ScopedAdmin):
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         """Put all buttons but two into a menu; without Unfold, show them in a row that wraps."""
-        if UNFOLD and context.get("actions_detail"):
-            context["actions_detail"] = with_menu(context["actions_detail"])
+        buttons = context.get("actions_detail") or []
+        if row := context.get("original"):
+            buttons = with_primary(buttons, self.primary_of(row))
+        context["actions_detail"] = with_menu(buttons) if UNFOLD else buttons
         answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
         return answer
 
@@ -177,6 +188,20 @@ def _variant(operation: AdminOperation) -> Any:
     if operation.primary:
         return ActionVariant.PRIMARY
     return ActionVariant.DANGER if operation.danger else ActionVariant.DEFAULT
+
+
+def with_primary(buttons: Iterable[Mapping[str, Any]], name: str) -> Iterable[Mapping[str, Any]]:
+    """Return the buttons of a page, with the operation of that name as the only primary one."""
+    if not name:
+        return buttons
+    chosen = {True: ActionVariant.PRIMARY, False: ActionVariant.DEFAULT}
+    found = []
+    for button in buttons:
+        first = button["path"].endswith(f"/{name}/")
+        replaced = first or button.get("variant") == ActionVariant.PRIMARY
+        variant = {"variant": chosen[first]} if replaced else {}
+        found.append({**button, **variant, "primary": first})
+    return found
 
 
 def with_menu(buttons: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

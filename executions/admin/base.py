@@ -279,7 +279,7 @@ class ScopedAdmin(AuditedAdmin):
 class FactAdmin(ScopedAdmin):
     """Rows that the engine owns, in a list and a read-only page."""
 
-    change_form_before_template = "valkyr/facts.html"
+    change_form_outer_before_template = "valkyr/facts.html"
     # Big tables are read in the order of their key; sorting by another column reads all of one.
     sortable_by = ()
     actions_selection_counter = True
@@ -318,7 +318,9 @@ class FactAdmin(ScopedAdmin):
             page: Page = self.page(request, obj)
             obj.page_title = page.title  # type: ignore[attr-defined]
             context["page"] = page
-            context["title"] = f"{str(self.opts.verbose_name).capitalize()}"
+            context["title"] = str(self.opts.verbose_name).capitalize()
+            if page.title:
+                context |= {"title": page.title, "subtitle": None}
         answer: HttpResponse = super().render_change_form(
             request, context, add, change, form_url, obj
         )

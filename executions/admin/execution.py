@@ -1,11 +1,13 @@
 """Executions: a list by state, a page with the whole history; cancel, pause, resume."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from executions import lifecycle
@@ -25,12 +27,15 @@ from executions.admin.sections import (
     payload_section,
     text_section,
 )
-from executions.admin.skin import display
+from executions.admin.skin import MONITOR, display
+from executions.admin.values import MASK, masked
 from executions.audit.revealing import EXECUTION
 from executions.language import lazy
 from executions.models import WorkflowExecution
+from executions.ports import Port
 from executions.states import (
     ACTIVE,
+    FINAL,
     UNFINISHED,
     CapacityState,
     CompensationState,
@@ -43,6 +48,10 @@ from executions.states import (
 # Panels that higher apps add to the execution's page: (request, execution) → section, or None.
 Panel = Callable[[HttpRequest, WorkflowExecution], PageSection | None]
 panels: list[Panel] = []
+# The live part of the page: its graph, its timeline, and the data of the selected step.
+live_part: Port[[OperatingAdmin, HttpRequest, WorkflowExecution, str], SafeString] = Port(
+    "executions.admin.execution.live_part", "runners"
+)
 
 
 CANCEL = AdminOperation(
@@ -82,6 +91,13 @@ UNDO = AdminOperation(
 )
 
 
+USUAL = 5  # a priority that needs no mention
+# The title: how many values of the payload, and the lengths of one and of all.
+TITLE_VALUES, TITLE_VALUE, TITLE_LENGTH = 3, 24, 60
+BODIES = ("body", "data", "payload", "input")
+IDENTIFIES = re.compile(r"(?i)(id|key|number|code|reference|order|invoice)$")
+
+
 class StateFilter(StateTabFilter):
     """Executions by state."""
 
@@ -108,9 +124,52 @@ def _compensation(row: WorkflowExecution) -> str:
     return label
 
 
-def title_of(row: WorkflowExecution) -> str:
-    """Return the workflow's name, and the idempotency key or the end of the ID."""
-    return f"{row.workflow} · {marks.clipped(row.idempotency_key or f'…{str(row.pk)[-8:]}', 40)}"
+def title_of(row: WorkflowExecution, *, shown: bool) -> str:
+    """Return the workflow's name and the execution's subject.
+
+    The subject is the first values of the payload if it may be `shown`, else the idempotency key,
+    else the end of the ID.
+    """
+    values = ", ".join(_first_values(row.trigger_payload)) if shown else ""
+    subject = values or row.idempotency_key or f"…{str(row.pk)[-8:]}"
+    return f"{row.workflow} · {marks.clipped(subject, TITLE_LENGTH)}"
+
+
+def _first_values(payload: Any) -> list[str]:
+    """Return the first simple values of a payload with their names: ids first, secrets left out."""
+    # The database keeps the keys of an object in an order of its own.
+    found = sorted(_values(masked(payload)), key=lambda one: not IDENTIFIES.search(one[0]))
+    return [f"{name} {text}" for name, text in found[:TITLE_VALUES]]
+
+
+def _values(payload: Any) -> Iterator[tuple[str, str]]:
+    if not isinstance(payload, Mapping):
+        return
+    for name, value in payload.items():
+        simple = isinstance(value, int | float) or (isinstance(value, str) and value)
+        if simple and value != MASK and not str(name).startswith("$"):
+            yield str(name), marks.clipped(_as_text(value), TITLE_VALUE)
+    # A webhook's payload and an event's have the values that the workflow is about one level below.
+    for name in BODIES:
+        yield from _values(payload.get(name))
+
+
+def _as_text(value: Any) -> str:
+    """Return a simple value as JSON spells it, a text without quotation marks."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _trigger(row: WorkflowExecution) -> SafeString | str:
+    word = str(TriggerType(row.trigger_type).label)
+    return links.to("executions_trigger", row.trigger_id, word) if row.trigger_id else word
+
+
+def _slot(row: WorkflowExecution) -> str:
+    """Return how it counts against its workspace's limit, unless as usual."""
+    usual = row.place == CapacityState.HELD or row.state not in ACTIVE
+    return "" if usual else str(CapacityState(row.place).label)
 
 
 def _is_test(row: WorkflowExecution) -> bool:
@@ -184,26 +243,45 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         return marks.clipped(row.error_message) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return everything that happened in one execution."""
+        """Return the live part, and below it the facts and everything that happened."""
         sections: list[PageSection] = []
-        first: list[PageSection] = []
-        if obj.error_message:
-            first.append(text_section(gettext("Error"), obj.error_message, error=True))
         if obj.error_stack_trace and may(request, obj, Action.ADMINISTER):
             sections.append(text_section(gettext("Traceback"), obj.error_stack_trace, folded=True))
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
         shown = [panel(request, obj) for panel in panels]
         sections += [section for section in shown if section is not None]
         sections += [
-            payload_section(gettext("Payload"), obj.trigger_payload, shown=sees),
-            payload_section(gettext("Variables"), obj.context_data, shown=sees),
-            payload_section(gettext("Output"), obj.output, shown=sees, folded=obj.output is None),
-            json_section(gettext("Metrics"), obj.metrics_snapshot),
-            done_to(obj.pk),
+            payload_section(name, value, shown=sees)
+            for name, value in (
+                (gettext("Payload"), obj.trigger_payload),
+                (gettext("Variables"), obj.context_data),
+                (gettext("Output"), obj.output),
+            )
+            if value not in (None, {})
         ]
-        state = marks.state(obj.state)
-        headline = format_html("{} {}", state, marks.test_run()) if _is_test(obj) else state
-        return Page([headline], facts(self._facts(obj)), sections, title_of(obj), first)
+        if obj.metrics_snapshot:
+            sections.append(json_section(gettext("Metrics"), obj.metrics_snapshot))
+        sections.append(done_to(obj.pk))
+        title = title_of(obj, shown=sees)
+        top = live_part(self, request, obj, title)
+        return Page([], facts(self._facts(obj)), sections, title, top=top)
+
+    def leads_to(self, view: str, row: WorkflowExecution) -> bool:
+        """Return whether there is such a page: an archived workflow has none in the studio."""
+        return view != "studio" or row.workflow.archived_at is None
+
+    def primary_of(self, row: WorkflowExecution) -> str:
+        """Return what moves it on; a failed one is repaired by its dead letters."""
+        if row.state == ExecutionState.PAUSED:
+            return "resume"
+        return "replay" if row.state in FINAL and row.state != ExecutionState.FAILED else ""
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """Give the page its whole width, and the live part its styles and script."""
+        context |= {"is_fullwidth": "1", "media": context["media"] + MONITOR}
+        return super().render_change_form(request, context, *args, **kwargs)
 
     def _facts(self, obj: WorkflowExecution) -> list[tuple[str, Any]]:
         version = links.to("executions_workflowversion", obj.version_id, f"v{obj.version.number}")
@@ -211,16 +289,15 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
             (gettext("Workflow"), links.to("executions_workflow", obj.workflow_id, obj.workflow)),
             (gettext("Version"), version),
             (gettext("Workspace"), str(obj.workspace)),
-            (gettext("Trigger"), self.trigger(obj)),
+            (gettext("Trigger"), _trigger(obj)),
             (gettext("Created"), marks.ago(obj.created_at)),
             (gettext("Started"), marks.ago(obj.started_at)),
             (gettext("Finished"), marks.ago(obj.finished_at)),
-            (gettext("Duration"), self.duration(obj)),
             (gettext("Deadline"), marks.ago(obj.deadline_at) if obj.state in UNFINISHED else ""),
-            (gettext("Priority"), str(obj.priority)),
+            (gettext("Priority"), "" if obj.priority == USUAL else str(obj.priority)),
             (gettext("Idempotency key"), marks.copyable(obj.idempotency_key)),
             (gettext("Concurrency key"), marks.copyable(obj.concurrency_key)),
-            (gettext("Slot"), CapacityState(obj.place).label if obj.state in ACTIVE else ""),
+            (gettext("Slot"), _slot(obj)),
             (gettext("Rolled back"), marks.times(obj.epoch)),
             (gettext("Undo"), _compensation(obj)),
             (gettext("Trace"), marks.trace_mark(obj.trace_id)),

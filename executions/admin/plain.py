@@ -1,8 +1,8 @@
 """Page parts for Django's own admin: buttons of lists, rows and objects, dialogs, filters.
 
 They take the same attributes as Unfold's, so that each page is written once: `actions_list`,
-`actions_row`, `actions_detail`, `list_before_template`, `change_form_before_template`. Unfold's
-modals are separate pages here; no page needs a script.
+`actions_row`, `actions_detail`, `list_before_template`, `change_form_outer_before_template`.
+Unfold's modals are separate pages here; no page needs a script.
 """
 
 import enum
@@ -74,7 +74,7 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
     change_list_template = "valkyr/plain/change_list.html"
     change_form_template = "valkyr/plain/change_form.html"
     list_before_template: str | None = None
-    change_form_before_template: str | None = None
+    change_form_outer_before_template: str | None = None
     actions_list: Sequence[str] = ()
     actions_row: Sequence[str] = ()
     actions_detail: Sequence[str] = ()
@@ -142,7 +142,7 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
         offered = self.get_actions_detail(request, object_id) if object_id else []
         more = {
             "actions_detail": self._buttons(offered, object_id),
-            "before_template": self.change_form_before_template,
+            "before_template": self.change_form_outer_before_template,
         }
         return super().changeform_view(
             request, object_id, form_url, {**more, **(extra_context or {})}

@@ -49,7 +49,8 @@ class PageSection:
 class Page:
     """A whole page; `lead` is an introductory sentence or mark.
 
-    `first` are the sections above the facts. Without a `title`, the object's own text is the title.
+    `top` precedes everything, `first` are the sections above the facts. Without a `title`, the
+    object's own text is the title.
     """
 
     lead: Sequence[Cell]
@@ -57,6 +58,7 @@ class Page:
     sections: Sequence[PageSection] = field(default_factory=tuple)
     title: str = ""
     first: Sequence[PageSection] = ()
+    top: Cell = ""
 
 
 def json_section(title: str, value: Any, *, folded: bool = True) -> PageSection:

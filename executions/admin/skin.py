@@ -63,6 +63,7 @@ else:
 __all__ = [
     "FONTS",
     "MEDIA",
+    "MONITOR",
     "UNFOLD",
     "ActionVariant",
     "ChangeList",
@@ -95,6 +96,11 @@ _STYLES = [*([] if UNFOLD else [*_FONTS, "executions/plain.css"]), "executions/v
 FONTS = forms.Media(css={"all": _FONTS})
 MEDIA = forms.Media(
     css={"all": _STYLES}, js=[f"executions/{name}.js" for name in ("valkyr", "palette", "live")]
+)
+# For the execution's page, whose live part is the studio's code.
+MONITOR = forms.Media(
+    css={"all": ["executions/studio/shared.css", "executions/studio/monitor.css"]},
+    js=[forms.Script("executions/studio/monitor.js", type="module")],  # type: ignore[list-item]
 )
 # The page a dialog was opened on, where it is a page of its own.
 BACK = "_back"

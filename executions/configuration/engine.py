@@ -92,7 +92,7 @@ class PlaceSettings(SettingsModel):
         "",
         "The address of a trace, with `{trace_id}` in it, e.g. "
         "`https://jaeger.example.org/trace/{trace_id}`: a link on the pages of executions and dead "
-        "letters, and in the monitor",
+        "letters",
         unset="none",
     )
     sentry_url: str = setting(

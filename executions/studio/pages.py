@@ -86,7 +86,7 @@ def _frame(request: HttpRequest, title: str, facts: dict[str, Any]) -> HttpRespo
         "admin": addresses.admin_or_none("index"),
         "sign-in": addresses.sign_in(),
         "credentials-page": addresses.admin_or_none("executions_credential_changelist"),
-        "monitor-page": addresses.admin_or_none("executions_workflowexecution_monitor", ANY),
+        "execution-page": addresses.admin_or_none("executions_workflowexecution_change", ANY),
     }
     told = {name: _told(value) for name, value in (places | facts).items()}
     return render(request, "executions/studio.html", {"title": title, "facts": told})

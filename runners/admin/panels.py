@@ -232,10 +232,10 @@ REASONS_SHOWN = 50
 REASONS_HEADERS = (lazy("Step"), lazy("State"), lazy("Why"), lazy("Since"), lazy("Until"))
 
 
-def explanation(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """Return the execution's own reason, and a row for each unfinished step."""
+def explanation(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
+    """Return the execution's own reason, and a row for each unfinished step; None after its end."""
     if execution.state in FINAL and execution.state != ExecutionState.FAILED:
-        return PageSection(REASONS_TITLE, body=gettext("The execution has ended."), folded=True)
+        return None
     found = explain(execution)
     own = [gettext("the execution"), marks.state(found.state), *_why(found.reason)]
     cut = found.more or len(found.steps) > REASONS_SHOWN
@@ -243,6 +243,7 @@ def explanation(request: HttpRequest, execution: WorkflowExecution) -> PageSecti
         REASONS_TITLE,
         headers=REASONS_HEADERS,
         rows=[own, *(_reason_row(step) for step in found.steps[:REASONS_SHOWN])],
+        folded=True,
         more=gettext("Only the first {REASONS_SHOWN} steps are shown.").format(
             REASONS_SHOWN=REASONS_SHOWN
         )

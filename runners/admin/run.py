@@ -15,7 +15,6 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from executions import addresses
 from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
 from executions.admin.activity import done_to
@@ -296,12 +295,11 @@ class RunAdmin(OperatingAdmin, FactAdmin):
         return Page(lead, facts(self._facts(obj)), sections)
 
     def _facts(self, obj: Run) -> list[tuple[str, Any]]:
-        execution = links.to(
-            "executions_workflowexecution", obj.execution_id, obj.execution.workflow
-        )
+        # The execution's page selects this run in its graph and its timeline.
+        address = links.page("executions_workflowexecution", obj.execution_id)
+        execution = links.link(f"{address}?run={obj.pk}", obj.execution.workflow)
         return [
             (gettext("Execution"), execution),
-            (gettext("Monitor"), _monitor(obj)),
             *_place(obj),
             (gettext("Outcome"), obj.outcome),
             (gettext("Worker"), obj.leased_by),
@@ -338,12 +336,6 @@ def _crashes(obj: Run) -> str:
         if obj.suspect
         else said
     )
-
-
-def _monitor(obj: Run) -> Any:
-    """Return the URL of the execution's monitor with this run selected."""
-    address = addresses.admin("executions_workflowexecution_monitor", obj.execution_id)
-    return links.link(f"{address}?run={obj.pk}", gettext("Show in the monitor"))
 
 
 def _place(obj: Run) -> list[tuple[str, Any]]:

@@ -202,7 +202,7 @@ def test_a_failure_is_given_up_and_taken_back(desk: Page) -> None:
 def test_an_approval_is_given_while_its_execution_is_watched(desk: Page, stack: Stack) -> None:
     example = PROJECT / "examples" / "refund-approval" / "workflow.yaml"
     execution = started(stack, example, {"orderId": "A-17", "euros": 240})
-    desk.goto(f"{EXECUTIONS}{execution}/monitor/")
+    desk.goto(f"{EXECUTIONS}{execution}/change/")
     expect(desk.get_by_role("button", name=re.compile("decide.*awaits approval"))).to_be_visible()
 
     other = desk.context.new_page()
@@ -218,7 +218,7 @@ def test_an_approval_is_given_while_its_execution_is_watched(desk: Page, stack: 
 
 def test_a_killed_worker_process_is_seen_and_its_step_taken_over(desk: Page, stack: Stack) -> None:
     execution = started(stack, SLOW, {})
-    desk.goto(f"{EXECUTIONS}{execution}/monitor/")
+    desk.goto(f"{EXECUTIONS}{execution}/change/")
     bar = desk.get_by_role("button", name=re.compile("sum.*running"))
     expect(bar).to_be_visible()
 
@@ -254,7 +254,7 @@ def test_a_process_that_keeps_ending_is_named_on_every_page(desk: Page, stack: S
     pages = (
         "/admin/",
         EXECUTIONS,
-        f"{EXECUTIONS}{execution}/monitor/",
+        f"{EXECUTIONS}{execution}/change/",
         "/studio/",
         f"/studio/{workflow}/",
     )

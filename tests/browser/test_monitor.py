@@ -1,27 +1,43 @@
-"""The live monitor in a real browser, fed by the real stream."""
+"""An execution's page in a real browser, its live part fed by the real stream."""
 
 import json
 from typing import Any
 
 import pytest
+from django.test import Client
 from playwright.sync_api import expect
 
 from executions import lifecycle
-from executions.models import WorkflowExecution
+from executions.models import Membership, WorkflowExecution
 from runners.models import Run
 from runners.planning import plan_execution
 from runners.waits.approvals import decide
 from tests.browser import monitored
+from tests.browser.acting import page_action
 from tests.browser.holding import Held
 from tests.browser.pictures import picture, picture_in_both
 from tests.support.accessibility import findings_in_both
 from tests.support.segments import claimed, recorded
+from tests.support.sharing import assign_perm
 from tests.support.workflows import ACTOR, publish, start, task
+
+# How high letters are on the screen, in pixels: their size, at the graph's zoom.
+LETTERS = """
+(one) => parseFloat(getComputedStyle(one).fontSize) * one.getBoundingClientRect().width
+  / one.offsetWidth
+"""
 
 
 def address_of(page: Any, execution: Any, query: str = "") -> str:
     pk = getattr(execution, "pk", execution)
-    return f"{page.home}/admin/executions/workflowexecution/{pk}/monitor/{query}"
+    return f"{page.home}/admin/executions/workflowexecution/{pk}/change/{query}"
+
+
+def sign_in(page: Any, user: Any) -> None:
+    client = Client()
+    client.force_login(user)
+    session = client.cookies["sessionid"].value
+    page.context.add_cookies([{"name": "sessionid", "value": session, "url": page.home}])
 
 
 def watch(page: Any, execution: Any, query: str = "") -> None:
@@ -37,6 +53,11 @@ def connection(page: Any, word: str) -> None:
 
 def row(page: Any, name: str) -> Any:
     return page.get_by_role("table", name="Runs").get_by_role("button", name=name)
+
+
+def action(page: Any, name: str) -> Any:
+    """A button in the page's header or in its menu."""
+    return page.get_by_role("link", name=name, exact=True)
 
 
 def details(page: Any) -> Any:
@@ -75,8 +96,9 @@ def test_an_execution_is_watched_while_it_runs(staff_page: Any, django_user_mode
     expect(row(staff_page, "ask, attempt 1, succeeded")).to_be_visible()
     expect(staff_page.locator("[data-top=state]")).to_contain_text("succeeded")
     expect(staff_page.locator("#studio-live")).to_contain_text("The execution is succeeded.")
-    cancel = staff_page.get_by_role("button", name="Cancel…")
-    expect(cancel).to_have_attribute("title", "Not possible: this execution is succeeded.")
+    expect(action(staff_page, "Replay…")).to_be_visible()
+    expect(staff_page.locator("#vk-facts")).to_contain_text("Finished")
+    expect(staff_page.locator(f"a[href$='/{execution}/cancel/']")).to_have_count(0)
     assert staff_page.evaluate("window.same")
 
 
@@ -94,58 +116,43 @@ def test_a_paused_execution_says_so_and_goes_on(staff_page: Any) -> None:
     expect(staff_page.get_by_role("link", name="Pause…")).to_be_visible()
 
 
-def test_what_is_asked_for_opens_though_the_buttons_are_renewed_meanwhile(staff_page: Any) -> None:
+def test_what_is_asked_for_opens_though_the_page_is_renewed_meanwhile(staff_page: Any) -> None:
     execution = start(publish({"name": "One", "tasks": [task("a")]}))
     watch(staff_page, execution)
     asked = Held(staff_page, f"**/{execution}/cancel/")
-    staff_page.get_by_role("link", name="Cancel…").click()
+    page_action(staff_page, "Cancel…").click()
 
     lifecycle.pause(execution, actor=ACTOR, reason="")
     expect(staff_page.locator("[data-top=state]")).to_contain_text("paused")
     asked.let_go()
 
-    expect(staff_page.get_by_role("dialog")).to_be_visible()
-    expect(staff_page.get_by_role("link", name="Resume…")).to_be_attached()
-    staff_page.keyboard.press("Escape")
-    expect(staff_page.get_by_role("link", name="Cancel…")).to_be_focused()
-
-
-SETTLED = """() => {
-  const frame = () => new Promise(requestAnimationFrame);
-  window.settled = new Promise((done) => document.addEventListener("htmx:afterSettle", async () => {
-    for (let count = 0; count < 3; count += 1) await frame();
-    done();
-  }, { once: true }));
-}"""
-
-
-def test_who_is_in_a_dialog_stays_where_they_are_as_the_buttons_are_renewed(
-    staff_page: Any,
-) -> None:
-    execution = start(publish({"name": "One", "tasks": [task("a")]}))
-    watch(staff_page, execution)
-    staff_page.get_by_role("link", name="Cancel…").click()
     dialog = staff_page.get_by_role("dialog")
     expect(dialog.get_by_label("Reason")).to_be_focused()
     button = dialog.get_by_role("button", name="Cancel", exact=True)
     button.focus()
-    staff_page.evaluate(SETTLED)
-
-    lifecycle.pause(execution, actor=ACTOR, reason="")
-    staff_page.evaluate("() => window.settled")
-
+    expect(action(staff_page, "Resume…")).to_have_count(0)
     expect(button).to_be_focused()
+    staff_page.keyboard.press("Escape")
+    expect(action(staff_page, "Cancel…")).to_be_focused()
+    staff_page.keyboard.press("Escape")
+    expect(action(staff_page, "Resume…")).to_be_visible()
 
 
-def test_the_keyboard_stays_where_it_is_as_the_buttons_are_renewed(staff_page: Any) -> None:
-    execution = start(publish({"name": "One", "tasks": [task("a")]}))
+def test_the_keyboard_and_what_was_opened_stay_as_the_page_is_renewed(staff_page: Any) -> None:
+    execution = start(publish({"name": "One", "tasks": [task("a")]}), {"order": 7})
     watch(staff_page, execution)
-    staff_page.get_by_role("link", name="Cancel…").focus()
+    payload = staff_page.get_by_role("region", name="Payload")
+    payload.locator("summary").click()
+    expect(payload.locator("details")).to_have_attribute("open", "")
+    action(staff_page, "Open in studio").focus()
 
     lifecycle.pause(execution, actor=ACTOR, reason="")
 
-    expect(staff_page.get_by_role("link", name="Resume…")).to_be_visible()
-    expect(staff_page.get_by_role("link", name="Cancel…")).to_be_focused()
+    expect(action(staff_page, "Resume…")).to_be_visible()
+    expect(action(staff_page, "Open in studio")).to_be_focused()
+    expect(payload.locator("details")).to_have_attribute("open", "")
+    page_action(staff_page, "Cancel…").click()
+    expect(staff_page.get_by_role("dialog").get_by_label("Reason")).to_be_focused()
 
 
 def test_a_dead_run_is_found_read_and_followed(staff_page: Any, order: WorkflowExecution) -> None:
@@ -173,8 +180,7 @@ def test_a_dead_run_is_found_read_and_followed(staff_page: Any, order: WorkflowE
     expect(letter).to_have_attribute("href", f"/admin/dlq/deadletterentry/?q={dead.pk}")
     copied = panel.get_by_role("button", name="Copy as JSON")
     assert json.loads(copied.get_attribute("data-copy"))["id"] == str(dead.pk)
-    fork = staff_page.get_by_role("link", name="Fork from here…")
-    fork.click()
+    panel.get_by_role("link", name="Fork from here…").click()
     expect(staff_page.get_by_label("From step")).to_have_value("orders[7].pack.main")
 
 
@@ -334,7 +340,7 @@ def test_an_execution_that_waits_for_its_place_says_so(staff_page: Any) -> None:
     expect(staff_page.get_by_text("No matching runs.")).to_be_visible()
 
 
-def test_without_javascript_the_page_leads_on(
+def test_without_javascript_the_facts_and_the_steps_are_there(
     browser: Any, staff_page: Any, order: WorkflowExecution
 ) -> None:
     context = browser.new_context(java_script_enabled=False)
@@ -342,32 +348,73 @@ def test_without_javascript_the_page_leads_on(
     page = context.new_page()
     page.goto(address_of(staff_page, order))
 
-    page.get_by_role("link", name="The execution's page").click()
-
-    assert page.url.endswith(f"/{order.pk}/change/")
+    expect(page.locator("#monitor")).to_contain_text("running")
+    expect(page.locator("#monitor noscript p")).to_be_visible()
+    expect(page.locator("#vm-app")).to_be_hidden()
+    expect(page.get_by_role("region", name="Steps")).to_contain_text("reserve.main")
     context.close()
 
 
-def test_the_monitor_is_accessible(staff_page: Any, order: WorkflowExecution) -> None:
+def test_the_page_is_accessible(staff_page: Any, order: WorkflowExecution) -> None:
     watch(staff_page, order)
     expect(row(staff_page, "orders, attempt 1, running its body")).to_be_visible()
-    picture_in_both(staff_page, "monitor")
-    assert findings_in_both(staff_page, "#monitor") == []
+    picture_in_both(staff_page, "execution")
+    assert findings_in_both(staff_page) == []
 
     staff_page.keyboard.press("p")
     staff_page.keyboard.press("4")
     expect(details(staff_page).get_by_text("File x.py")).to_be_visible()
-    picture_in_both(staff_page, "monitor-error")
+    picture_in_both(staff_page, "execution-error")
     assert findings_in_both(staff_page, "#monitor") == []
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 800)])
+def test_the_first_screen_has_the_state_the_graph_the_timeline_and_the_data(
+    staff_page: Any, order: WorkflowExecution, size: tuple[int, int]
+) -> None:
+    WorkflowExecution.objects.filter(pk=order.pk).update(trigger_payload={"order": 1047})
+    width, height = size
+    staff_page.set_viewport_size({"width": width, "height": height})
+    watch(staff_page, order)
+    picture_in_both(staff_page, f"execution-{width}")
+
+    expect(staff_page.get_by_role("heading", level=1)).to_contain_text(
+        "Order fulfilment · order 1047"
+    )
+    expect(row(staff_page, "validate, attempt 1")).to_be_in_viewport()
+    expect(details(staff_page).get_by_text('"order": 1047')).to_be_in_viewport()
+    for node in staff_page.locator(".vm-graph .card b").all():
+        expect(node).to_be_in_viewport()
+        assert node.evaluate(LETTERS) >= 10
+    assert staff_page.evaluate("document.body.scrollWidth <= window.innerWidth")
 
 
 def test_it_fits_a_telephone(staff_page: Any, order: WorkflowExecution) -> None:
     staff_page.set_viewport_size({"width": 390, "height": 844})
     watch(staff_page, order, f"?run={run_of(order, 'orders[7].pack.main').pk}")
     expect(details(staff_page).get_by_text("Copy as JSON")).to_be_visible()
-    picture(staff_page, "monitor-390")
+    picture_in_both(staff_page, "execution-390")
 
     assert staff_page.evaluate("document.body.scrollWidth <= window.innerWidth")
+
+
+def test_who_may_only_look_sees_states_and_no_data(
+    staff_page: Any, order: WorkflowExecution, django_user_model: Any
+) -> None:
+    WorkflowExecution.objects.filter(pk=order.pk).update(trigger_payload={"order": 1047})
+    eve = django_user_model.objects.create(username="eve", is_staff=True)
+    Membership.objects.create(user=eve, workspace_id=order.workspace_id, role="USER")
+    assign_perm("read_workflow", eve, order.workflow)
+    sign_in(staff_page, eve)
+    watch(staff_page, order)
+
+    row(staff_page, "validate, attempt 1").click()
+    panel = details(staff_page)
+    panel.get_by_role("tab", name="Input").click()
+    expect(panel.get_by_text("view_payloads")).to_be_visible()
+    expect(staff_page.get_by_text("1047")).to_have_count(0)
+    expect(staff_page.get_by_role("link", name="Fork from here…")).to_have_count(0)
+    picture(staff_page, "execution-viewer")
 
 
 def _forget(page: Any, status: str) -> None:

@@ -57,7 +57,7 @@ def test_the_page_tells_what_failed_and_what_differs_from_the_last_good_run(
     assert "http://partner.test/v1" in shown
     assert "inputs.body.note" in shown
     assert rows.HOSTILE not in shown
-    assert "Monitor" in shown
+    assert f'/{entry.execution_id}/change/?run={entry.run_id}"' in shown
 
 
 def test_values_that_the_error_names_or_that_differ_are_marked_in_the_inputs(

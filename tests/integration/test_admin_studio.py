@@ -70,11 +70,11 @@ def test_an_execution_opens_with_its_data(op: Client, workflow: Workflow) -> Non
     assert answer["Location"] == f"/studio/{workflow.pk}/?execution={execution.pk}"
 
 
-def test_the_monitor_leads_there_and_to_a_fork_with_changes(op: Client, workflow: Workflow) -> None:
+def test_its_page_leads_there_and_to_a_fork_with_changes(op: Client, workflow: Workflow) -> None:
     execution = rows.execution(workflow)
-    shown = op.get(f"{ADMIN}/workflowexecution/{execution.pk}/monitor/").content.decode()
-    assert f'href="/studio/{workflow.pk}/?execution={execution.pk}"' in shown
-    assert "Fork from here with changes" in shown
+    shown = op.get(f"{ADMIN}/workflowexecution/{execution.pk}/change/").content.decode()
+    assert f'href="{ADMIN}/workflowexecution/{execution.pk}/studio/"' in shown
+    assert f'data-studio="/studio/{workflow.pk}/?execution={execution.pk}"' in shown
 
 
 def test_of_an_archived_workflow_there_is_no_draft_to_open(op: Client, workflow: Workflow) -> None:
@@ -83,8 +83,8 @@ def test_of_an_archived_workflow_there_is_no_draft_to_open(op: Client, workflow:
     answer: Any = op.get(f"{ADMIN}/workflowexecution/{execution.pk}/studio/", follow=True)
     assert answer.redirect_chain[-1][0].endswith(f"/{execution.pk}/change/")
     assert "archived" in answer.content.decode()
-    monitor = op.get(f"{ADMIN}/workflowexecution/{execution.pk}/monitor/").content.decode()
-    assert "Open in studio" not in monitor
+    page = op.get(f"{ADMIN}/workflowexecution/{execution.pk}/change/").content.decode()
+    assert "Open in studio" not in page
 
 
 def test_who_sees_nothing_of_it_is_refused(

@@ -22,7 +22,7 @@ IN = pytest.mark.parametrize("language", ["de", "es"])
 SAID = {
     "home": {"de": "Offene Dead Letters", "es": "Dead letters abiertas"},
     "list": {"de": "Ausführung", "es": "Ejecuciones"},
-    "page": {"de": "Priorität", "es": "Prioridad"},
+    "page": {"de": "Schritte", "es": "Pasos"},
     "letters": {"de": "Diese Ansicht speichern", "es": "Guardar esta vista"},
     "letter": {"de": "Wieder einreihen…", "es": "Reencolar…"},
     "state": {"de": "fehlgeschlagen", "es": "fallido"},

@@ -1,4 +1,4 @@
-"""The monitor's page without a browser: access to it, and the buttons for each user."""
+"""An execution's page without a browser: access to it, and what it offers to each user."""
 
 from typing import Any
 
@@ -27,8 +27,8 @@ def _client(django_user_model: Any, execution: WorkflowExecution, role: str) -> 
     return client
 
 
-def _monitor(execution: WorkflowExecution) -> str:
-    return f"/admin/executions/workflowexecution/{execution.pk}/monitor/"
+def _page(execution: WorkflowExecution) -> str:
+    return f"/admin/executions/workflowexecution/{execution.pk}/change/"
 
 
 def test_a_member_watches_and_operates(
@@ -36,18 +36,13 @@ def test_a_member_watches_and_operates(
 ) -> None:
     client = _client(django_user_model, execution, "WORKFLOW")
 
-    answer = client.get(_monitor(execution))
+    answer = client.get(_page(execution))
 
     assert answer.status_code == 200
     page = answer.content.decode()
-    offered = {button.name: button.refusal for button in answer.context["buttons"]}
-    assert offered == {
-        "pause": "",
-        "cancel": "",
-        "replay": "",
-        "fork": "",
-        "resume": "Not possible: this execution is running.",
-    }
+    for name, offered in (("pause", True), ("cancel", True), ("replay", True), ("resume", False)):
+        assert (f'/{execution.pk}/{name}/"' in page) == offered, name
+    assert f'data-fork="/admin/executions/workflowexecution/{execution.pk}/fork/"' in page
     assert f'data-execution="{execution.pk}"' in page
     assert "hunter2" not in page
 
@@ -58,31 +53,91 @@ def test_who_may_not_see_it_gets_no_page(
 ) -> None:
     client = _client(django_user_model, execution, role)
 
-    assert client.get(_monitor(execution)).status_code in {403, 404}
+    assert client.get(_page(execution)).status_code in {403, 404}
 
 
 def test_nobody_is_sent_to_sign_in(client: Client, execution: WorkflowExecution) -> None:
-    answer = client.get(_monitor(execution))
+    answer = client.get(_page(execution))
 
     assert answer.status_code == 302
     assert answer["Location"].startswith("/admin/login/")
 
 
-def test_an_execution_and_its_runs_lead_to_it(
+def test_a_run_leads_to_it_with_itself_selected(
     client: Client, django_user_model: Any, execution: WorkflowExecution
 ) -> None:
     run = rows.run(execution)
     boss = django_user_model.objects.create(username="op", is_staff=True, is_superuser=True)
     client.force_login(boss)
 
-    own = client.get(f"/admin/executions/workflowexecution/{execution.pk}/change/")
     of_run = client.get(f"/admin/runners/run/{run.pk}/change/")
 
-    assert _monitor(execution) in own.content.decode()
-    assert f"{_monitor(execution)}?run={run.pk}" in of_run.content.decode()
+    assert f"{_page(execution)}?run={run.pk}" in of_run.content.decode()
 
 
-def test_a_fork_begins_with_the_step_that_the_monitor_names(
+PAYLOADS = [
+    ({"order": 1047, "customer": "ada", "password": "hunter2"}, "order 1047, customer ada"),
+    ({"total": 24.5, "orderId": "A-17", "euros": 2.0}, "orderId A-17, euros 2, total 24.5"),
+    ({"body": {"order": 7, "express": True}, "headers": {"x": 1}}, "order 7, express true"),
+    ({"text": "word " * 40, "n": 1.5}, "n 1.5, text word word word word wor…"),
+    ({"items": [1, 2]}, None),
+    (None, None),
+]
+
+
+@pytest.mark.parametrize(("payload", "subject"), PAYLOADS)
+def test_its_title_names_the_workflow_and_what_it_is_about(
+    django_user_model: Any, execution: WorkflowExecution, payload: Any, subject: str | None
+) -> None:
+    WorkflowExecution.objects.filter(pk=execution.pk).update(trigger_payload=payload)
+    client = _client(django_user_model, execution, "WORKFLOW")
+
+    page = client.get(_page(execution)).content.decode()
+
+    about = subject or f"…{str(execution.pk)[-8:]}"
+    assert f"{execution.workflow} · {about}" in page
+
+
+def test_its_title_shows_no_payload_to_who_may_not_see_it(
+    django_user_model: Any, execution: WorkflowExecution
+) -> None:
+    WorkflowExecution.objects.filter(pk=execution.pk).update(trigger_payload={"order": 1047})
+
+    page = _viewer(django_user_model, execution).get(_page(execution)).content.decode()
+
+    assert "1047" not in page
+    assert f"…{str(execution.pk)[-8:]}" in page
+
+
+def test_facts_without_a_value_are_not_shown(
+    django_user_model: Any, execution: WorkflowExecution
+) -> None:
+    page = _client(django_user_model, execution, "WORKFLOW").get(_page(execution))
+
+    labels = [fact.label for fact in page.context["page"].facts]
+    titles = [section.title for section in page.context["page"].sections]
+    assert "Idempotency key" not in labels
+    assert "Slot" not in labels
+    assert "Dead letters" not in titles
+    assert "Metrics" not in titles
+
+
+@pytest.mark.parametrize(("state", "primary"), [("PAUSED", "Resume…"), ("SUCCESS", "Replay…")])
+def test_one_button_is_the_primary_one(
+    django_user_model: Any, static_files: None, state: str, primary: str
+) -> None:
+    execution = rows.execution(rows.workflow(), state)
+    page = _client(django_user_model, execution, "WORKFLOW").get(_page(execution))
+
+    first, second, menu = page.context["actions_detail"]
+
+    assert (first["title"], first["variant"].value) == (primary, "primary")
+    assert second["variant"].value == "default"
+    assert "items" in menu
+    assert all(item["variant"].value != "primary" for item in menu["items"])
+
+
+def test_a_fork_begins_with_the_step_that_the_page_names(
     client: Client, django_user_model: Any, execution: WorkflowExecution
 ) -> None:
     boss = django_user_model.objects.create(username="op", is_staff=True, is_superuser=True)

@@ -144,7 +144,7 @@ def test_a_page_says_where_things_are_and_nothing_of_the_workflow_itself(
         "credentials-page": "/admin/executions/credential/",
         "admin": "/admin/",
         "sign-in": "/admin/login/",
-        "monitor-page": f"/admin/executions/workflowexecution/{ZERO}/monitor/",
+        "execution-page": f"/admin/executions/workflowexecution/{ZERO}/change/",
         "workflow-page": f"/admin/executions/workflow/{workflow.pk}/change/",
         "origin": "",
         "can-take-over": "false",

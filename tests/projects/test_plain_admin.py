@@ -1,4 +1,4 @@
-"""The admin without Unfold, in a real Chromium: triage, dialogs, the monitor, the studio."""
+"""The admin without Unfold, in a real Chromium: triage, dialogs, executions, the studio."""
 
 import os
 import re
@@ -166,11 +166,14 @@ def test_a_token_is_shown_once_and_copied(page: Page) -> None:
     expect(page.locator("#result_list")).to_contain_text("from the browser")
 
 
-def test_the_monitor_draws_the_graph_and_opens_dialogs(page: Page) -> None:
+def test_an_execution_draws_the_graph_and_opens_dialogs(page: Page) -> None:
     open_first(page, "/admin/executions/workflowexecution/?state=all")
-    page.locator(".object-tools").get_by_role("link", name="Monitor").click()
     expect(page.locator(".react-flow__node").first).to_be_visible()
-    page.locator("#vm-replay").click()
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator("html")).to_have_class(re.compile("dark"))
+    expect(page.locator(".vk-search")).not_to_contain_text("The execution")
+    assert page.evaluate("document.body.scrollWidth <= window.innerWidth")
+    page.locator(".object-tools").get_by_role("link", name="Replay…").click()
 
     expect(page.get_by_role("heading", name=re.compile("^Replay"))).to_be_visible()
 

@@ -26,8 +26,10 @@
 
   // Pages of single objects are remembered in this browser.
   function remember() {
-    if (!/\/(change|monitor)\/$/.test(location.pathname)) return;
-    const title = document.querySelector("h1")?.lastElementChild?.textContent.trim() || document.title;
+    if (!/\/change\/$/.test(location.pathname)) return;
+    // Values of a payload, which titles show, are not for a browser to keep.
+    const called = document.getElementById("monitor")?.dataset.called;
+    const title = called || document.querySelector("h1")?.lastElementChild?.textContent.trim() || document.title;
     const here = { title, icon: "history", address: location.pathname };
     const others = recent().filter((one) => one.address !== here.address);
     try {

@@ -211,8 +211,8 @@ def test_a_failing_step_is_shown_mended_and_run_again(studio: Any, workflow: Any
     node(page, "share").click()
     shown(page, "Error")
     expect(page.get_by_role("region", name="Data")).to_contain_text("division by zero")
-    link = page.get_by_role("link", name="Open this run in the monitor")
-    assert "/monitor/?run=" in link.get_attribute("href")
+    link = page.get_by_role("link", name="Open this run on the execution's page")
+    assert "/change/?run=" in link.get_attribute("href")
     picture(page, "studio-failed")
 
     on.open_run(page)

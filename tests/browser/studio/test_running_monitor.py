@@ -1,4 +1,4 @@
-"""From the monitor to the studio and back: an execution's data, and a fork of it with changes."""
+"""From an execution's page to the studio and back: its data, and a fork of it with changes."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def ran(workflow: Any) -> Any:
 
 
 def monitor(page: Any, execution: Any, query: str = "") -> None:
-    page.goto(f"{page.home}/admin/executions/workflowexecution/{execution}/monitor/{query}")
+    page.goto(f"{page.home}/admin/executions/workflowexecution/{execution}/change/{query}")
     expect(page.locator("#monitor")).to_have_attribute("data-ready", "yes")
 
 
@@ -38,9 +38,9 @@ def test_an_execution_opens_with_its_data_and_leads_back(staff_page: Any, ran: A
     expect(staff_page.get_by_label("Data from")).to_have_value(str(execution))
     expect(node(staff_page, "sum")).to_contain_text("succeeded")
     expect(staff_page.get_by_text("This run used version")).to_have_count(0)
-    staff_page.get_by_role("link", name="Open monitor").click()
+    staff_page.get_by_role("link", name="Open execution page").click()
     expect(staff_page.locator("#monitor")).to_have_attribute("data-ready", "yes")
-    assert f"/{execution}/monitor/" in staff_page.url
+    assert f"/{execution}/change/" in staff_page.url
 
 
 def test_of_another_version_than_the_draft_it_says_so(staff_page: Any, ran: Any) -> None:
@@ -62,7 +62,7 @@ def test_a_fork_with_changes_is_tried_then_published(staff_page: Any, ran: Any) 
     staff_page.get_by_role("table", name="Runs").get_by_role(
         "button", name="sum, attempt 1"
     ).click()
-    staff_page.get_by_role("link", name="Fork from here with changes").click()
+    staff_page.get_by_role("link", name="Fork with changes in the studio").click()
     bar = on.bar(staff_page)
     expect(bar.get_by_text("continue from sum.main")).to_be_visible()
     expect(node(staff_page, "sum")).to_contain_text("succeeded")

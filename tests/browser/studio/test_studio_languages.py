@@ -1,4 +1,4 @@
-"""The studio and the monitor in the language of their page, in a real browser."""
+"""The studio and an execution's page in the language of their page, in a real browser."""
 
 import re
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def in_language(staff_page: Any) -> Callable[[str], Any]:
             body = re.sub(r'<html lang="[^"]*"', f'<html lang="{tag}"', response.text(), count=1)
             route.fulfill(response=response, body=body)
 
-        staff_page.route(re.compile(r"/(studio|monitor)/([^/]+/)?(\?.*)?$"), answer)
+        staff_page.route(re.compile(r"/studio/([^/]+/)?(\?.*)?$|/change/(\?.*)?$"), answer)
         return staff_page
 
     return speak
@@ -95,12 +95,12 @@ def test_the_list_of_workflows_speaks_the_language_of_its_page(
 
 
 @pytest.mark.parametrize("language", ["de", "es"])
-def test_the_monitor_speaks_the_language_of_its_page(in_language: Any, language: str) -> None:
+def test_an_executions_page_speaks_its_language(in_language: Any, language: str) -> None:
     timeline, runs, retries = MONITOR[language]
     execution = monitored.order()
     page = in_language(language)
 
-    page.goto(f"{page.home}/admin/executions/workflowexecution/{execution.pk}/monitor/")
+    page.goto(f"{page.home}/admin/executions/workflowexecution/{execution.pk}/change/")
 
     expect(page.locator("#monitor")).to_have_attribute("data-ready", "yes")
     expect(page.get_by_role("region", name=timeline)).to_be_visible()
@@ -126,7 +126,7 @@ def test_the_language_that_the_admin_was_switched_to_is_spoken(
     expect(page.get_by_role("button", name=STUDIO[language][0])).to_be_visible()
 
     execution = monitored.order()
-    page.goto(f"{page.home}/admin/executions/workflowexecution/{execution.pk}/monitor/")
+    page.goto(f"{page.home}/admin/executions/workflowexecution/{execution.pk}/change/")
     expect(page.get_by_role("region", name=MONITOR[language][0])).to_be_visible()
     picture(page, f"monitor-switched-{language}")
 

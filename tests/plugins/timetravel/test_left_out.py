@@ -129,10 +129,12 @@ def test_an_execution_goes_with_checkpoints_that_the_engine_does_not_know(
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("_left_out", "static_files")
-def test_the_monitor_offers_no_change_from_a_step(admin_client: Client) -> None:
+def test_an_executions_page_offers_no_change_from_a_step(admin_client: Client) -> None:
     execution = admin_rows.execution(admin_rows.workflow())
 
-    page = admin_client.get(f"/admin/executions/workflowexecution/{execution.pk}/monitor/")
+    page = admin_client.get(f"/admin/executions/workflowexecution/{execution.pk}/change/")
 
     assert page.status_code == 200
-    assert "data-change" not in page.content.decode()
+    shown = page.content.decode()
+    assert 'data-fork=""' in shown
+    assert 'data-studio=""' in shown

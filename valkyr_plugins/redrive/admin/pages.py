@@ -141,7 +141,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     """Redrives, which users create and a duty drives."""
 
     operations = (START, PAUSE, RESUME, ABORT)
-    change_form_before_template = "redrive/redrive.html"
+    change_form_outer_before_template = "redrive/redrive.html"
     list_display = ("what", "mark", "bar", "failed", "who", "why", "created")
     list_display_links = ("what",)
     list_select_related = ("group__workflow",)

@@ -297,15 +297,17 @@ TAKE_CHECKPOINT = AdminOperation(
 )
 
 
-def checkpoints(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """Return one row per checkpoint, newest first."""
-    found = (
+def checkpoints(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
+    """Return one row per checkpoint, newest first; None without one."""
+    found = list(
         Checkpoint.objects.filter(execution=execution)
         .select_related("created_by")
         .only("sequence", "name", "step_path", "kind", "epoch", "created_at",
               name_path("created_by"))
         .order_by("-sequence")[:CHECKPOINTS_SHOWN]
     )  # fmt: skip
+    if not found:
+        return None
     return PageSection(
         gettext("Checkpoints"),
         headers=HEADERS,
@@ -322,7 +324,6 @@ def checkpoints(request: HttpRequest, execution: WorkflowExecution) -> PageSecti
             ]
             for row in found
         ],
-        empty=gettext("No checkpoints. You can also roll back to any finished step."),
         folded=True,
     )
 

@@ -119,10 +119,9 @@ export function State({ data: { path, live } }: { data: TaskData }) {
     <span className={`state ${live.colour}`} title={live.error || undefined}>
       <Icon name={live.icon} />
       {live.count ?? live.word}
-      {live.runs &&
-        !live.count &&
-        path.includes(".") &&
-        ` · ${t("canvas.runs", { count: live.runs })}`}
+      {live.runs && !live.count && path.includes(".") && (
+        <span className="runs">{` · ${t("canvas.runs", { count: live.runs })}`}</span>
+      )}
       {time && <span className="time">{time}</span>}
       {live.undo && <Undone state={live.undo} />}
     </span>

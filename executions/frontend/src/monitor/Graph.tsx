@@ -39,6 +39,12 @@ export function Graph() {
           title={t("monitor.fitF")}
           onClick={showAll}
         />
+        <IconButton
+          icon="keyboard"
+          label={t("monitor.keys")}
+          title={t("monitor.keysByKey")}
+          onClick={() => useMonitor.setState({ help: true })}
+        />
       </div>
       <ReactFlowProvider>
         <Shown />

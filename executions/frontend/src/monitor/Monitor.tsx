@@ -9,14 +9,13 @@ import { Dialog } from "../shared/Dialog";
 import { begin } from "../store/history";
 import { useStudio } from "../store/studio";
 import { t } from "../words/t";
-import { pointActions } from "./actions";
 import { Details } from "./details/Details";
 import { Graph } from "./Graph";
 import { documentOf } from "./graphDocument";
 import { KEYS, listenToKeys } from "./keys";
 import { ErrorNote, Link, Note } from "./pieces";
 import { followAddress } from "./selecting";
-import { useMonitor, usePages, useRun } from "./store";
+import { useMonitor, usePages } from "./store";
 import { Top } from "./Top";
 import { Timeline } from "./timeline/Timeline";
 import { watchExecution } from "./watching";
@@ -62,7 +61,6 @@ function Parts() {
   useEffect(() => watchExecution(execution), [execution]);
   useEffect(followAddress, []);
   useEffect(listenToKeys, []);
-  usePointedActions();
   useTold();
   return (
     <>
@@ -77,17 +75,6 @@ function Parts() {
       {help && <Help />}
     </>
   );
-}
-
-/** The server's buttons follow the selection, also when they were renewed. */
-function usePointedActions(): void {
-  const run = useRun();
-  useEffect(() => {
-    const point = (): void => pointActions(run);
-    point();
-    document.addEventListener("htmx:afterSettle", point);
-    return () => document.removeEventListener("htmx:afterSettle", point);
-  }, [run]);
 }
 
 /** The page's root says how far it is, for whoever looks at it from outside. */

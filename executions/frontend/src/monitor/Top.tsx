@@ -5,7 +5,7 @@ import { type Connection, useLiveStore } from "../live/live";
 import { type Mark, markOfExecution } from "../live/states";
 import { Icon } from "../shared/Icon";
 import { t } from "../words/t";
-import { renewActions } from "./actions";
+import { renewServed } from "./actions";
 import { hintOf } from "./hints";
 import { Link, StateMark } from "./pieces";
 import { useMonitor, usePages, useServerTime } from "./store";
@@ -31,8 +31,7 @@ export function Top() {
   const connection = useLiveStore((state) => state.connection);
   const execution = useLiveStore((state) => state.execution);
   const retries = useLiveStore((state) => state.retries);
-  const help = (): void => useMonitor.setState({ help: true });
-  useRenewedActions(execution ? `${execution.state} ${execution.compensation}` : undefined);
+  useRenewed(execution ? `${execution.state} ${execution.compensation}` : undefined);
   return (
     <>
       <In place="[data-top=state]">
@@ -45,39 +44,34 @@ export function Top() {
         <Trouble connection={connection} />
       </In>
       <In place="[data-top=times]">
-        <Times />
-        <div>
-          <dt>{t("monitor.retries")}</dt>
-          <dd>{execution ? retries : "–"}</dd>
-        </div>
+        {execution && <Times />}
+        {execution && retries > 0 && (
+          <div>
+            <dt>{t("monitor.retries")}</dt>
+            <dd>{retries}</dd>
+          </div>
+        )}
+      </In>
+      <In place="[data-top=error]">
+        {execution?.errorMessage && <p className="vm-error">{execution.errorMessage}</p>}
       </In>
       <In place="[data-top=dead]">
         <Dead />
       </In>
-      <In place="[data-top=keys]">
-        <button
-          type="button"
-          className="vm-button"
-          aria-label={t("monitor.keys")}
-          title={t("monitor.keysByKey")}
-          onClick={help}
-        >
-          <Icon name="keyboard" />
-        </button>
-      </In>
-      <In place="[data-hint]">
+      <In place="[data-top=hint]">
         <Hint />
       </In>
     </>
   );
 }
 
-/** The server draws the buttons anew once the state is another one. */
-function useRenewedActions(state: string | undefined): void {
-  const before = useRef(state);
+/** The server draws its part of the page anew once the state is another one. */
+function useRenewed(state: string | undefined): void {
+  const before = useRef(usePages().state);
   useEffect(() => {
-    if (before.current !== undefined && before.current !== state) renewActions();
+    if (state === undefined || state === before.current) return;
     before.current = state;
+    void renewServed();
   }, [state]);
 }
 
@@ -115,7 +109,7 @@ function Times() {
         </dd>
       </div>
       <div>
-        <dt>{t("monitor.elapsed")}</dt>
+        <dt>{t("monitor.duration")}</dt>
         <dd>{execution ? took(ended ? length : Math.floor(length / 1000) * 1000) : "–"}</dd>
       </div>
     </>

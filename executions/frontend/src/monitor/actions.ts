@@ -1,63 +1,65 @@
 /**
- * The buttons of what can be done now, which are the server's: it knows what is allowed and why
- * the rest is not. They are fetched anew when the execution's state changes, and follow the
- * selection.
+ * What the server draws of the page besides the live part: the buttons of what can be done now, for
+ * it knows what is allowed, and the facts below. They are fetched again when the execution's state
+ * changes.
  */
-import { t } from "../words/t";
-import type { Run } from "./runs";
+import { dialogIsOpen } from "./keys";
 
 declare global {
   interface Window {
-    htmx?: {
-      ajax(method: string, address: string, context: Record<string, string>): void;
-      process(element: Element): void;
-    };
+    htmx?: { process(element: Element): void };
   }
 }
 
-const bar = (): HTMLElement | null => document.getElementById("vm-actions");
+/** The buttons in Unfold's header or above Django's own page, and the facts. */
+const BUTTONS = "#header-inner ul, .object-tools";
+const FACTS = "#vk-facts";
+/** How long to wait for people to leave what is to be renewed, in milliseconds. */
+const AGAIN = 300;
 
-/** Fetch them anew. One that was just pressed is kept until its dialog is there: nobody else would
- * open it. */
-export function renewActions(): void {
-  if (renewedLater()) return;
-  const context = { target: "#vm-actions", select: "#vm-actions", swap: "outerHTML" };
-  window.htmx?.ajax("GET", location.pathname, context);
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Fetch them again, once neither a menu nor a dialog of theirs is open. */
+export async function renewServed(): Promise<void> {
+  clearTimeout(timer);
+  if (inUse()) return later();
+  const answer = await fetch(location.href, { credentials: "same-origin" });
+  if (!answer.ok || answer.redirected) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (inUse()) return later();
+  renew(fresh, BUTTONS);
+  renew(fresh, FACTS);
+  // Once the admin's own scripts have put the menu's entries where they are shown.
+  requestAnimationFrame(() => window.htmx?.process(document.body));
 }
 
-/** Whether one was pressed whose dialog is not there yet; they are fetched once it is. */
-function renewedLater(): boolean {
-  const pressed = bar()?.querySelector(".htmx-request");
-  pressed?.addEventListener("htmx:afterRequest", renewActions, { once: true });
-  return Boolean(pressed);
+function later(): void {
+  timer = setTimeout(renewServed, AGAIN);
 }
 
-// One may also be pressed while they are being fetched.
-document.addEventListener("htmx:beforeSwap", (event) => {
-  const { detail } = event as CustomEvent<{ target: Element; shouldSwap: boolean }>;
-  if (detail.target.id === "vm-actions" && renewedLater()) detail.shouldSwap = false;
-});
+/** Whether somebody is in a menu, a dialog or the facts, or waits for a dialog. */
+const inUse = (): boolean =>
+  dialogIsOpen() ||
+  document.querySelector(".htmx-request, #header-inner [aria-expanded=true]") !== null ||
+  document.querySelector(FACTS)?.contains(document.activeElement) === true;
 
-/** With a run selected, a fork begins with its step, and the studio opens to change the workflow. */
-export function pointActions(run: Run | null): void {
-  const button = bar()?.querySelector<HTMLElement>("[data-fork]");
-  if (button) pointFork(button, run);
-  const link = bar()?.querySelector<HTMLAnchorElement>("[data-change]");
-  if (!link) return;
-  link.hidden = run === null;
-  if (run === null) return;
-  const address = new URL(link.href);
-  address.searchParams.set("fork", run.stepPath);
-  link.href = address.href;
+/** Replace what is in a place; the keyboard stays on the same link or button, and what was opened
+ * stays open. */
+function renew(fresh: Document, place: string): void {
+  const [old, young] = [document.querySelector(place), fresh.querySelector(place)];
+  if (!old || !young) return;
+  const focused = old.contains(document.activeElement) ? document.activeElement : null;
+  const opened = new Map(
+    [...old.querySelectorAll("details")].map((one) => [nameOf(one), one.open] as const),
+  );
+  for (const one of young.querySelectorAll("details"))
+    one.open = opened.get(nameOf(one)) ?? one.open;
+  old.replaceChildren(...young.childNodes);
+  if (!focused) return;
+  const those = [...old.querySelectorAll<HTMLElement>("a[href], button")];
+  those.find((one) => aimOf(one) === aimOf(focused))?.focus();
 }
 
-function pointFork(button: HTMLElement, run: Run | null): void {
-  const plain = button.dataset.fork ?? "";
-  const address = run ? `${plain}?step=${encodeURIComponent(run.stepPath)}` : plain;
-  if (button.getAttribute("hx-get") === address) return;
-  button.setAttribute("hx-get", address);
-  button.setAttribute("href", address);
-  const words = button.lastChild;
-  if (words) words.textContent = run ? t("monitor.forkFromHere") : t("monitor.fork");
-  window.htmx?.process(button);
-}
+const nameOf = (one: Element): string => one.querySelector("summary")?.textContent ?? "";
+/** What tells a link or a button from the others. */
+const aimOf = (one: Element): string => one.getAttribute("href") ?? one.textContent;

@@ -89,7 +89,7 @@ function pressed(event: KeyboardEvent): void {
 }
 
 /** Whether a dialog is open: the page's own, or the admin's. */
-function dialogIsOpen(): boolean {
+export function dialogIsOpen(): boolean {
   if (document.querySelector("dialog[open]")) return true;
   const box = document.querySelector("#modal-content")?.parentElement;
   return Boolean(box?.checkVisibility() && box.querySelector("#dialog"));

@@ -4,6 +4,8 @@ import { ANY } from "../running/links";
 export interface Pages {
   execution: string;
   workflow: string;
+  /** The state that the server drew the page in. */
+  state: string;
   /** Whether it is a test run: what is dead in one has no dead letter. */
   test: boolean;
   signIn: string;
@@ -14,8 +16,11 @@ export interface Pages {
   /** Pages of one thing, by its id. */
   run: (id: string) => string;
   approval: (id: string) => string;
-  monitor: (id: string) => string;
+  executionPage: (id: string) => string;
   deadLetters: (id: string) => string;
+  /** Where a step is forked from, as it is and with changes in the studio; "" where nobody may. */
+  fork: string;
+  studio: string;
 }
 
 /** What the server wrote on the page's root element. */
@@ -26,6 +31,7 @@ export function pagesOf(root: HTMLElement): Pages {
   return {
     execution: told.execution ?? "",
     workflow: told.workflow ?? "",
+    state: told.state ?? "",
     test: told.test === "true",
     signIn: told.signIn ?? "",
     executions: told.executions ?? "",
@@ -34,7 +40,9 @@ export function pagesOf(root: HTMLElement): Pages {
     runners: told.runners ?? "",
     run: page("runPage"),
     approval: page("approvalPage"),
-    monitor: page("monitorPage"),
+    executionPage: page("executionPage"),
     deadLetters: page("deadLetters"),
+    fork: told.fork ?? "",
+    studio: told.studio ?? "",
   };
 }

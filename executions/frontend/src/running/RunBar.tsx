@@ -11,7 +11,7 @@ import { span } from "./ages";
 import { CancelRun } from "./CancelRun";
 import { DataFrom } from "./DataFrom";
 import { ForkNotice } from "./ForkNotice";
-import { monitorOf } from "./links";
+import { executionPageOf } from "./links";
 import { useResults } from "./results";
 import "./running.css";
 import { VersionNotice } from "./VersionNotice";
@@ -34,9 +34,9 @@ export function RunBar() {
           <CancelRun execution={watched} />
         )}
         {shown !== null && (
-          <a className="button bare" href={monitorOf(shown)}>
+          <a className="button bare" href={executionPageOf(shown)}>
             <Icon name="monitoring" />
-            {t("running.openMonitor")}
+            {t("running.openExecutionPage")}
           </a>
         )}
         {watched !== null && (

@@ -1,7 +1,7 @@
 import type { TaskPath } from "../document/types";
 import { Menu, type MenuItem } from "../shared/Menu";
 import { t } from "../words/t";
-import { monitorOf } from "./links";
+import { executionPageOf } from "./links";
 import { pinBefore, pinBeforeRefusal } from "./pinning";
 import { usePins } from "./pins";
 import { useResults } from "./results";
@@ -34,8 +34,8 @@ export function RunMenu({ path }: { path: TaskPath }) {
     },
   ];
   if (results && result) {
-    const href = monitorOf(results.executionId, { run: result.runId });
-    items.push({ label: t("running.itsRunInTheMonitor"), icon: "monitoring", apart: true, href });
+    const href = executionPageOf(results.executionId, { run: result.runId });
+    items.push({ label: t("running.itsRunOnThePage"), icon: "monitoring", apart: true, href });
   }
   return <Menu label={t("running.runThisTask")} icon="play_circle" items={items} />;
 }

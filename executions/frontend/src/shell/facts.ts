@@ -18,7 +18,7 @@ export function factsOf(root: HTMLElement): PageFacts {
     signIn: told.signIn ?? "",
     home: told.home ?? "",
     admin: told.admin ?? "",
-    monitorPage: told.monitorPage ?? "",
+    executionPage: told.executionPage ?? "",
     workflowPage: told.workflowPage ?? "",
     credentialsPage: told.credentialsPage ?? "",
   };

@@ -30,7 +30,7 @@ export interface PageFacts {
   home: string;
   admin: string;
   /** The admin's pages, with a zero UUID for the id. */
-  monitorPage: string;
+  executionPage: string;
   workflowPage: string;
   credentialsPage: string;
 }
@@ -169,7 +169,7 @@ function NOWHERE(): PageFacts {
     signIn: "",
     home: "",
     admin: "",
-    monitorPage: "",
+    executionPage: "",
     workflowPage: "",
     credentialsPage: "",
   };

@@ -3,7 +3,7 @@ import { idOf } from "../../document/paths";
 import type { TaskPath } from "../../document/types";
 import { writePath } from "../../expressions/path";
 import { markOf } from "../../live/states";
-import { monitorOf } from "../../running/links";
+import { executionPageOf } from "../../running/links";
 import { type TaskResult, useResults, useResultsStore } from "../../running/results";
 import { Button } from "../../shared/Button";
 import { type Tab, Tabs } from "../../shared/Tabs";
@@ -44,9 +44,9 @@ export function DataDrawer({ path, module }: { path: TaskPath; module: number })
       {results && (
         <a
           className="to-monitor"
-          href={monitorOf(results.executionId, result?.runId ? { run: result.runId } : {})}
+          href={executionPageOf(results.executionId, result?.runId ? { run: result.runId } : {})}
         >
-          {t("inspector.monitor")}
+          {t("inspector.executionPage")}
         </a>
       )}
       {dataOpen && (
@@ -106,8 +106,8 @@ function Shown({ path, result, what }: ShownProps) {
           <p>
             {rich("inspector.withItsLogAndAttempts", {
               link: (
-                <a href={monitorOf(results.executionId, { run: result.runId })}>
-                  {t("inspector.thisRunInTheMonitor")}
+                <a href={executionPageOf(results.executionId, { run: result.runId })}>
+                  {t("inspector.thisRunOnItsPage")}
                 </a>
               ),
             })}

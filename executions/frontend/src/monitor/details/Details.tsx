@@ -12,6 +12,7 @@ import { attemptsOf, markOfRun, type Run } from "../runs";
 import { choose } from "../selecting";
 import { useMonitor, useRun, useServerTime } from "../store";
 import { EXECUTION_TABS, ExecutionTab, type ExecutionTabName } from "./ExecutionTab";
+import { Forks } from "./Forks";
 import { RUN_TABS, RunTab, type RunTabName } from "./RunTab";
 
 /** What is selected, with tabs; the execution where nothing is. */
@@ -38,6 +39,7 @@ export function Details() {
         </span>
       </div>
       {run && <RunLine run={run} />}
+      {run && <Forks key={run.id} path={run.stepPath} />}
       {task && <TaskLine task={task} />}
       {run ? <OfRun run={run} /> : <OfExecution />}
     </section>

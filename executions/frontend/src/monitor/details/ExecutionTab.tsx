@@ -1,10 +1,9 @@
 /** What the details show while no run is selected: the execution, and why it does not go on. */
-import type { ReactNode } from "react";
 import { Refused } from "../../api/client";
 import type { Explanation, Reason } from "../../api/shapes";
 import type { Json } from "../../document/types";
 import { useLiveStore } from "../../live/live";
-import { markOf, markOfExecution, NOT_BEGUN } from "../../live/states";
+import { markOf, NOT_BEGUN } from "../../live/states";
 import { rich } from "../../words/rich";
 import { t } from "../../words/t";
 import { ErrorNote, Facts, Link, Moment, Note, StateMark } from "../pieces";
@@ -12,7 +11,7 @@ import { choose } from "../selecting";
 import { useMonitor, usePages, useServerTime } from "../store";
 import { at } from "../times";
 import { Value } from "../values";
-import { useAnswer } from "./asking";
+import { type Asked, useAnswer } from "./asking";
 
 export const EXECUTION_TABS = ["Overview", "Why", "Variables", "Output", "Children"] as const;
 export type ExecutionTabName = (typeof EXECUTION_TABS)[number];
@@ -28,37 +27,28 @@ export function ExecutionTab({ name }: { name: ExecutionTabName }) {
   return <Payload key={name} name={name} />;
 }
 
+/** What it was given and what came of it, and what is not among the facts below. */
 function Overview() {
   const execution = useLiveStore((state) => state.execution);
   const more = useMonitor((state) => state.more);
   const pages = usePages();
   const now = useServerTime(1000);
+  const payloads = usePayloads();
   if (execution === null) return <Note>{t("shared.loading")}</Note>;
-  const moment = (text: string | null): ReactNode => {
-    const time = at(text);
-    return time === null ? null : <Moment time={time} now={now} />;
-  };
+  const over = execution.finishedAt !== null;
+  const deadline = over ? null : at(execution.deadlineAt);
   return (
     <>
-      {execution.errorMessage && <p className="vm-error">{execution.errorMessage}</p>}
       <Facts
         pairs={[
-          [t("monitor.state"), <StateMark key="state" mark={markOfExecution(execution)} />],
-          [
-            t("monitor.endsAs"),
-            execution.finishedAt === null && execution.ending ? execution.ending : null,
-          ],
-          [t("monitor.created"), moment(execution.createdAt)],
-          [t("monitor.started"), moment(execution.startedAt)],
-          [t("monitor.finishedAt"), moment(execution.finishedAt)],
-          [
-            t("monitor.deadline"),
-            execution.finishedAt === null ? moment(execution.deadlineAt) : null,
-          ],
-          [t("monitor.priority"), String(execution.priority)],
-          [t("monitor.rolledBack"), execution.epoch ? `${execution.epoch}×` : null],
+          [t("monitor.endsAs"), over ? null : execution.ending],
+          [t("monitor.deadline"), deadline && <Moment key="due" time={deadline} now={now} />],
         ]}
       />
+      <h3>{t("monitor.tabInput")}</h3>
+      <Told payloads={payloads} of="triggerPayload" nothing={t("monitor.noInput")} />
+      {over && <h3>{t("monitor.tabOutput")}</h3>}
+      {over && <Told payloads={payloads} of="output" nothing={t("monitor.noOutput")} />}
       {more && (
         <Note>
           {t("monitor.thereAreMoreRunsThan")}{" "}
@@ -132,17 +122,32 @@ function Until({ reason, now }: { reason: Reason; now: number }) {
 }
 
 interface Payloads {
+  triggerPayload: Json;
   contextData: Json;
   output: Json;
 }
 
-function Payload({ name }: { name: "Variables" | "Output" }) {
+/** As of the execution's state. */
+function usePayloads(): Asked<Payloads> {
   const { execution } = usePages();
-  const found = useAnswer<Payloads>(`v1/WorkflowExecution/${execution}`, useStateName());
-  if (found === null) return <Note>{t("shared.loading")}</Note>;
-  if (found instanceof Refused) return <ErrorNote>{found.detail}</ErrorNote>;
-  if (name === "Variables") return <Value value={found.contextData} />;
-  return <Value value={found.output} nothing={t("monitor.noOutputYet")} />;
+  return useAnswer<Payloads>(`v1/WorkflowExecution/${execution}`, useStateName());
+}
+
+interface ToldProps {
+  payloads: Asked<Payloads>;
+  of: keyof Payloads;
+  nothing: string;
+}
+
+function Told({ payloads, of, nothing }: ToldProps) {
+  if (payloads === null) return <Note>{t("shared.loading")}</Note>;
+  if (payloads instanceof Refused) return <ErrorNote>{payloads.detail}</ErrorNote>;
+  return <Value value={payloads[of]} nothing={nothing} />;
+}
+
+function Payload({ name }: { name: "Variables" | "Output" }) {
+  const of = name === "Variables" ? "contextData" : "output";
+  return <Told payloads={usePayloads()} of={of} nothing={t("monitor.noOutputYet")} />;
 }
 
 function Children() {

@@ -180,7 +180,7 @@ function Children({ run }: { run: Run }) {
   if (!run.childId) return <Note>{t("monitor.itStartedNoOtherExecution")}</Note>;
   return (
     <p>
-      <Link href={pages.monitor(run.childId)}>
+      <Link href={pages.executionPage(run.childId)}>
         {t("monitor.watchTheExecutionItStarted", { id: run.childId })}
       </Link>
     </p>

@@ -18,6 +18,8 @@ const ROW = 28;
 /** Rows above and below those in sight that are there all the same. */
 const SPARE = 8;
 const HEAD = 28;
+/** How high the table is at least and at most, in pixels; people may pull it larger. */
+const HEIGHT = { least: 140, most: 384 };
 /** Live bars grow this often, in milliseconds. */
 const TICK = 250;
 const AXIS = 600;
@@ -31,6 +33,7 @@ export function Table() {
   useTimeGestures(scroller, axis);
   useShown(scroller, rows);
   useTop(scroller);
+  useGrowing(scroller, rows.length);
   const { from, to, now, start, isLive } = useTime();
   const first = Math.max(0, Math.floor(top / ROW) - SPARE);
   const seen = rows.slice(first, first + Math.ceil(height / ROW) + 2 * SPARE);
@@ -145,6 +148,18 @@ function useShown(scroller: { current: HTMLDivElement | null }, rows: readonly R
   useEffect(() => {
     if (run !== null && there) scrollTo(scroller.current, rows, run);
   }, [run, there]);
+}
+
+/** Makes the table as high as its rows until somebody pulls it to another height. */
+function useGrowing(scroller: { current: HTMLDivElement | null }, rows: number): void {
+  const own = useRef("");
+  useLayoutEffect(() => {
+    const box = scroller.current;
+    if (!box || box.style.height !== own.current) return;
+    const needed = HEAD + rows * ROW + 1;
+    box.style.height = `${Math.min(HEIGHT.most, Math.max(HEIGHT.least, needed))}px`;
+    own.current = box.style.height;
+  }, [scroller, rows]);
 }
 
 /** Other rows than before are seen from the first one on. */

@@ -1,0 +1,13 @@
+/** Django's own admin tells its theme by an attribute of the page; Unfold and our styles by a class. */
+export function followDjangosTheme(): void {
+  if (!document.body.classList.contains("vk-plain")) return;
+  const root = document.documentElement;
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const wear = (): void => {
+    const { theme } = root.dataset;
+    root.classList.toggle("dark", theme === "dark" || (theme !== "light" && system.matches));
+  };
+  wear();
+  system.addEventListener("change", wear);
+  new MutationObserver(wear).observe(root, { attributeFilter: ["data-theme"] });
+}
