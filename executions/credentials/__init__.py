@@ -12,7 +12,16 @@ from executions.credentials.kinds import (
     NameTaken,
     register,
 )
-from executions.credentials.opening import OpenedCredential, boundaries_of, opened_of, values_of
+from executions.credentials.opening import (
+    OpenedCredential,
+    UsingStep,
+    boundaries_of,
+    note_refused,
+    opened_for,
+    opened_of,
+    refuse,
+    values_of,
+)
 from executions.credentials.writing import create, delete, is_taken, naming, update
 
 __all__ = [
@@ -23,12 +32,16 @@ __all__ = [
     "InvalidCredential",
     "NameTaken",
     "OpenedCredential",
+    "UsingStep",
     "boundaries_of",
     "create",
     "delete",
     "is_taken",
     "naming",
+    "note_refused",
+    "opened_for",
     "opened_of",
+    "refuse",
     "register",
     "update",
     "values_of",

@@ -9,6 +9,8 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.db import DatabaseError
+
 from executions import payloads
 from executions.database import connection
 from executions.definition.graph.model import Step
@@ -160,10 +162,12 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
         ):
             head = run_module(state.place, work.step, prepared, context, work.wake, revealed)
     except LeaseLost:
+        _note_refused(revealed)
         passage.undo()  # it is asked again when the step is executed again
         raise
     except (Exception, StepTimeout) as error:
         milliseconds = 1000 * (time.perf_counter() - started)
+        _note_refused(revealed)
         failure = replace(
             failure_of(error, _seconds(work), work.path, revealed),
             target=failure_target(work.step.module, prepared, revealed),
@@ -178,6 +182,7 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
             spent=tuple(context.costs.values()),
         )
     passage.ended(None)
+    _note_refused(revealed)
     if isinstance(head, Wait):
         milliseconds = 1000 * (time.perf_counter() - started)
         spent = tuple(context.costs.values())
@@ -246,7 +251,12 @@ def next_item(state: SegmentState, unit: Unit) -> bool:
 def _reveal(state: SegmentState, work: Work, prepared: Prepared, context: Context) -> Revealed:
     """Return the step's secrets, which only its module receives."""
     revealed = reveal_secrets.revealed(
-        state.data, work.step, prepared.value, attempt=work.attempt, overrides=work.overrides
+        state.data,
+        work.step,
+        prepared.value,
+        run_id=work.run_id,
+        attempt=work.attempt,
+        overrides=work.overrides,
     )
     context.reveal(revealed.credential, revealed.scrub)
     return revealed
@@ -266,6 +276,16 @@ def _ask(
         return gates.ask(gates.Asked(state.context, work, module, inputs, None))
     asked = gates.Asked(state.context, work, module, inputs, revealed.scrub, revealed.credential)
     return gates.ask(asked)
+
+
+def _note_refused(revealed: Revealed | None) -> None:
+    """Record the hosts that credentials were kept from; the step's result does not depend on it."""
+    if revealed is None or not revealed.kept_from:
+        return
+    try:
+        revealed.note_refused()
+    except DatabaseError:
+        log.warning("the refused use of a credential was not recorded", exc_info=True)
 
 
 def _logs(revealed: Revealed | None) -> AbstractContextManager[None]:

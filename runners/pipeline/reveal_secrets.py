@@ -3,24 +3,28 @@
 Rows, hashes, messages and logs hold references only. The values are read right before a module
 runs, in one query, only for steps that name secrets or a credential (`uses_secrets`).
 
-A step gets a credential only within its boundary: `credentials.use` judges module and workflow
-here, `Revealed.used` checks the module's connections by host.
+A step gets a credential only within its boundary: `credentials.boundary` judges module and workflow
+here, `Revealed.used` checks the module's connections by host. Each use is recorded by the query
+that reads the values; `refused` records what a step did not get.
 
-    revealed(data, step, inputs, attempt=…, overrides=…) -> Revealed
+    revealed(data, step, inputs, run_id=…, attempt=…, overrides=…) -> Revealed
     secret_places(data, step, inputs, attempt=…, overrides=…)   for `filled`, in a worker
-    filled(data, step, inputs, places) -> Revealed   the same in a process that renders nothing
+    filled(data, step, inputs, places, run_id=…, attempt=…) -> Revealed   in a process that renders
+        nothing
     scrubber_of(data, step) -> Scrubber      for what a remote runner reports later
 """
 
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
+from uuid import UUID
 
 from executions import credentials
-from executions.credentials import Boundary, OpenedCredential
-from executions.credentials.boundary import CredentialUse, refusal
+from executions.credentials import Boundary, OpenedCredential, UsingStep
+from executions.credentials.boundary import RequestedUse, refusal
+from executions.credentials.definition_check import static_place
 from executions.definition.graph.model import Step
 from executions.definition.templating.errors import Pointer, key_path
 from executions.definition.templating.secrets import (
@@ -34,7 +38,7 @@ from executions.definition.templating.secrets import (
 )
 from runners.modules import registry
 from runners.modules.base import Result, StepError, Wait
-from runners.modules.credential_hosts import using
+from runners.modules.credential_hosts import RefusedHost, using
 from runners.secrets.scrubbing import Scrubber
 from runners.segment.inputs import budget_of
 from runners.segment.template_data import TemplateData
@@ -54,17 +58,31 @@ class SecretRefused(SecretUnavailable):
 class Revealed:
     """The module's real inputs, its credential's fields, and the scrubber of its results.
 
-    `boundaries` are those of all credentials that the step names.
+    `boundaries` are those of all credentials that the step names, `opened` the credentials, and
+    `kept_from` the connections that a boundary refused.
     """
 
     inputs: Any
     credential: Fields | None
     scrub: Scrubber
     boundaries: Mapping[str, Boundary]
+    step: UsingStep | None = None
+    opened: Mapping[str, OpenedCredential] = field(default_factory=dict)
+    kept_from: list[RefusedHost] = field(default_factory=list)
 
     def used(self) -> AbstractContextManager[None]:
         """Give the module its secrets in the block; each connection is checked by host."""
-        return using(self.boundaries)
+        return using(self.boundaries, self.kept_from)
+
+    def note_refused(self) -> None:
+        """Record the connections that a boundary refused. No query if there are none."""
+        for one in {(refused.name, refused.place): refused for refused in self.kept_from}.values():
+            if self.step is not None:
+                opened = self.opened.get(one.name)
+                credentials.note_refused(
+                    self.step, one.name, one.reason, credential=opened, host=one.place
+                )
+        self.kept_from.clear()
 
     def cleaned(self, ended: Result | Wait, path: str) -> Result | Wait:
         """Return the module's result without secrets; raises StepError, PayloadError."""
@@ -89,24 +107,32 @@ def uses_secrets(step: Step) -> bool:
 
 
 def revealed(
-    data: TemplateData, step: Step, inputs: Any, *, attempt: int, overrides: Any = None
+    data: TemplateData,
+    step: Step,
+    inputs: Any,
+    *,
+    run_id: UUID,
+    attempt: int,
+    overrides: Any = None,
 ) -> Revealed:
     """Read the secret values of a step, and put them where its inputs name them.
 
     `inputs` are the rendered ones, with references (`Prepared.value`); they stay unchanged. Raises
-    SecretUnavailable, TemplateError, and the errors of `credentials.opened_of`.
+    SecretUnavailable, TemplateError, and the errors of `credentials.opened_for`.
     """
-    opened = _read(data, step, remote=False)
-    found = {name: one.fields for name, one in opened.items()}
-    values = {secret: _value(data, step, found, secret) for secret in step.secrets}
-    given, left = inputs, list[Pointer]()
-    if step.secrets:
-        scope = data.scope(step, attempt)
-        given, left = reveal(
-            step.config.sealed, inputs, scope, values, budget_of(step, time.monotonic())
-        )
-        _refuse_written(data, step, inputs, left, overrides)
-    return _revealed(step, given, opened)
+    asking = _asking(data, step, inputs, run_id, attempt)
+    opened = _read(data, step, asking)
+    with _refusals(asking, opened):
+        found = {name: one.fields for name, one in opened.items()}
+        values = {secret: _value(data, step, found, secret) for secret in step.secrets}
+        given, left = inputs, list[Pointer]()
+        if step.secrets:
+            scope = data.scope(step, attempt)
+            given, left = reveal(
+                step.config.sealed, inputs, scope, values, budget_of(step, time.monotonic())
+            )
+            _refuse_written(data, step, inputs, left, overrides)
+    return _revealed(step, given, opened, asking)
 
 
 def secret_places(
@@ -125,28 +151,102 @@ def secret_places(
     return found
 
 
-def filled(data: TemplateData, step: Step, inputs: Any, found_places: Sequence[Place]) -> Revealed:
+def filled(
+    data: TemplateData,
+    step: Step,
+    inputs: Any,
+    found_places: Sequence[Place],
+    *,
+    run_id: UUID,
+    attempt: int,
+) -> Revealed:
     """Reveal inputs whose `secret_places` are known, as `revealed` does, for a remote runner.
 
     Nothing is rendered. The engine cannot check where a remote runner sends the values, so each
     credential says whether remote runners may have it. Raises like `revealed`, without
     TemplateError.
     """
-    opened = _read(data, step, remote=True)
-    found = {name: one.fields for name, one in opened.items()}
-    values = {secret: _value(data, step, found, secret) for secret in step.secrets}
-    given = fill(found_places, inputs, values)
-    return _revealed(step, given, opened)
+    asking = _asking(data, step, inputs, run_id, attempt, remote=True)
+    opened = _read(data, step, asking)
+    with _refusals(asking, opened):
+        found = {name: one.fields for name, one in opened.items()}
+        values = {secret: _value(data, step, found, secret) for secret in step.secrets}
+        given = fill(found_places, inputs, values)
+    return _revealed(step, given, opened, asking)
 
 
 def scrubber_of(data: TemplateData, step: Step) -> Scrubber:
     """Return the scrubber for a step's results, by the current values of its secrets."""
-    return _scrubber(step, {name: one.fields for name, one in _found(data, step).items()})
+    found = credentials.opened_of(data.context.version.workspace_id, _names(step))
+    _require(data, step, found)
+    return _scrubber(step, {name: one.fields for name, one in found.items()})
 
 
-def _read(data: TemplateData, step: Step, *, remote: bool) -> Mapping[str, OpenedCredential]:
-    """Return the step's credentials, each within its boundary."""
-    found = _found(data, step)
+def _asking(
+    data: TemplateData,
+    step: Step,
+    inputs: Any,
+    run_id: UUID,
+    attempt: int,
+    *,
+    remote: bool = False,
+) -> UsingStep:
+    """Return the step as the record of its use names it."""
+    version = data.context.version
+    return UsingStep(
+        version.workspace_id,
+        version.workflow_id,
+        data.context.execution_id,
+        run_id,
+        data.path(step),
+        attempt,
+        step.module,
+        _host(step, inputs),
+        remote,
+    )
+
+
+def _host(step: Step, inputs: Any) -> str:
+    """Return the host and port that the step's inputs name, if they do without a secret."""
+    for key in registry.get(step.module).addresses if isinstance(inputs, Mapping) else ():
+        text = inputs.get(key)
+        named = isinstance(text, str) and "[secret:" not in text.partition("?")[0]
+        place = static_place(text) if named else None
+        if place is not None:
+            host, port = place
+            shown = f"[{host}]" if ":" in host else host
+            return shown if port is None else f"{shown}:{port}"
+    return ""
+
+
+@contextmanager
+def _refusals(asking: UsingStep, opened: Mapping[str, OpenedCredential]) -> Iterator[None]:
+    """Record that the step gets none of its credentials if the block says so."""
+    try:
+        yield
+    except SecretUnavailable as error:
+        credentials.refuse(asking, [one.use_id for one in opened.values()], error.message)
+        raise
+
+
+def _read(data: TemplateData, step: Step, asking: UsingStep) -> Mapping[str, OpenedCredential]:
+    """Return the step's credentials, each within its boundary; record the use or the refusal."""
+    found = credentials.opened_for(asking, _names(step))
+    with _refusals(asking, found):
+        try:
+            _require(data, step, found)
+        except SecretUnavailable as error:
+            for name in sorted(_names(step) - found.keys()):
+                credentials.note_refused(asking, name, error.message)
+            raise
+        _judge(data, step, found, remote=asking.remote)
+    return found
+
+
+def _judge(
+    data: TemplateData, step: Step, found: Mapping[str, OpenedCredential], *, remote: bool
+) -> None:
+    """Raise SecretRefused if the step is outside of the boundary of one."""
     boundaries = {name: one.boundary for name, one in found.items()}
     in_texts = {name for name, _ in step.secrets}
     module = registry.get(step.module)
@@ -157,7 +257,7 @@ def _read(data: TemplateData, step: Step, *, remote: bool) -> Mapping[str, Opene
         if pointer and pointer[0] in module.keeps
         for name, _ in named
     }
-    use = CredentialUse(
+    use = RequestedUse(
         step.module,
         module.judges_hosts,
         data.context.version.workflow_id,
@@ -172,21 +272,21 @@ def _read(data: TemplateData, step: Step, *, remote: bool) -> Mapping[str, Opene
             "permission *configure* to allow it in the credential's boundary. Then requeue the "
             "step."
         )
-    return found
 
 
-def _found(data: TemplateData, step: Step) -> Mapping[str, OpenedCredential]:
+def _names(step: Step) -> set[str]:
     names = {name for name, _ in step.secrets}
-    if step.credential:
-        names.add(step.credential)
-    found = credentials.opened_of(data.context.version.workspace_id, names)
-    missing = sorted(names - found.keys())
+    return names | {step.credential} if step.credential else names
+
+
+def _require(data: TemplateData, step: Step, found: Mapping[str, OpenedCredential]) -> None:
+    """Raise SecretUnavailable if the workspace lacks one."""
+    missing = sorted(_names(step) - found.keys())
     if missing:
         raise SecretUnavailable(
             f'{_who(data, step)} needs the credential "{missing[0]}", which its workspace does '
             "not have. Create it, then requeue the step."
         )
-    return found
 
 
 def _value(data: TemplateData, step: Step, found: Mapping[str, Fields], secret: SecretField) -> str:
@@ -199,10 +299,13 @@ def _value(data: TemplateData, step: Step, found: Mapping[str, Fields], secret: 
     return found[name][field]
 
 
-def _revealed(step: Step, given: Any, opened: Mapping[str, OpenedCredential]) -> Revealed:
+def _revealed(
+    step: Step, given: Any, opened: Mapping[str, OpenedCredential], asking: UsingStep
+) -> Revealed:
     found = {name: one.fields for name, one in opened.items()}
     boundaries = {name: one.boundary for name, one in opened.items()}
-    return Revealed(given, found.get(step.credential), _scrubber(step, found), boundaries)
+    scrub = _scrubber(step, found)
+    return Revealed(given, found.get(step.credential), scrub, boundaries, asking, opened)
 
 
 def _scrubber(step: Step, found: Mapping[str, Fields]) -> Scrubber:
