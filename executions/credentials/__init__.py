@@ -4,6 +4,7 @@ Only these functions write or open them.
 """
 
 from executions.credentials.boundary import Boundary
+from executions.credentials.issuing import Issued, IssuerBusy, Source, forget, issued
 from executions.credentials.kinds import (
     KINDS,
     CredentialInUse,
@@ -30,13 +31,18 @@ __all__ = [
     "CredentialInUse",
     "CredentialType",
     "InvalidCredential",
+    "Issued",
+    "IssuerBusy",
     "NameTaken",
     "OpenedCredential",
+    "Source",
     "UsingStep",
     "boundaries_of",
     "create",
     "delete",
+    "forget",
     "is_taken",
+    "issued",
     "naming",
     "note_refused",
     "opened_for",

@@ -22,6 +22,7 @@ from executions.credentials.kinds import (
     NameTaken,
     checked,
     checked_changes,
+    refuse_whole,
     suggested_hosts,
     suggested_modules,
 )
@@ -202,6 +203,7 @@ def is_taken(workspace_id: UUID, name: str) -> bool:
 def _set(credential: Credential, fields: Mapping[str, Any], given: Mapping[str, str]) -> None:
     kept = _kept(credential, fields)
     values = {name: kept[name] for name in kept if name not in fields} | dict(given)
+    refuse_whole(credential.type, values)
     suggested = suggested_hosts(credential.type, kept)
     if suggested and list(suggested) == credential.hosts:
         credential.hosts = list(suggested_hosts(credential.type, values) or suggested)

@@ -9,8 +9,6 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import DatabaseError
-
 from executions import payloads
 from executions.database import connection
 from executions.definition.graph.model import Step
@@ -160,14 +158,14 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
             work.within or _NOTHING,
             held(work, context, state.pack or state.executions),
         ):
-            head = run_module(state.place, work.step, prepared, context, work.wake, revealed)
+            head = _run_module(state, work, prepared, context, revealed)
     except LeaseLost:
-        _note_refused(revealed)
+        reveal_secrets.note_refused(revealed)
         passage.undo()  # it is asked again when the step is executed again
         raise
     except (Exception, StepTimeout) as error:
         milliseconds = 1000 * (time.perf_counter() - started)
-        _note_refused(revealed)
+        reveal_secrets.note_refused(revealed)
         failure = replace(
             failure_of(error, _seconds(work), work.path, revealed),
             target=failure_target(work.step.module, prepared, revealed),
@@ -182,7 +180,7 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
             spent=tuple(context.costs.values()),
         )
     passage.ended(None)
-    _note_refused(revealed)
+    reveal_secrets.note_refused(revealed)
     if isinstance(head, Wait):
         milliseconds = 1000 * (time.perf_counter() - started)
         spent = tuple(context.costs.values())
@@ -262,6 +260,29 @@ def _reveal(state: SegmentState, work: Work, prepared: Prepared, context: Contex
     return revealed
 
 
+def _run_module(
+    state: SegmentState,
+    work: Work,
+    prepared: Prepared,
+    context: Context,
+    revealed: Revealed | None,
+) -> Done | Wait:
+    """Run the module; once more if a receiver rejected short-lived secrets that were not new."""
+    run = partial(run_module, state.place, work.step, prepared, context, work.wake, revealed)
+    try:
+        return run()
+    except StepError as error:
+        if revealed is None:
+            raise
+        given, overrides = prepared.value, work.overrides
+        reveal_secrets.renew(
+            state.data, work.step, given, revealed, error, attempt=work.attempt, overrides=overrides
+        )
+        context.reveal(revealed.credential, revealed.scrub)
+        with _logs(revealed):
+            return run()
+
+
 def _ask(
     state: SegmentState, work: Work, prepared: Prepared, revealed: Revealed | None
 ) -> gates.Passage | Wait:
@@ -276,16 +297,6 @@ def _ask(
         return gates.ask(gates.Asked(state.context, work, module, inputs, None))
     asked = gates.Asked(state.context, work, module, inputs, revealed.scrub, revealed.credential)
     return gates.ask(asked)
-
-
-def _note_refused(revealed: Revealed | None) -> None:
-    """Record the hosts that credentials were kept from; the step's result does not depend on it."""
-    if revealed is None or not revealed.kept_from:
-        return
-    try:
-        revealed.note_refused()
-    except DatabaseError:
-        log.warning("the refused use of a credential was not recorded", exc_info=True)
 
 
 def _logs(revealed: Revealed | None) -> AbstractContextManager[None]:

@@ -5,7 +5,7 @@ runs, in one query, only for steps that name secrets or a credential (`uses_secr
 
 A step gets a credential only within its boundary: `credentials.boundary` judges module and workflow
 here, `Revealed.used` checks the module's connections by host. Each use is recorded by the query
-that reads the values; `refused` records what a step did not get.
+that reads the values. Short-lived values are then fetched from the server that issues them.
 
     revealed(data, step, inputs, run_id=…, attempt=…, overrides=…) -> Revealed
     secret_places(data, step, inputs, attempt=…, overrides=…)   for `filled`, in a worker
@@ -14,12 +14,15 @@ that reads the values; `refused` records what a step did not get.
     scrubber_of(data, step) -> Scrubber      for what a remote runner reports later
 """
 
+import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
+
+from django.db import DatabaseError
 
 from executions import credentials
 from executions.credentials import Boundary, OpenedCredential, UsingStep
@@ -39,10 +42,12 @@ from executions.definition.templating.secrets import (
 from runners.modules import registry
 from runners.modules.base import Result, StepError, Wait
 from runners.modules.credential_hosts import RefusedHost, using
+from runners.pipeline.short_lived import ShortLived, forget_rejected, issue, refuse_remote
 from runners.secrets.scrubbing import Scrubber
 from runners.segment.inputs import budget_of
 from runners.segment.template_data import TemplateData
 
+log = logging.getLogger(__name__)
 Fields = Mapping[str, str]
 
 
@@ -54,12 +59,13 @@ class SecretRefused(SecretUnavailable):
     """A step names a credential whose boundary it is outside of."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(slots=True, repr=False)
 class Revealed:
     """The module's real inputs, its credential's fields, and the scrubber of its results.
 
-    `boundaries` are those of all credentials that the step names, `opened` the credentials, and
-    `kept_from` the connections that a boundary refused.
+    `boundaries` are those of all credentials that the step names, `opened` the credentials,
+    `short_lived` those whose values were issued, and `kept_from` the connections that a boundary
+    refused.
     """
 
     inputs: Any
@@ -68,21 +74,12 @@ class Revealed:
     boundaries: Mapping[str, Boundary]
     step: UsingStep | None = None
     opened: Mapping[str, OpenedCredential] = field(default_factory=dict)
+    short_lived: Sequence[ShortLived] = ()
     kept_from: list[RefusedHost] = field(default_factory=list)
 
     def used(self) -> AbstractContextManager[None]:
         """Give the module its secrets in the block; each connection is checked by host."""
         return using(self.boundaries, self.kept_from)
-
-    def note_refused(self) -> None:
-        """Record the connections that a boundary refused. No query if there are none."""
-        for one in {(refused.name, refused.place): refused for refused in self.kept_from}.values():
-            if self.step is not None:
-                opened = self.opened.get(one.name)
-                credentials.note_refused(
-                    self.step, one.name, one.reason, credential=opened, host=one.place
-                )
-        self.kept_from.clear()
 
     def cleaned(self, ended: Result | Wait, path: str) -> Result | Wait:
         """Return the module's result without secrets; raises StepError, PayloadError."""
@@ -121,18 +118,80 @@ def revealed(
     SecretUnavailable, TemplateError, and the errors of `credentials.opened_for`.
     """
     asking = _asking(data, step, inputs, run_id, attempt)
-    opened = _read(data, step, asking)
-    with _refusals(asking, opened):
-        found = {name: one.fields for name, one in opened.items()}
-        values = {secret: _value(data, step, found, secret) for secret in step.secrets}
-        given, left = inputs, list[Pointer]()
-        if step.secrets:
-            scope = data.scope(step, attempt)
-            given, left = reveal(
-                step.config.sealed, inputs, scope, values, budget_of(step, time.monotonic())
+    stored = _read(data, step, asking)
+    with _refusals(asking, stored):
+        opened, short_lived = issue(_who(data, step), asking, stored)
+        given = _given(data, step, inputs, opened, attempt, overrides)
+    return _revealed(step, given, opened, asking, short_lived)
+
+
+def renew(
+    data: TemplateData,
+    step: Step,
+    inputs: Any,
+    revealed: Revealed,
+    error: StepError,
+    *,
+    attempt: int,
+    overrides: Any = None,
+) -> None:
+    """Replace short-lived values that a receiver rejected; raise `error` if that cannot help.
+
+    Values that were issued for this attempt are not asked for again. No query.
+    """
+    asking = revealed.step
+    if asking is None or not forget_rejected(revealed.short_lived, error):
+        raise error
+    sources = {one.source.name: one.source for one in revealed.short_lived}
+    stored = {
+        name: replace(one, fields=sources[name].fields) if name in sources else one
+        for name, one in revealed.opened.items()
+    }
+    opened, short_lived = issue(_who(data, step), asking, stored)
+    revealed.inputs = _given(data, step, inputs, opened, attempt, overrides)
+    revealed.credential = opened[step.credential].fields if step.credential else None
+    # The step's results may still hold the old values.
+    revealed.scrub = Scrubber(_references(step, revealed.opened) | _references(step, opened))
+    revealed.opened, revealed.short_lived = opened, short_lived
+    log.info("step %s: its credential was rejected; it runs again with new values", asking.path)
+
+
+def note_refused(revealed: Revealed | None) -> None:
+    """Record the connections that a boundary refused. No query if there are none.
+
+    The step's result does not depend on it.
+    """
+    if revealed is None or revealed.step is None:
+        return
+    try:
+        for one in dict.fromkeys(revealed.kept_from):
+            opened = revealed.opened.get(one.name)
+            credentials.note_refused(
+                revealed.step, one.name, one.reason, credential=opened, host=one.place
             )
-            _refuse_written(data, step, inputs, left, overrides)
-    return _revealed(step, given, opened, asking)
+    except DatabaseError:
+        log.warning("a refused connection of %s was not recorded", revealed.step.path)
+    revealed.kept_from.clear()
+
+
+def _given(
+    data: TemplateData,
+    step: Step,
+    inputs: Any,
+    opened: Mapping[str, OpenedCredential],
+    attempt: int,
+    overrides: Any,
+) -> Any:
+    """Return the inputs with the secrets' values."""
+    found = {name: one.fields for name, one in opened.items()}
+    values = {secret: _value(data, step, found, secret) for secret in step.secrets}
+    if not step.secrets:
+        return inputs
+    scope = data.scope(step, attempt)
+    budget = budget_of(step, time.monotonic())
+    given, left = reveal(step.config.sealed, inputs, scope, values, budget)
+    _refuse_written(data, step, inputs, left, overrides)
+    return given
 
 
 def secret_places(
@@ -169,6 +228,7 @@ def filled(
     asking = _asking(data, step, inputs, run_id, attempt, remote=True)
     opened = _read(data, step, asking)
     with _refusals(asking, opened):
+        refuse_remote(_who(data, step), opened)
         found = {name: one.fields for name, one in opened.items()}
         values = {secret: _value(data, step, found, secret) for secret in step.secrets}
         given = fill(found_places, inputs, values)
@@ -179,7 +239,7 @@ def scrubber_of(data: TemplateData, step: Step) -> Scrubber:
     """Return the scrubber for a step's results, by the current values of its secrets."""
     found = credentials.opened_of(data.context.version.workspace_id, _names(step))
     _require(data, step, found)
-    return _scrubber(step, {name: one.fields for name, one in found.items()})
+    return Scrubber(_references(step, found))
 
 
 def _asking(
@@ -224,7 +284,7 @@ def _refusals(asking: UsingStep, opened: Mapping[str, OpenedCredential]) -> Iter
     """Record that the step gets none of its credentials if the block says so."""
     try:
         yield
-    except SecretUnavailable as error:
+    except StepError as error:
         credentials.refuse(asking, [one.use_id for one in opened.values()], error.message)
         raise
 
@@ -300,24 +360,27 @@ def _value(data: TemplateData, step: Step, found: Mapping[str, Fields], secret: 
 
 
 def _revealed(
-    step: Step, given: Any, opened: Mapping[str, OpenedCredential], asking: UsingStep
+    step: Step,
+    given: Any,
+    opened: Mapping[str, OpenedCredential],
+    asking: UsingStep,
+    short_lived: Sequence[ShortLived] = (),
 ) -> Revealed:
-    found = {name: one.fields for name, one in opened.items()}
     boundaries = {name: one.boundary for name, one in opened.items()}
-    scrub = _scrubber(step, found)
-    return Revealed(given, found.get(step.credential), scrub, boundaries, asking, opened)
+    own = opened[step.credential].fields if step.credential else None
+    scrub = Scrubber(_references(step, opened))
+    return Revealed(given, own, scrub, boundaries, asking, opened, short_lived)
 
 
-def _scrubber(step: Step, found: Mapping[str, Fields]) -> Scrubber:
+def _references(step: Step, opened: Mapping[str, OpenedCredential]) -> dict[str, str]:
+    """Return the reference that replaces each value that the step gets."""
     names = {
-        found[name][field]: reference((name, field))
+        opened[name].fields[field]: reference((name, field))
         for name, field in step.secrets
-        if field in found[name]
+        if field in opened[name].fields
     }
-    own = found.get(step.credential, {})
-    return Scrubber(
-        names | {value: reference((step.credential, field)) for field, value in own.items()}
-    )
+    own = opened[step.credential].fields if step.credential in opened else {}
+    return names | {value: reference((step.credential, field)) for field, value in own.items()}
 
 
 def _refuse_written(
