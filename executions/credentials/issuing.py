@@ -12,8 +12,8 @@ import logging
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 from uuid import UUID
@@ -33,22 +33,27 @@ class IssuerBusy(Exception):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Source:
-    """A credential as stored: how to get its values."""
+    """A credential as stored: how to get its values. A receiver refused the `rejected` ones."""
 
     id: UUID
     name: str
     version: int
     workspace_id: UUID
     fields: dict[str, str]
+    rejected: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Issued:
-    """Values that end after `seconds`; `state` is what the issuer needs to replace them."""
+    """Values that end after `seconds`; `state` is what the issuer needs to replace them.
+
+    `store` are fields of the credential to replace, such as a rotated refresh token.
+    """
 
     fields: dict[str, str]
     seconds: float
     state: Any = None
+    store: Mapping[str, str] = field(default_factory=dict)
 
 
 Issuer = Callable[[Source, Issued | None], Issued]
@@ -59,6 +64,7 @@ Issuer = Callable[[Source, Issued | None], Issued]
 class _Slot:
     lock: Lock = field(default_factory=Lock)
     kept: Issued | None = None
+    rejected: Mapping[str, str] = field(default_factory=dict)
     until: float = 0.0  # when to replace the values, on time.monotonic()
     ends: float = 0.0
 
@@ -85,7 +91,7 @@ def issued(source: Source, issuer: Issuer, wait: float = WAIT_SECONDS) -> tuple[
         if kept is not None and now < slot.until:
             return kept, False
         try:
-            found = issuer(source, kept)
+            found = issuer(replace(source, rejected=slot.rejected), kept)
         except Exception as error:
             if kept is None or time.monotonic() >= slot.ends:
                 raise
@@ -109,7 +115,7 @@ def forget(source: Source, rejected: Issued) -> None:
     slot = _slot(source)
     with slot.lock:
         if slot.kept is rejected:
-            slot.kept = None
+            slot.kept, slot.rejected = None, rejected.fields
 
 
 def _slot(source: Source) -> _Slot:

@@ -49,7 +49,8 @@ class CredentialType:
     host is suggested.
 
     `optional` fields may be left out. `check` finds problems of the whole. With an `issuer`, steps
-    do not get these fields but the short-lived values that it returns.
+    do not get these fields but the short-lived values that it returns. `rotates` says whether that
+    replaces a secret of the fields, so that one process at a time may ask.
     """
 
     name: str
@@ -62,6 +63,7 @@ class CredentialType:
     optional: tuple[str, ...] = ()
     check: Callable[[Mapping[str, Any]], Iterator[DefinitionProblem]] | None = None
     issuer: Issuer | None = None
+    rotates: Callable[[Mapping[str, str]], bool] | None = None
 
 
 KINDS: dict[str, CredentialType] = {}

@@ -34,6 +34,7 @@ def opened(credential_id: UUID, sealed: bytes | memoryview) -> dict[str, str]:
 
 
 BOUNDARY = ("hosts", "modules", "workflows", "remote")
+ISSUED = "_issued"  # a hidden field: the values that were issued last, and their end
 LONGEST_REASON, LONGEST_HOST = 1_000, 300
 
 

@@ -14,6 +14,11 @@ class Migration(executions.database.migrations.Migration):
     ]
 
     operations = [
+        migrations.AddField(
+            model_name='Credential',
+            name='refreshing_until',
+            field=models.DateTimeField(blank=True, editable=False, null=True),
+        ),
         migrations.CreateModel(
             name='CredentialUse',
             fields=[

@@ -55,6 +55,8 @@ class Credential(models.Model):
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     updated_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # A process replaces its secret until then (`credentials.rotating`).
+    refreshing_until = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
         ordering = ["name"]

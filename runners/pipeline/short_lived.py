@@ -17,7 +17,9 @@ from executions.credentials import (
     OpenedCredential,
     Source,
     UsingStep,
+    rotating,
 )
+from executions.credentials.issuing import Issuer
 from executions.database import connection
 from executions.egress.workspace_rules import rules_of
 from runners.conf import pool
@@ -54,8 +56,7 @@ def issue(
     if not kinds:
         return stored, []
     rules = rules_of(step.workspace_id)
-    if pool() == "threads" and not connection.in_atomic_block:
-        connection.close()
+    _release()
     opened, found = dict(stored), list[ShortLived]()
     for name, kind in kinds.items():
         one = stored[name]
@@ -91,11 +92,24 @@ def _is_issued(one: OpenedCredential) -> bool:
     return one.type in KINDS and KINDS[one.type].issuer is not None
 
 
-def _ask(who: str, source: Source, kind: CredentialType) -> ShortLived:
+def _release() -> None:
+    """Give a connection of a pool back, while another server is asked."""
+    if pool() == "threads" and not connection.in_atomic_block:
+        connection.close()
+
+
+def _issuer(kind: CredentialType, fields: Mapping[str, str]) -> Issuer:
     assert kind.issuer is not None
+    if kind.rotates is None or not kind.rotates(fields):
+        return kind.issuer
+    issuer = kind.issuer
+    return lambda source, before: rotating.issue(source, before, issuer, _release)
+
+
+def _ask(who: str, source: Source, kind: CredentialType) -> ShortLived:
     what = f'{who}: the values of the credential "{source.name}" could not be fetched'
     try:
-        return ShortLived(source, *credentials.issued(source, kind.issuer))
+        return ShortLived(source, *credentials.issued(source, _issuer(kind, source.fields)))
     except credentials.IssuerBusy:
         raise SecretNotIssued(
             f"{what}: another step of this process still waits for them. The step is tried again.",

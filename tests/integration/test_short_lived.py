@@ -155,6 +155,32 @@ def test_a_secret_that_is_not_issued_is_a_refused_use_and_names_the_credential(
     assert "root-token" not in everything(execution)
 
 
+def test_a_step_gets_an_access_token_and_a_new_one_once_it_is_rejected(
+    queue: World, workspace: Workspace, server: IssuingServer
+) -> None:
+    credentials.create(
+        workspace,
+        name="bank",
+        type="oauth2",
+        fields={
+            "token_url": f"{server.url}/token", "client_id": "valkyr",
+            "refresh_token": server.refresh_token,
+        },
+        hosts=["*"],
+        actor=ACTOR,
+    )  # fmt: skip
+
+    first = ran(queue, asks(server))
+    server.valid.clear()
+    second = ran(queue, asks(server))
+
+    for execution in (first, second):
+        assert run_of(execution, "ask.main").state == "SUCCESS"
+        assert "secret-number" not in everything(execution)
+    assert server.count("/token") == 2
+    assert server.refresh_token == "refresh-2-token"
+
+
 def test_an_update_that_does_not_fit_is_rejected(
     queue: World, workspace: Workspace, server: IssuingServer
 ) -> None:

@@ -36,6 +36,26 @@ def vault_problems(fields: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
             yield DefinitionProblem(f"fields.{name}", "required", message)
 
 
+BASIC, POST = "basic", "post"
+
+
+def oauth2_problems(fields: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
+    """Yield the problems of a credential's fields."""
+    if not is_secure(str(fields.get("token_url", ""))):
+        yield DefinitionProblem(
+            "fields.token_url",
+            "bad_address",
+            "Write the token endpoint with https://, such as https://id.example.com/oauth2/token. "
+            "http:// is allowed for an address of this machine only.",
+        )
+    if fields.get("client_auth", BASIC) not in (BASIC, POST):
+        message = f"Write {BASIC} (the default) or {POST}."
+        yield DefinitionProblem("fields.client_auth", "unknown_value", message)
+    if not fields.get("refresh_token") and not fields.get("client_secret"):
+        message = "Set client_secret (client credentials), refresh_token, or both."
+        yield DefinitionProblem("fields.client_secret", "required", message)
+
+
 def is_secure(address: str) -> bool:
     """Return whether secrets may go to an address: over TLS, or on this machine."""
     try:

@@ -3,19 +3,31 @@
 The functions that ask are imported at their first use: most processes only need the types.
 """
 
+from collections.abc import Mapping
+
 from executions.public.credentials import (
     CredentialType,
     Issued,
     Source,
     register,
 )
-from valkyr_plugins.connectors.issuers.fields import vault_problems
+from valkyr_plugins.connectors.issuers.fields import oauth2_problems, vault_problems
 
 
 def _vault(source: Source, before: Issued | None) -> Issued:
     from valkyr_plugins.connectors.issuers import vault
 
     return vault.issue(source, before)
+
+
+def _oauth2(source: Source, before: Issued | None) -> Issued:
+    from valkyr_plugins.connectors.issuers import oauth2
+
+    return oauth2.issue(source, before)
+
+
+def _has_refresh_token(fields: Mapping[str, str]) -> bool:
+    return "refresh_token" in fields
 
 
 VAULT = CredentialType(
@@ -30,6 +42,19 @@ VAULT = CredentialType(
 )
 
 
+OAUTH2 = CredentialType(
+    "oauth2",
+    "an OAuth 2.0 client: gives steps an access token",
+    ("token_url", "client_id"),
+    optional=("client_secret", "refresh_token", "scope", "audience", "client_auth"),
+    known=frozenset({"token_url", "client_id", "scope", "audience", "client_auth"}),
+    check=oauth2_problems,
+    issuer=_oauth2,
+    rotates=_has_refresh_token,
+)
+
+
 def register_types() -> None:
     """Register the types of this plugin."""
     register(VAULT)
+    register(OAUTH2)

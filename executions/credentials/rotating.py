@@ -1,0 +1,113 @@
+"""Values whose issuer replaces the credential's own secret, such as a rotating refresh token.
+
+A used refresh token does not work again, so only one process of all may ask at a time. It claims
+the credential, asks without holding a connection, and stores the new secret sealed, with the issued
+values: the other processes read these. A claim ends after CLAIMED_SECONDS, if its process dies.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Q
+
+from executions import sealing
+from executions.credentials.issuing import (
+    LONGEST_MARGIN,
+    SHARE,
+    Issued,
+    Issuer,
+    IssuerBusy,
+    Source,
+)
+from executions.credentials.opening import ISSUED, closed, opened
+from executions.database import transaction
+from executions.database.clock import ClockTimestamp
+from executions.models import Credential
+
+CLAIMED_SECONDS = 30
+WAIT_SECONDS = 15.0  # for the process that has the claim
+LOOK_SECONDS = 0.2
+
+
+def issue(
+    source: Source, before: Issued | None, issuer: Issuer, rest: Callable[[], None]
+) -> Issued:
+    """Return the stored values while they are valid; else claim, ask and store.
+
+    `rest` releases the connection before the request. Raises IssuerBusy, and the issuer's errors.
+    """
+    until = time.monotonic() + WAIT_SECONDS
+    while True:
+        fields = _fields(source)
+        found = _stored(fields)
+        if found is not None and found.fields != source.rejected:
+            return found
+        if _claim(source):
+            return _replace(replace(source, fields=fields), before, issuer, rest)
+        if time.monotonic() >= until:
+            raise IssuerBusy
+        rest()
+        time.sleep(LOOK_SECONDS)
+
+
+def without_issued(fields: Mapping[str, str]) -> dict[str, str]:
+    """Return the fields that a user set."""
+    return {name: value for name, value in fields.items() if name != ISSUED}
+
+
+def _replace(
+    source: Source, before: Issued | None, issuer: Issuer, rest: Callable[[], None]
+) -> Issued:
+    sealing.prepare()
+    rest()
+    try:
+        found = issuer(replace(source, fields=without_issued(source.fields)), before)
+    except BaseException:
+        Credential.objects.filter(pk=source.id).update(refreshing_until=None)
+        raise
+    _store(source, found)
+    return found
+
+
+def _fields(source: Source) -> dict[str, str]:
+    sealed = Credential.objects.values_list("sealed", flat=True).get(pk=source.id)
+    return opened(source.id, sealed)
+
+
+def _stored(fields: Mapping[str, str]) -> Issued | None:
+    """Return the values that were issued last, if they do not end soon."""
+    text = fields.get(ISSUED)
+    if not text:
+        return None
+    kept: dict[str, Any] = json.loads(text)
+    left = float(kept["ends"]) - time.time()
+    margin = min(LONGEST_MARGIN, float(kept["seconds"]) * SHARE)
+    return Issued(kept["fields"], left) if left > margin else None
+
+
+def _claim(source: Source) -> bool:
+    free = Q(refreshing_until=None) | Q(refreshing_until__lt=ClockTimestamp())
+    until = ClockTimestamp() + timedelta(seconds=CLAIMED_SECONDS)
+    return bool(Credential.objects.filter(free, pk=source.id).update(refreshing_until=until))
+
+
+def _store(source: Source, found: Issued) -> None:
+    """Seal the new secret and the values, unless a user has set another secret meanwhile."""
+    with transaction.atomic():
+        row = Credential.objects.select_for_update(no_key=True).get(pk=source.id)
+        now = opened(row.pk, row.sealed)
+        row.refreshing_until = None
+        changed = ["refreshing_until"]
+        if all(now.get(name) == source.fields.get(name) for name in found.store):
+            kept = {
+                "fields": found.fields, "seconds": found.seconds,
+                "ends": time.time() + found.seconds,
+            }  # fmt: skip
+            sealed = closed(row.pk, now | dict(found.store) | {ISSUED: json.dumps(kept)})
+            row.sealed, row.key_id = sealed.value, sealed.key_id
+            changed += ["sealed", "key_id"]
+        row.save(update_fields=changed)
