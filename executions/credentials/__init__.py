@@ -4,7 +4,7 @@ Only these functions write or open them.
 """
 
 from executions.credentials.boundary import Boundary
-from executions.credentials.issuing import Issued, IssuerBusy, Source, forget, issued
+from executions.credentials.issuing import CredentialSource, Issued, IssuerBusy, forget, issued
 from executions.credentials.kinds import (
     KINDS,
     CredentialInUse,
@@ -29,13 +29,13 @@ __all__ = [
     "KINDS",
     "Boundary",
     "CredentialInUse",
+    "CredentialSource",
     "CredentialType",
     "InvalidCredential",
     "Issued",
     "IssuerBusy",
     "NameTaken",
     "OpenedCredential",
-    "Source",
     "UsingStep",
     "boundaries_of",
     "create",

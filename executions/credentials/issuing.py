@@ -32,7 +32,7 @@ class IssuerBusy(Exception):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Source:
+class CredentialSource:
     """A credential as stored: how to get its values. A receiver refused the `rejected` ones."""
 
     id: UUID
@@ -56,7 +56,7 @@ class Issued:
     store: Mapping[str, str] = field(default_factory=dict)
 
 
-Issuer = Callable[[Source, Issued | None], Issued]
+Issuer = Callable[[CredentialSource, Issued | None], Issued]
 """Return new values; gets those that end now, or None. Raises any error of its own."""
 
 
@@ -75,7 +75,9 @@ _slots: "OrderedDict[_Key, _Slot]" = OrderedDict()
 _lock = Lock()
 
 
-def issued(source: Source, issuer: Issuer, wait: float = WAIT_SECONDS) -> tuple[Issued, bool]:
+def issued(
+    source: CredentialSource, issuer: Issuer, wait: float = WAIT_SECONDS
+) -> tuple[Issued, bool]:
     """Return the values, and whether they were asked for in this call.
 
     Raises IssuerBusy, and the issuer's errors.
@@ -110,7 +112,7 @@ def issued(source: Source, issuer: Issuer, wait: float = WAIT_SECONDS) -> tuple[
         slot.lock.release()
 
 
-def forget(source: Source, rejected: Issued) -> None:
+def forget(source: CredentialSource, rejected: Issued) -> None:
     """Ask again at the next use, unless another step has new values already."""
     slot = _slot(source)
     with slot.lock:
@@ -118,7 +120,7 @@ def forget(source: Source, rejected: Issued) -> None:
             slot.kept, slot.rejected = None, rejected.fields
 
 
-def _slot(source: Source) -> _Slot:
+def _slot(source: CredentialSource) -> _Slot:
     key = (os.getpid(), source.id, source.version)
     with _lock:
         found = _slots.setdefault(key, _Slot())

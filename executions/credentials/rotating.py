@@ -18,10 +18,10 @@ from executions import sealing
 from executions.credentials.issuing import (
     LONGEST_MARGIN,
     SHARE,
+    CredentialSource,
     Issued,
     Issuer,
     IssuerBusy,
-    Source,
 )
 from executions.credentials.opening import ISSUED, closed, opened
 from executions.database import transaction
@@ -34,7 +34,7 @@ LOOK_SECONDS = 0.2
 
 
 def issue(
-    source: Source, before: Issued | None, issuer: Issuer, rest: Callable[[], None]
+    source: CredentialSource, before: Issued | None, issuer: Issuer, rest: Callable[[], None]
 ) -> Issued:
     """Return the stored values while they are valid; else claim, ask and store.
 
@@ -60,7 +60,7 @@ def without_issued(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 def _replace(
-    source: Source, before: Issued | None, issuer: Issuer, rest: Callable[[], None]
+    source: CredentialSource, before: Issued | None, issuer: Issuer, rest: Callable[[], None]
 ) -> Issued:
     sealing.prepare()
     rest()
@@ -73,7 +73,7 @@ def _replace(
     return found
 
 
-def _fields(source: Source) -> dict[str, str]:
+def _fields(source: CredentialSource) -> dict[str, str]:
     sealed = Credential.objects.values_list("sealed", flat=True).get(pk=source.id)
     return opened(source.id, sealed)
 
@@ -89,13 +89,13 @@ def _stored(fields: Mapping[str, str]) -> Issued | None:
     return Issued(kept["fields"], left) if left > margin else None
 
 
-def _claim(source: Source) -> bool:
+def _claim(source: CredentialSource) -> bool:
     free = Q(refreshing_until=None) | Q(refreshing_until__lt=ClockTimestamp())
     until = ClockTimestamp() + timedelta(seconds=CLAIMED_SECONDS)
     return bool(Credential.objects.filter(free, pk=source.id).update(refreshing_until=until))
 
 
-def _store(source: Source, found: Issued) -> None:
+def _store(source: CredentialSource, found: Issued) -> None:
     """Seal the new secret and the values, unless a user has set another secret meanwhile."""
     with transaction.atomic():
         row = Credential.objects.select_for_update(no_key=True).get(pk=source.id)

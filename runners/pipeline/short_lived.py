@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from executions import credentials
 from executions.credentials import (
     KINDS,
+    CredentialSource,
     CredentialType,
     Issued,
     OpenedCredential,
-    Source,
     UsingStep,
     rotating,
 )
@@ -40,7 +40,7 @@ class SecretNotIssued(StepError):
 class ShortLived:
     """Issued values, where they come from, and whether they were issued just now."""
 
-    source: Source
+    source: CredentialSource
     values: Issued
     is_new: bool
 
@@ -60,7 +60,7 @@ def issue(
     opened, found = dict(stored), list[ShortLived]()
     for name, kind in kinds.items():
         one = stored[name]
-        source = Source(one.id, name, one.version, step.workspace_id, one.fields)
+        source = CredentialSource(one.id, name, one.version, step.workspace_id, one.fields)
         with ruled_by(lambda: rules):
             short_lived = _ask(who, source, kind)
         opened[name] = replace(one, fields=short_lived.values.fields)
@@ -106,7 +106,7 @@ def _issuer(kind: CredentialType, fields: Mapping[str, str]) -> Issuer:
     return lambda source, before: rotating.issue(source, before, issuer, _release)
 
 
-def _ask(who: str, source: Source, kind: CredentialType) -> ShortLived:
+def _ask(who: str, source: CredentialSource, kind: CredentialType) -> ShortLived:
     what = f'{who}: the values of the credential "{source.name}" could not be fetched'
     try:
         return ShortLived(source, *credentials.issued(source, _issuer(kind, source.fields)))

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from executions import credentials
-from executions.credentials import KINDS, Source, issuing, rotating
+from executions.credentials import KINDS, CredentialSource, issuing, rotating
 from executions.credentials.kinds import InvalidCredential, checked
 from executions.models import Credential, Workspace
 from runners.modules.base import StepError
@@ -58,13 +58,15 @@ def fields_of(kept: Credential) -> dict[str, str]:
     return credentials.values_of(kept.workspace_id, ["bank"])["bank"]
 
 
-def source(kept: Credential, process: int = 0) -> Source:
+def source(kept: Credential, process: int = 0) -> CredentialSource:
     """The credential as a process reads it; another version stands for another process's memory."""
     fields = fields_of(kept)
-    return Source(kept.pk, "bank", kept.version + 100 * process, kept.workspace_id, fields)
+    return CredentialSource(
+        kept.pk, "bank", kept.version + 100 * process, kept.workspace_id, fields
+    )
 
 
-def refreshed(one: Source) -> credentials.Issued:
+def refreshed(one: CredentialSource) -> credentials.Issued:
     """What a step of a process gets, as the pipeline asks."""
     return credentials.issued(
         one, lambda given, before: rotating.issue(given, before, oauth2.issue, connection.close)
@@ -140,7 +142,7 @@ def test_concurrent_processes_use_a_refresh_token_once(
     sources = [source(kept, process) for process in range(4)]
     server.held.clear()
 
-    def ask(one: Source) -> str:
+    def ask(one: CredentialSource) -> str:
         try:
             return refreshed(one).fields["token"]
         finally:
@@ -266,7 +268,7 @@ def test_an_answer_without_a_time_is_kept_for_minutes(server: IssuingServer) -> 
     server.lease = 0
     given = {"token_url": f"{server.url}/token", "client_id": "c", "client_secret": "s3cret-value"}
 
-    found = oauth2.issue(Source(uuid4(), "bank", 1, uuid4(), given), None)
+    found = oauth2.issue(CredentialSource(uuid4(), "bank", 1, uuid4(), given), None)
 
     assert found.seconds == oauth2.KEPT_SECONDS
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from executions import credentials
-from executions.credentials import KINDS, Issued, Source, issuing
+from executions.credentials import KINDS, CredentialSource, Issued, issuing
 from executions.credentials.kinds import InvalidCredential, checked
 from executions.egress.rules import EgressRules
 from runners.modules.base import StepError
@@ -30,13 +30,13 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[IssuingServer]:
     started.stop()
 
 
-def source(server: IssuingServer, **more: str) -> Source:
+def source(server: IssuingServer, **more: str) -> CredentialSource:
     fields = {"address": server.url, "path": "database/creds/app", "auth": "token"}
     fields |= {"token": "root-token"} | more
-    return Source(uuid4(), "db", 1, uuid4(), fields)
+    return CredentialSource(uuid4(), "db", 1, uuid4(), fields)
 
 
-def read(one: Source) -> Issued:
+def read(one: CredentialSource) -> Issued:
     return credentials.issued(one, vault.issue)[0]
 
 
@@ -126,7 +126,7 @@ def test_a_changed_credential_is_read_anew(server: IssuingServer) -> None:
     one = source(server)
     read(one)
 
-    read(Source(one.id, one.name, 2, one.workspace_id, one.fields))
+    read(CredentialSource(one.id, one.name, 2, one.workspace_id, one.fields))
 
     assert server.count(PATH) == 2
 

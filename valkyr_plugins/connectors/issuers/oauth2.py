@@ -8,7 +8,7 @@ import base64
 from collections.abc import Mapping
 from urllib.parse import quote_plus
 
-from executions.public.credentials import Issued, Source
+from executions.public.credentials import CredentialSource, Issued
 from runners.public.modules import StepError
 from valkyr_plugins.connectors.issuers.fields import BASIC, POST, is_secure
 from valkyr_plugins.connectors.issuers.requests import IssuerAnswer, ask
@@ -23,7 +23,7 @@ ADVICE: Mapping[str, str] = {
 }
 
 
-def issue(source: Source, before: Issued | None) -> Issued:
+def issue(source: CredentialSource, before: Issued | None) -> Issued:
     """Return a new access token as the field `token`; raises StepError."""
     fields = source.fields
     url = fields["token_url"].strip()

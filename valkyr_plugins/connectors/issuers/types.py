@@ -6,21 +6,21 @@ The functions that ask are imported at their first use: most processes only need
 from collections.abc import Mapping
 
 from executions.public.credentials import (
+    CredentialSource,
     CredentialType,
     Issued,
-    Source,
     register,
 )
 from valkyr_plugins.connectors.issuers.fields import oauth2_problems, vault_problems
 
 
-def _vault(source: Source, before: Issued | None) -> Issued:
+def _vault(source: CredentialSource, before: Issued | None) -> Issued:
     from valkyr_plugins.connectors.issuers import vault
 
     return vault.issue(source, before)
 
 
-def _oauth2(source: Source, before: Issued | None) -> Issued:
+def _oauth2(source: CredentialSource, before: Issued | None) -> Issued:
     from valkyr_plugins.connectors.issuers import oauth2
 
     return oauth2.issue(source, before)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from executions.public.credentials import Issued, Source
+from executions.public.credentials import CredentialSource, Issued
 from runners.public.modules import StepError
 from valkyr_plugins.connectors.conf import settings
 from valkyr_plugins.connectors.issuers.fields import APPROLE, NEEDS, TOKEN, is_secure
@@ -35,7 +35,7 @@ class VaultState:
     lease_seconds: float
 
 
-def issue(source: Source, before: Issued | None) -> Issued:
+def issue(source: CredentialSource, before: Issued | None) -> Issued:
     """Return the values of the secret at the credential's path; raises StepError."""
     state = before.state if before is not None else None
     if before is not None and isinstance(state, VaultState):
@@ -139,7 +139,8 @@ def _ask(
         headers["x-vault-token"] = token
     if fields.get("namespace"):
         headers["x-vault-namespace"] = fields["namespace"]
-    return ask(method, f"{address}/v1/{quote(path, safe='/')}", headers=headers, data=data)
+    url = "/".join((address, "v1", quote(path, safe="/")))
+    return ask(method, url, headers=headers, data=data)
 
 
 def _values(answer: IssuerAnswer, path: str) -> dict[str, str]:
