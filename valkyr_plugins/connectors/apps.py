@@ -18,13 +18,10 @@ class ConnectorsConfig(PluginConfig):
     settings_class = ConnectorSettings
 
     def ready(self) -> None:
-        """Register the check and types of credentials; each worker logs its steps' sandbox."""
+        """Register the check, and let each worker log the sandbox of its steps."""
         from celery.signals import celeryd_after_setup
 
         from valkyr_plugins.connectors import checks  # noqa: F401 - registers on import
-        from valkyr_plugins.connectors.issuers.types import register_types
-
-        register_types()
 
         # After logging is set up, and before processes of the pool are forked.
         celeryd_after_setup.connect(_announce, weak=False, dispatch_uid=f"{self.name}.sandbox")

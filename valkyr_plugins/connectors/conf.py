@@ -82,18 +82,6 @@ class ConnectorSettings(SettingsModel):
         "The OpenAI-compatible endpoint of `llm.*` steps that name none; if it is in a "
         "private network, `HTTP_ALLOWED_NETWORKS` must allow it",
     )
-    vault_kubernetes_addresses: Words = setting(
-        (),
-        "Vault servers that may get the worker's Kubernetes token, such as "
-        "`https://vault.example.com:8200`: credentials of type `vault` can then sign in with it. "
-        "Every user who may configure credentials can use every role of Vault that is bound to the "
-        "worker's service account",
-        unset="none",
-    )
-    vault_kubernetes_token_file: str = setting(
-        "/var/run/secrets/kubernetes.io/serviceaccount/token",
-        "The file with that token",
-    )
     llm_prices: Any = setting(
         "",
         "The price of a million tokens: a YAML or JSON file, or JSON itself, such as "

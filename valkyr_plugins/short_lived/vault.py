@@ -14,9 +14,9 @@ from urllib.parse import quote
 
 from executions.public.credentials import CredentialSource, Issued
 from runners.public.modules import StepError
-from valkyr_plugins.connectors.conf import settings
-from valkyr_plugins.connectors.issuers.fields import APPROLE, NEEDS, TOKEN, is_secure
-from valkyr_plugins.connectors.issuers.requests import IssuerAnswer, ask
+from valkyr_plugins.short_lived.conf import settings
+from valkyr_plugins.short_lived.fields import APPROLE, NEEDS, TOKEN, is_secure
+from valkyr_plugins.short_lived.requests import IssuerAnswer, ask
 
 ALLOWED = "VALKYR_VAULT_KUBERNETES_ADDRESSES"
 KEPT_SECONDS = 300.0  # a secret without a lease, such as one of the KV engine

@@ -17,7 +17,7 @@ from runners.modules.base import StepError
 from tests.support.engine_database import engine_database
 from tests.support.issuing import IssuingServer
 from tests.support.workflows import ACTOR, default_workspace
-from valkyr_plugins.connectors.issuers import oauth2
+from valkyr_plugins.short_lived import oauth2
 
 
 @pytest.fixture(scope="module")

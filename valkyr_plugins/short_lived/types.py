@@ -11,17 +11,17 @@ from executions.public.credentials import (
     Issued,
     register,
 )
-from valkyr_plugins.connectors.issuers.fields import oauth2_problems, vault_problems
+from valkyr_plugins.short_lived.fields import oauth2_problems, vault_problems
 
 
 def _vault(source: CredentialSource, before: Issued | None) -> Issued:
-    from valkyr_plugins.connectors.issuers import vault
+    from valkyr_plugins.short_lived import vault
 
     return vault.issue(source, before)
 
 
 def _oauth2(source: CredentialSource, before: Issued | None) -> Issued:
-    from valkyr_plugins.connectors.issuers import oauth2
+    from valkyr_plugins.short_lived import oauth2
 
     return oauth2.issue(source, before)
 

@@ -17,7 +17,7 @@ from runners.modules.base import StepError
 from runners.modules.egress import ruled_by
 from runners.states import ErrorType
 from tests.support.issuing import IssuingServer
-from valkyr_plugins.connectors.issuers import vault
+from valkyr_plugins.short_lived import vault
 
 PATH = "/v1/database/creds/app"
 

@@ -10,8 +10,8 @@ from urllib.parse import quote_plus
 
 from executions.public.credentials import CredentialSource, Issued
 from runners.public.modules import StepError
-from valkyr_plugins.connectors.issuers.fields import BASIC, POST, is_secure
-from valkyr_plugins.connectors.issuers.requests import IssuerAnswer, ask
+from valkyr_plugins.short_lived.fields import BASIC, POST, is_secure
+from valkyr_plugins.short_lived.requests import IssuerAnswer, ask
 
 KEPT_SECONDS = 300.0  # a token without `expires_in`
 ADVICE: Mapping[str, str] = {
