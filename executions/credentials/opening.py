@@ -111,7 +111,8 @@ def _used(
 ) -> OpenedCredential:
     """Return the credential of a row of the statement, which has its lists as text."""
     hosts, modules, workflows, remote, _ = rest
-    boundary = _boundary(*map(json.loads, (hosts, modules, workflows)), remote)
+    lists = [json.loads(text) for text in (hosts, modules, workflows)]
+    boundary = _boundary(lists[0], lists[1], lists[2], remote)
     return OpenedCredential(opened(pk, sealed), boundary, pk, version, kind, use_id)
 
 

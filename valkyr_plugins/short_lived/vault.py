@@ -93,8 +93,9 @@ def _signed_in(fields: Mapping[str, str]) -> tuple[str, float]:
     else:
         body = {"role": fields["role"], "jwt": _service_account(fields["address"])}
     answer = _ask("POST", fields, f"auth/{mount}/login", "", data=body)
-    given = answer.body.get("auth")
-    token = given.get("client_token") if isinstance(given, dict) else None
+    found = answer.body.get("auth")
+    given: dict[str, Any] = found if isinstance(found, dict) else {}
+    token = given.get("client_token")
     if answer.status != 200 or not isinstance(token, str) or not token:
         raise answer.refused(
             _errors(answer),
