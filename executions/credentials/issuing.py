@@ -24,7 +24,7 @@ MOST_KEPT = 1_000
 # Before the end, so that a step that gets the values can still use them.
 LONGEST_MARGIN, SHARE = 300.0, 1 / 3
 AGAIN_SECONDS = 5.0  # after a failed attempt to replace values that are still valid
-WAIT_SECONDS = 20.0  # for the request of another step
+WAIT_SECONDS = 8.0  # for the request of another step, while no lease is renewed
 
 
 class IssuerBusy(Exception):

@@ -29,7 +29,7 @@ from executions.database.clock import ClockTimestamp
 from executions.models import Credential
 
 CLAIMED_SECONDS = 30
-WAIT_SECONDS = 15.0  # for the process that has the claim
+WAIT_SECONDS = 8.0  # for the process that has the claim
 LOOK_SECONDS = 0.2
 
 
@@ -42,12 +42,11 @@ def issue(
     """
     until = time.monotonic() + WAIT_SECONDS
     while True:
-        fields = _fields(source)
-        found = _stored(fields)
-        if found is not None and found.fields != source.rejected:
+        found = _stored(source)
+        if found is not None:
             return found
         if _claim(source):
-            return _replace(replace(source, fields=fields), before, issuer, rest)
+            return _replace(source, before, issuer, rest)
         if time.monotonic() >= until:
             raise IssuerBusy
         rest()
@@ -62,15 +61,26 @@ def without_issued(fields: Mapping[str, str]) -> dict[str, str]:
 def _replace(
     source: CredentialSource, before: Issued | None, issuer: Issuer, rest: Callable[[], None]
 ) -> Issued:
-    sealing.prepare()
-    rest()
+    """Ask and store, under the claim; it ends with the storage, or here."""
     try:
-        found = issuer(replace(source, fields=without_issued(source.fields)), before)
+        # Another process may have stored new values and ended its claim since we looked.
+        found = _stored(source)
+        if found is None:
+            latest = replace(source, fields=without_issued(_fields(source)))
+            sealing.prepare()
+            rest()
+            found = issuer(latest, before)
+            _store(latest, found)
+            return found
     except BaseException:
-        Credential.objects.filter(pk=source.id).update(refreshing_until=None)
+        _free(source)
         raise
-    _store(source, found)
+    _free(source)
     return found
+
+
+def _free(source: CredentialSource) -> None:
+    Credential.objects.filter(pk=source.id).update(refreshing_until=None)
 
 
 def _fields(source: CredentialSource) -> dict[str, str]:
@@ -78,15 +88,17 @@ def _fields(source: CredentialSource) -> dict[str, str]:
     return opened(source.id, sealed)
 
 
-def _stored(fields: Mapping[str, str]) -> Issued | None:
-    """Return the values that were issued last, if they do not end soon."""
-    text = fields.get(ISSUED)
+def _stored(source: CredentialSource) -> Issued | None:
+    """Return the values that were issued last, if they were not rejected and do not end soon."""
+    text = _fields(source).get(ISSUED)
     if not text:
         return None
     kept: dict[str, Any] = json.loads(text)
     left = float(kept["ends"]) - time.time()
     margin = min(LONGEST_MARGIN, float(kept["seconds"]) * SHARE)
-    return Issued(kept["fields"], left) if left > margin else None
+    if left <= margin or kept["fields"] == source.rejected:
+        return None
+    return Issued(kept["fields"], left)
 
 
 def _claim(source: CredentialSource) -> bool:

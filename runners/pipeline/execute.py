@@ -33,6 +33,7 @@ from runners.pipeline import (
     result_cache,
     reveal_secrets,
     self_stops,
+    short_lived,
 )
 from runners.pipeline.reveal_secrets import Revealed
 from runners.process import activity
@@ -267,12 +268,19 @@ def _run_module(
     context: Context,
     revealed: Revealed | None,
 ) -> Done | Wait:
-    """Run the module; once more if a receiver rejected short-lived secrets that were not new."""
+    """Run the module; once more if a receiver rejected short-lived secrets that were not new.
+
+    Writes in the recording transaction would be made twice, so such a step gets new secrets at its
+    next attempt.
+    """
     run = partial(run_module, state.place, work.step, prepared, context, work.wake, revealed)
     try:
         return run()
     except StepError as error:
         if revealed is None:
+            raise
+        if work.within is not None:
+            short_lived.forget_rejected(revealed.short_lived, error)
             raise
         given, overrides = prepared.value, work.overrides
         reveal_secrets.renew(

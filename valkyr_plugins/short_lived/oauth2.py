@@ -11,7 +11,7 @@ from urllib.parse import quote_plus
 from executions.public.credentials import CredentialSource, Issued
 from runners.public.modules import StepError
 from valkyr_plugins.short_lived.fields import BASIC, POST, is_secure
-from valkyr_plugins.short_lived.requests import IssuerAnswer, ask
+from valkyr_plugins.short_lived.requests import IssuerAnswer, ask, limited
 
 KEPT_SECONDS = 300.0  # a token without `expires_in`
 ADVICE: Mapping[str, str] = {
@@ -39,7 +39,8 @@ def issue(source: CredentialSource, before: Issued | None) -> Issued:
         form["client_id"] = fields["client_id"]
         if secret:
             form["client_secret"] = secret
-    answer = ask("POST", url, headers=headers, form=form)
+    with limited():
+        answer = ask("POST", url, headers=headers, form=form)
     token = answer.text("access_token")
     if answer.status != 200 or not token:
         raise _refused(answer)

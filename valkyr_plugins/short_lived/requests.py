@@ -1,11 +1,14 @@
-"""Requests to servers that issue secrets: JSON, no redirects, ten seconds at most.
+"""Requests to servers that issue secrets: JSON, no redirects, eight seconds at most for all.
 
 They use the guarded client of HTTP steps, so private addresses and hosts outside of the workspace's
 egress rules are refused. No message quotes an answer, because it may hold a secret.
 """
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -14,7 +17,8 @@ from runners.public.modules import ErrorType, StepError, status_error_type
 from runners.public.steps import Context
 from valkyr_plugins.connectors.network.exchange import Answer, Call, send
 
-SECONDS = 10.0
+# For all requests of one answer: the step's lease (20 s by default) is not renewed meanwhile.
+SECONDS = 8.0
 MAX_BYTES = 1024 * 1024
 
 
@@ -46,6 +50,19 @@ class IssuerAnswer:
         return StepError(f"{self.request} answered {self.status}{shown}. {advice}", kind)
 
 
+_until: ContextVar[float] = ContextVar("issuer_deadline")
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """End the requests of the block after SECONDS."""
+    mark = _until.set(time.monotonic() + SECONDS)
+    try:
+        yield
+    finally:
+        _until.reset(mark)
+
+
 def ask(
     method: str,
     url: str,
@@ -67,7 +84,7 @@ def ask(
         url,
         headers=sent,
         content=content,
-        timeout_seconds=SECONDS,
+        timeout_seconds=max(0.001, _until.get() - time.monotonic()),
         accept_status=("4xx", "5xx"),
         follow_redirects=False,
         max_bytes=MAX_BYTES,

@@ -16,7 +16,7 @@ from executions.public.credentials import CredentialSource, Issued
 from runners.public.modules import StepError
 from valkyr_plugins.short_lived.conf import settings
 from valkyr_plugins.short_lived.fields import APPROLE, NEEDS, TOKEN, is_secure
-from valkyr_plugins.short_lived.requests import IssuerAnswer, ask
+from valkyr_plugins.short_lived.requests import IssuerAnswer, ask, limited
 
 ALLOWED = "VALKYR_VAULT_KUBERNETES_ADDRESSES"
 KEPT_SECONDS = 300.0  # a secret without a lease, such as one of the KV engine
@@ -38,11 +38,12 @@ class VaultState:
 def issue(source: CredentialSource, before: Issued | None) -> Issued:
     """Return the values of the secret at the credential's path; raises StepError."""
     state = before.state if before is not None else None
-    if before is not None and isinstance(state, VaultState):
-        renewed = _renewed(source.fields, before, state)
-        if renewed is not None:
-            return renewed
-    return _read(source.fields, state if isinstance(state, VaultState) else None)
+    with limited():
+        if before is not None and isinstance(state, VaultState):
+            renewed = _renewed(source.fields, before, state)
+            if renewed is not None:
+                return renewed
+        return _read(source.fields, state if isinstance(state, VaultState) else None)
 
 
 def _renewed(fields: Mapping[str, str], before: Issued, state: VaultState) -> Issued | None:

@@ -17,7 +17,7 @@ from runners.modules.base import StepError
 from runners.modules.egress import ruled_by
 from runners.states import ErrorType
 from tests.support.issuing import IssuingServer
-from valkyr_plugins.short_lived import vault
+from valkyr_plugins.short_lived import requests, vault
 
 PATH = "/v1/database/creds/app"
 
@@ -216,6 +216,18 @@ def test_errors_say_what_failed_and_what_to_do(
 
     assert caught.value.error_type is kind
     assert f"GET {server.url}{PATH} answered {status}" in caught.value.message
+
+
+def test_a_server_that_does_not_answer_is_a_timeout(
+    server: IssuingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests, "SECONDS", 0.3)
+    server.held.clear()
+
+    with pytest.raises(StepError, match="ReadTimeout") as caught:
+        read(source(server))
+
+    assert caught.value.error_type is ErrorType.TIMEOUT
 
 
 def test_a_rejected_sign_in_names_the_fields(server: IssuingServer) -> None:
