@@ -114,6 +114,7 @@ _PLUGINS = {
     "python_workflows": "",
     "redrive": "",
     "remote": "",
+    "short_lived": "httpx",
     "task_backend": "",
     "telemetry": "opentelemetry.sdk",
     "timetravel": "",

@@ -177,6 +177,12 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 "executions.activity",
                 lazy("The audit trail: who changed what, and when."),
             ),
+            _list_of(
+                lazy("Uses of credentials"),
+                "key_visualizer",
+                "executions.credentialuse",
+                lazy("Which step used which credential, and what was refused."),
+            ),
         ),
     ),
     (

@@ -24,6 +24,7 @@ PLUGINS = (
     "python_workflows",
     "redrive",
     "remote",
+    "short_lived",
     "sso",
     "task_backend",
     "telemetry",
@@ -31,7 +32,7 @@ PLUGINS = (
 )
 NONE = "none"
 # Plugins that another plugin needs.
-NEEDS = {"alerts": "connectors"}
+NEEDS = {"alerts": "connectors", "short_lived": "connectors"}
 
 
 def chosen() -> list[str]:

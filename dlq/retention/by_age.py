@@ -14,7 +14,7 @@ from dlq.retention.batches import PruningPace, PruningTally
 from dlq.retention.periods import RetentionPeriods
 from executions.database import connection
 from executions.database.clock import first_id_at
-from executions.models import CronTick, WorkflowExecution, WorkflowVersion
+from executions.models import CredentialUse, CronTick, WorkflowExecution, WorkflowVersion
 from executions.states import TickStatus
 from executions.triggers import retention
 from executions.vendor_seams.django_deletion import delete_without_cascade
@@ -65,6 +65,10 @@ def _ticks(before: datetime) -> QuerySet[CronTick]:
     return CronTick.objects.filter(status__in=STARTED_NOTHING, pk__lt=first_id_at(before))
 
 
+def _uses(before: datetime) -> QuerySet[CredentialUse]:
+    return CredentialUse.objects.filter(pk__lt=first_id_at(before))
+
+
 KINDS: dict[str, Aged] = {
     one.kind: one
     for one in (
@@ -76,6 +80,10 @@ KINDS: dict[str, Aged] = {
         Aged(
             "messages", retention.days, retention.messages, "created_at", "pk",
             "trigger__workflow__workspace_id", "trigger__workflow_id",
+        ),
+        Aged(
+            "credential uses", periods.credential_use_days, _uses, "created_at", "pk",
+            "workspace_id", "workflow_id",
         ),
     )
 }  # fmt: skip
@@ -93,7 +101,9 @@ def add_kind(kind: Aged) -> None:
 def prune(kind: str, wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
     """Delete the expired rows of a kind."""
     tally, rows = PruningTally(kind), KINDS[kind].due(wanted)
-    while rows is not None:
+    if rows is None or not rows.exists():  # mostly: one statement instead of a transaction
+        return tally
+    while True:
         if pace.over:
             tally.more = True
             break

@@ -47,6 +47,11 @@ def tick_days() -> float:
     return valkyr_settings().keep_ticks_days
 
 
+def credential_use_days() -> float:
+    """Return how long uses of credentials stay."""
+    return valkyr_settings().keep_credential_uses_days
+
+
 def overrides() -> dict[str, dict[str, float]]:
     """Return other numbers of days, by workspace, `workspace/workflow` or `tier:name`.
 

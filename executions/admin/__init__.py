@@ -3,6 +3,7 @@
 from executions.admin import (  # noqa: F401 - importing registers
     accounts,
     activity,
+    credential_uses,
     credentials,
     events,
     execution,

@@ -161,7 +161,8 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
 
 def form_for(kind: str, present: list[str] | None) -> type[CredentialForm]:
     """Return the form of one type; `present` are the fields of an existing credential."""
-    names = tuple(present if present is not None else KINDS[kind].fields)
+    known = (*KINDS[kind].fields, *KINDS[kind].optional)
+    names = tuple(dict.fromkeys((*(present or ()), *known)))
     fields: dict[str, Any] = {
         f"value_{name}": _secret(name, "" if present is None else KEEPS) for name in names
     }

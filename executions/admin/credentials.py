@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext
 
@@ -14,11 +14,12 @@ from executions import credentials
 from executions.access import Action
 from executions.access.actor import Actor
 from executions.access.operation import Operation
-from executions.admin import links, marks
+from executions.admin import credential_uses, links, marks
 from executions.admin.actions import OperatingAdmin
 from executions.admin.base import WritingAdmin
 from executions.admin.credential_forms import CredentialForm, form_for, inputs_of
 from executions.admin.operations import AdminOperation, ReasonForm
+from executions.admin.sections import Page
 from executions.admin.skin import display
 from executions.credentials import KINDS
 from executions.credentials.boundary import ANY
@@ -93,6 +94,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
     empty_text = lazy("No credentials. Add one for each secret that workflows need.")
     empty_about = lazy("Steps use a credential by its name. Its value is encrypted.")
     warn_unsaved_form = True
+    change_form_before_template = "valkyr/facts.html"
 
     @display(description=lazy("fields"))
     def field_names(self, row: Credential) -> str:
@@ -194,6 +196,16 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
             "workspace", "name", "type", "field_names", "named_by", "used", "changed", "maker",
             *SHOWN,
         )  # fmt: skip
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """Show the uses of the credential above its form."""
+        original = context.get("original")
+        if original is not None:
+            context["page"] = Page([], [], credential_uses.sections(original))
+        answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
+        return answer
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Forbid deletion here: only the operation checks the published workflows."""

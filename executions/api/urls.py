@@ -6,6 +6,7 @@ from executions.api import (
     activity,
     api_tokens,
     bulk,
+    credential_uses,
     credentials,
     events,
     executions,
@@ -142,6 +143,14 @@ urlpatterns: list[URLPattern] = [
     path(f"{QUEUE}/queue/<uuid:queueId>", starting.QueueItem.as_view(), name="valkyr-queue-item"),
     path("v1/Credential", credentials.CredentialList.as_view(), name="valkyr-credentials"),
     path("v1/Credential/<uuid:id>", credentials.OneCredential.as_view(), name="valkyr-credential"),
+    path(
+        "v1/CredentialUse", credential_uses.CredentialUses.as_view(), name="valkyr-credential-uses"
+    ),
+    path(
+        "v1/CredentialUse/export",
+        credential_uses.ExportCredentialUses.as_view(),
+        name="valkyr-credential-uses-export",
+    ),
     path("v1/Workspace/<uuid:id>/usage", WorkspaceUsage.as_view(), name="valkyr-workspace-usage"),
     path("v1/Trigger", triggers.Triggers.as_view(), name="valkyr-triggers"),
     path("v1/Trigger/<uuid:id>", triggers.OneTrigger.as_view(), name="valkyr-trigger"),

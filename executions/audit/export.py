@@ -1,18 +1,20 @@
 """Export the audit trail as JSON lines, oldest first, in batches of limited memory and time.
 
+The uses of credentials are exported the same way.
+
 Each batch is a separate query that begins after the previous one's last row, so nothing is held
 while a slow client reads.
 """
 
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
 from django.db import close_old_connections
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, StreamingHttpResponse
 from rest_framework.utils.encoders import JSONEncoder
 
@@ -22,15 +24,18 @@ from executions.database import connection
 from executions.database.clock import database_now
 from executions.models import Activity
 
+M = TypeVar("M", bound=Model)
 BATCH = 1_000
 
 
 def begin(
-    rows: QuerySet[Activity],
+    rows: QuerySet[M],
     workspaces: Sequence[UUID] | None,
     filters: Mapping[str, Any],
     actor: Actor,
-) -> QuerySet[Activity]:
+    action: str = "activity.export",
+    object_type: str = "Activity",
+) -> QuerySet[M]:
     """Return the rows to export, as of now, and record the export.
 
     Records one row in each of the workspaces, or, for None, one for the whole installation.
@@ -40,18 +45,18 @@ def begin(
     for workspace_id in [None] if workspaces is None else workspaces:
         record(
             actor,
-            "activity.export",
+            action,
             workspace_id=workspace_id,
-            object_type="Activity",
+            object_type=object_type,
             object_id="",
             details={"filters": told({k: v for k, v in filters.items() if v})},
         )
     return until
 
 
-def batches(rows: QuerySet[Activity], size: int = BATCH) -> Iterator[list[Activity]]:
-    """Yield the rows in lists of at most `size` rows."""
-    last: UUID | None = None
+def batches(rows: QuerySet[M], size: int = BATCH) -> Iterator[list[M]]:
+    """Yield the rows in lists of at most `size`."""
+    last: Any = None
     while True:
         found = batch_after(rows, last, size)
         if found:
@@ -61,21 +66,25 @@ def batches(rows: QuerySet[Activity], size: int = BATCH) -> Iterator[list[Activi
         last = found[-1].pk
 
 
-def batch_after(rows: QuerySet[Activity], last: UUID | None, size: int = BATCH) -> list[Activity]:
-    """Return up to `size` rows after the row with that ID; fewer mean that these are the last."""
+def batch_after(rows: QuerySet[M], last: Any, size: int = BATCH) -> list[M]:
+    """Return the rows after the one of that ID; fewer than `size` are the last."""
     rest = rows if last is None else rows.filter(pk__gt=last)
     return list(rest.order_by("pk")[:size])
 
 
-def lines(rows: QuerySet[Activity]) -> Iterator[bytes]:
-    """Yield the rows as JSON lines, a batch at a time."""
+Shown = Callable[[Any], dict[str, Any]]
+
+
+def lines(rows: QuerySet[M], shown: Shown | None = None) -> Iterator[bytes]:
+    """Yield the rows as JSON lines, a batch at a time; `shown` is what a line has of a row."""
     for batch in batches(rows):
-        yield written(batch)
+        yield written(batch, shown)
 
 
-def written(batch: Iterable[Activity]) -> bytes:
+def written(batch: Iterable[Any], shown: Shown | None = None) -> bytes:
     """Return rows as JSON, one per line, as the API shows each."""
-    texts = (json.dumps(_shown(row), cls=JSONEncoder, ensure_ascii=False) for row in batch)
+    told_of = shown or _shown
+    texts = (json.dumps(told_of(row), cls=JSONEncoder, ensure_ascii=False) for row in batch)
     return "".join(f"{text}\n" for text in texts).encode()
 
 
@@ -104,28 +113,33 @@ def _shown(row: Activity) -> dict[str, Any]:
 LINES = "application/x-ndjson"
 
 
-def answer(request: HttpRequest, rows: QuerySet[Activity]) -> StreamingHttpResponse:
-    """Return a streamed response of JSON lines, in a form that the server of `request` can send."""
+def answer(
+    request: HttpRequest,
+    rows: QuerySet[M],
+    shown: Shown | None = None,
+    name: str = "activity.jsonl",
+) -> StreamingHttpResponse:
+    """Return a streamed file of JSON lines, in a form that `request`'s server can send."""
     asynchronous = isinstance(request, ASGIRequest)
     return StreamingHttpResponse(
-        lines_async(rows) if asynchronous else lines(rows),
+        lines_async(rows, shown) if asynchronous else lines(rows, shown),
         content_type=LINES,
         headers={
-            "Content-Disposition": 'attachment; filename="activity.jsonl"',
+            "Content-Disposition": f'attachment; filename="{name}"',
             "Cache-Control": "no-store",
         },
     )
 
 
-async def lines_async(rows: QuerySet[Activity]) -> AsyncIterator[bytes]:
-    """Yield JSON lines to an asynchronous server, which would otherwise read all lines first."""
-    last: UUID | None = None
+async def lines_async(rows: QuerySet[M], shown: Shown | None = None) -> AsyncIterator[bytes]:
+    """Yield JSON lines for a server that would otherwise read all before sending any."""
+    last: Any = None
     while batch := await sync_to_async(_next)(rows, last):
-        yield written(batch)
+        yield written(batch, shown)
         last = batch[-1].pk
 
 
-def _next(rows: QuerySet[Activity], last: UUID | None) -> list[Activity]:
+def _next(rows: QuerySet[M], last: Any) -> list[M]:
     try:
         return batch_after(rows, last)
     finally:

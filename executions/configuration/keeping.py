@@ -67,6 +67,13 @@ class RetentionSettings(SettingsModel):
         unit=DAYS,
         ge=0,
     )
+    keep_credential_uses_days: float = setting(
+        90,
+        "How long a [use of a credential](../how-to/short-lived-credentials.md#uses) by a step is "
+        "kept",
+        unit=DAYS,
+        ge=0,
+    )
 
 
 class MetricsSettings(SettingsModel):

@@ -4,6 +4,7 @@ Only these functions write or open them.
 """
 
 from executions.credentials.boundary import Boundary
+from executions.credentials.issuing import CredentialSource, Issued, IssuerBusy, forget, issued
 from executions.credentials.kinds import (
     KINDS,
     CredentialInUse,
@@ -12,23 +13,41 @@ from executions.credentials.kinds import (
     NameTaken,
     register,
 )
-from executions.credentials.opening import OpenedCredential, boundaries_of, opened_of, values_of
+from executions.credentials.opening import (
+    OpenedCredential,
+    UsingStep,
+    boundaries_of,
+    note_refused,
+    opened_for,
+    opened_of,
+    refuse,
+    values_of,
+)
 from executions.credentials.writing import create, delete, is_taken, naming, update
 
 __all__ = [
     "KINDS",
     "Boundary",
     "CredentialInUse",
+    "CredentialSource",
     "CredentialType",
     "InvalidCredential",
+    "Issued",
+    "IssuerBusy",
     "NameTaken",
     "OpenedCredential",
+    "UsingStep",
     "boundaries_of",
     "create",
     "delete",
+    "forget",
     "is_taken",
+    "issued",
     "naming",
+    "note_refused",
+    "opened_for",
     "opened_of",
+    "refuse",
     "register",
     "update",
     "values_of",

@@ -295,7 +295,7 @@ _CHECKS: Mapping[str, Callable[[str], Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class CredentialUse:
+class RequestedUse:
     """A step that uses credentials.
 
     `judges` is its module's `ModuleSpec.judges_hosts`; `in_texts` are the credentials in its inputs
@@ -311,13 +311,13 @@ class CredentialUse:
     remote: bool = False
 
 
-def refusal(use: CredentialUse, boundaries: Mapping[str, Boundary]) -> str | None:
+def refusal(use: RequestedUse, boundaries: Mapping[str, Boundary]) -> str | None:
     """Return why the step cannot use one of the credentials; None if it can use all."""
     found = (refused(use, name, boundaries[name]) for name in sorted(boundaries))
     return next((why for why in found if why is not None), None)
 
 
-def refused(use: CredentialUse, name: str, boundary: Boundary) -> str | None:
+def refused(use: RequestedUse, name: str, boundary: Boundary) -> str | None:
     """Return why the step cannot use the credential of that name; None if it can."""
     if not boundary.allows_workflow(use.workflow_id):
         return f'the credential "{name}" is not for this workflow'
@@ -335,7 +335,7 @@ def refused(use: CredentialUse, name: str, boundary: Boundary) -> str | None:
     return None
 
 
-def _hosts_hold(use: CredentialUse, name: str, boundary: Boundary) -> bool:
+def _hosts_hold(use: RequestedUse, name: str, boundary: Boundary) -> bool:
     """Return whether the step can enforce the boundary's hosts, or need not."""
     alone = use.judges == CREDENTIAL_ALONE and name not in use.in_texts
     enforced = (use.judges == EVERYTHING and name not in use.kept) or alone

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from executions.credentials.boundary import Boundary, CredentialUse, listed, refused
+from executions.credentials.boundary import Boundary, RequestedUse, listed, refused
 from executions.credentials.opening import boundaries_of
 from executions.definition.catalog import Catalog
 from executions.definition.graph.problem import DefinitionProblem, problem
@@ -145,7 +145,7 @@ def _problems(
             continue
         if workflow_id is None:
             boundary = Boundary(boundary.hosts, boundary.modules, remote=boundary.remote)
-        use = CredentialUse(
+        use = RequestedUse(
             spec.type,
             spec.judges_hosts,
             workflow_id or UUID(int=0),

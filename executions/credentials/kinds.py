@@ -1,12 +1,13 @@
 """The types of credentials: their fields, values, default boundaries and errors. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from executions.credentials.boundary import ANY, plain_host
+from executions.credentials.issuing import Issuer
 from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import ValkyrError, WithProblems
 
@@ -46,6 +47,10 @@ class CredentialType:
     `known` are fields that are not secret by themselves, such as a user name: they may be short.
     `hosts` and `modules` are its suggested boundary; if `address` names a field with a URL, its
     host is suggested.
+
+    `optional` fields may be left out. `check` finds problems of the whole. With an `issuer`, steps
+    do not get these fields but the short-lived values that it returns. `rotates` says whether that
+    replaces a secret of the fields, so that one process at a time may ask.
     """
 
     name: str
@@ -55,6 +60,10 @@ class CredentialType:
     hosts: tuple[str, ...] = ()
     modules: tuple[str, ...] = (ANY,)
     address: str = ""
+    optional: tuple[str, ...] = ()
+    check: Callable[[Mapping[str, Any]], Iterator[DefinitionProblem]] | None = None
+    issuer: Issuer | None = None
+    rotates: Callable[[Mapping[str, str]], bool] | None = None
 
 
 KINDS: dict[str, CredentialType] = {}
@@ -146,7 +155,8 @@ def checked(
 
     `more` are problems found elsewhere, reported with these.
     """
-    _refuse([*_of_name(name), *_of_kind(kind), *_of_fields(kind, fields), *more])
+    found = [*_of_name(name), *_of_kind(kind), *_of_fields(kind, fields), *more]
+    _refuse(found or list(checked_whole(kind, fields)))
     return {key: str(value) for key, value in fields.items()}
 
 
@@ -171,6 +181,18 @@ def checked_changes(
     ]
     _refuse([*problems, *more])
     return {key: str(value) for key, value in set_.items()}
+
+
+def checked_whole(kind: str, fields: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
+    """Yield the problems of fields that do not fit together, by the type's own check."""
+    check = KINDS[kind].check if kind in KINDS else None
+    if check is not None:
+        yield from check(fields)
+
+
+def refuse_whole(kind: str, fields: Mapping[str, Any]) -> None:
+    """Raise InvalidCredential if the fields do not fit together."""
+    _refuse(list(checked_whole(kind, fields)))
 
 
 def _refuse(problems: list[DefinitionProblem]) -> None:
@@ -203,13 +225,14 @@ def _of_names(kind: str, names: set[str]) -> Iterator[DefinitionProblem]:
     if kind not in KINDS:
         return
     wanted = set(KINDS[kind].fields)
+    allowed = wanted | set(KINDS[kind].optional)
     for name in sorted(wanted - names):
         yield DefinitionProblem(
             f"fields.{name}", "required", f"A credential of type {kind} needs it."
         )
     if wanted:
-        for name in sorted(names - wanted)[:MOST_FIELDS]:
-            have = " and ".join(KINDS[kind].fields)
+        for name in sorted(names - allowed)[:MOST_FIELDS]:
+            have = " and ".join((*KINDS[kind].fields, *KINDS[kind].optional))
             yield DefinitionProblem(
                 f"fields.{name[:MAX_NAME]}",
                 "unknown_field",

@@ -1,19 +1,22 @@
-"""Open a workspace's credentials for steps, by name, with their boundaries."""
+"""Open a workspace's credentials for steps, by name, with their boundaries.
+
+opened_for(step, names)    for a step that runs; the statement that reads also records the use
+refuse(step, found, …)     correct that record, if the step gets none
+opened_of(workspace, names)    without a step, and without a record
+"""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from uuid6 import uuid7
 
 from executions.credentials.boundary import Boundary
-from executions.database import transaction
-from executions.database.clock import ClockTimestamp
-from executions.models import Credential
-from executions.sealing import KeyUnknown, Sealed, place_of, seal, unseal
+from executions.database import connection, statements
+from executions.models import Credential, CredentialUse
+from executions.sealing import KeyUnknown, Sealed, SealingError, place_of, seal, unseal
 
 # The sealed column of one credential: a JSON object of its fields, bound to the row.
 
@@ -31,33 +34,135 @@ def opened(credential_id: UUID, sealed: bytes | memoryview) -> dict[str, str]:
 
 
 BOUNDARY = ("hosts", "modules", "workflows", "remote")
-# How old `last_used_at` may get before a use writes it again.
-NOTED_EVERY = timedelta(minutes=1)
+ISSUED = "_issued"  # a hidden field: the values that were issued last, and their end
+LONGEST_REASON, LONGEST_HOST = 1_000, 300
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OpenedCredential:
-    """The fields of a credential, and its boundary."""
+    """The fields of a credential, and its boundary; `use_id` is the record of this use."""
 
     fields: dict[str, str]
     boundary: Boundary
+    id: UUID
+    version: int
+    type: str
+    use_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UsingStep:
+    """The step that asks for credentials, as the record of their use names it.
+
+    `host` is where it connects, if that is known; `remote` says that a remote runner asks.
+    """
+
+    workspace_id: UUID
+    workflow_id: UUID
+    execution_id: UUID
+    run_id: UUID
+    path: str
+    attempt: int
+    module: str
+    host: str = ""
+    remote: bool = False
+
+
+def opened_for(step: UsingStep, names: Collection[str]) -> dict[str, OpenedCredential]:
+    """Return each credential by name for a step, without unknown names; record the use.
+
+    One statement for all. Raises SealBroken for an unreadable value, and the errors of
+    `sealing.unseal`.
+    """
+    if not names:
+        return {}
+    wanted = sorted(names)
+    ids = [UUID(str(uuid7())) for _ in wanted]
+    rows = statements.fetch(
+        "use_credentials",
+        {
+            "workspace": step.workspace_id,
+            "names": wanted,
+            "ids": ids,
+            "workflow": step.workflow_id,
+            "execution": step.execution_id,
+            "run": step.run_id,
+            "path": step.path,
+            "attempt": step.attempt,
+            "module": step.module[:100],
+            "remote": step.remote,
+            "host": step.host[:LONGEST_HOST],
+            "alone": not connection.in_atomic_block,
+        },
+    )
+    try:
+        return {row[0]: _used(*row) for row in rows}
+    except KeyUnknown:
+        # The value was resealed, and its old key retired, between our reading it and opening the
+        # keyset.
+        return _opened(step.workspace_id, names)
+    except SealingError as error:
+        refuse(step, ids, error.message)
+        raise
+
+
+def _used(
+    name: str, use_id: UUID, pk: UUID, version: int, kind: str, sealed: Any, *rest: Any
+) -> OpenedCredential:
+    """Return the credential of a row of the statement, which has its lists as text."""
+    hosts, modules, workflows, remote, _ = rest
+    lists = [json.loads(text) for text in (hosts, modules, workflows)]
+    boundary = _boundary(lists[0], lists[1], lists[2], remote)
+    return OpenedCredential(opened(pk, sealed), boundary, pk, version, kind, use_id)
+
+
+def refuse(step: UsingStep, uses: Iterable[UUID | None], reason: str) -> None:
+    """Record that a step got none of the credentials that it read."""
+    ids = [pk for pk in uses if pk is not None]
+    if ids:
+        rows = CredentialUse.objects.filter(pk__in=ids, execution_id=step.execution_id)
+        rows.update(allowed=False, reason=reason[:LONGEST_REASON])
+
+
+def note_refused(
+    step: UsingStep,
+    name: str,
+    reason: str,
+    *,
+    credential: OpenedCredential | None = None,
+    host: str = "",
+) -> None:
+    """Record a credential that a step did not get, or a connection that it was kept from."""
+    CredentialUse.objects.create(
+        workspace_id=step.workspace_id,
+        credential_id=None if credential is None else credential.id,
+        name=name[:80],
+        version=None if credential is None else credential.version,
+        workflow_id=step.workflow_id,
+        execution_id=step.execution_id,
+        run_id=step.run_id,
+        step_path=step.path,
+        attempt=step.attempt,
+        module=step.module[:100],
+        remote=step.remote,
+        host=(host or step.host)[:LONGEST_HOST],
+        allowed=False,
+        reason=reason[:LONGEST_REASON],
+    )
 
 
 def opened_of(workspace_id: UUID, names: Collection[str]) -> dict[str, OpenedCredential]:
-    """Return each credential by name, without unknown names.
+    """Return each credential by name, without unknown names; records no use.
 
-    One query for all; another once a minute, which notes the use without waiting. Raises SealBroken
-    for an unreadable value, and the errors of `sealing.unseal`.
+    One query for all. Raises SealBroken for an unreadable value, and the errors of
+    `sealing.unseal`.
     """
     if not names:
         return {}
     try:
-        found = _opened(workspace_id, names)
+        return _opened(workspace_id, names)
     except KeyUnknown:
-        # The value was resealed, and its old key retired, between our reading it and opening the
-        # keyset.
-        found = _opened(workspace_id, names)
-    return found
+        return _opened(workspace_id, names)  # resealed meanwhile, as in `opened_for`
 
 
 def values_of(workspace_id: UUID, names: Collection[str]) -> dict[str, dict[str, str]]:
@@ -75,31 +180,13 @@ def boundaries_of(workspace_id: UUID, names: Collection[str]) -> dict[str, Bound
 
 def _opened(workspace_id: UUID, names: Collection[str]) -> dict[str, OpenedCredential]:
     rows = Credential.objects.filter(workspace_id=workspace_id, name__in=names)
-    found, unnoted = {}, []
-    for pk, name, sealed, is_due, *lists in rows.annotate(due=_due()).values_list(
-        "id", "name", "sealed", "due", *BOUNDARY
-    ):
-        found[name] = OpenedCredential(opened(pk, sealed), _boundary(*lists))
-        if is_due:
-            unnoted.append(pk)
-    if unnoted:
-        _note(unnoted)
-    return found
+    return {
+        name: OpenedCredential(opened(pk, sealed), _boundary(*lists), pk, version, kind)
+        for pk, name, version, kind, sealed, *lists in rows.values_list(
+            "id", "name", "version", "type", "sealed", *BOUNDARY
+        )
+    }
 
 
 def _boundary(hosts: Any, modules: Any, workflows: Any, remote: bool) -> Boundary:
     return Boundary(tuple(hosts), tuple(modules), tuple(workflows), remote)
-
-
-def _due() -> Any:
-    return Q(last_used_at__isnull=True) | Q(last_used_at__lt=ClockTimestamp() - NOTED_EVERY)
-
-
-def _note(ids: list[UUID]) -> None:
-    """Note their use now; skip rows that are being changed."""
-    with transaction.atomic():
-        free: QuerySet[Any, Any] = Credential.objects.select_for_update(
-            skip_locked=True, no_key=True
-        ).filter(_due(), pk__in=ids)
-        held = list(free.values_list("id", flat=True))
-        Credential.objects.filter(pk__in=held).update(last_used_at=ClockTimestamp())

@@ -22,10 +22,11 @@ from executions.credentials.kinds import (
     NameTaken,
     checked,
     checked_changes,
+    refuse_whole,
     suggested_hosts,
     suggested_modules,
 )
-from executions.credentials.opening import BOUNDARY, closed, opened
+from executions.credentials.opening import BOUNDARY, ISSUED, closed, opened
 from executions.database import transaction
 from executions.database.clock import database_now
 from executions.definition.graph.problem import DefinitionProblem
@@ -201,7 +202,10 @@ def is_taken(workspace_id: UUID, name: str) -> bool:
 
 def _set(credential: Credential, fields: Mapping[str, Any], given: Mapping[str, str]) -> None:
     kept = _kept(credential, fields)
-    values = {name: kept[name] for name in kept if name not in fields} | dict(given)
+    # A new secret issues new values.
+    values = {name: kept[name] for name in kept if name not in fields and name != ISSUED}
+    values |= given
+    refuse_whole(credential.type, values)
     suggested = suggested_hosts(credential.type, kept)
     if suggested and list(suggested) == credential.hosts:
         credential.hosts = list(suggested_hosts(credential.type, values) or suggested)

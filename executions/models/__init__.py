@@ -8,7 +8,7 @@ from executions.models.job import Job
 from executions.models.object_permission import WorkflowGroupPermission, WorkflowUserPermission
 from executions.models.quota_use import QuotaUse
 from executions.models.rate_count import RateCount
-from executions.models.secret import Credential, Keyset
+from executions.models.secret import Credential, CredentialUse, Keyset
 from executions.models.session import AccountSession
 from executions.models.trigger import (
     CronTick,
@@ -26,6 +26,7 @@ __all__ = [
     "ApiToken",
     "AuditSeal",
     "Credential",
+    "CredentialUse",
     "CronTick",
     "Event",
     "Job",

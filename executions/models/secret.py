@@ -55,6 +55,8 @@ class Credential(models.Model):
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     updated_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # A process replaces its secret until then (`credentials.rotating`).
+    refreshing_until = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
         ordering = ["name"]
@@ -65,3 +67,54 @@ class Credential(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class CredentialUse(models.Model):
+    """One read of a credential by a step, or a refused one; never a value.
+
+    The row is written by the statement that reads the credential, before the step's module gets it.
+    It outlives what it names: the ids are no foreign keys, and `credential_id` is empty if the
+    workspace has no credential of the `name`. `version` is the credential's. `host` is where the
+    step connects, if that is known before it runs; of a refused connection, where it was to go.
+    `reason` says why it was refused.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    # Without a constraint, as checking it would lock the workspace's row for each use.
+    workspace = models.ForeignKey(
+        Workspace,
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    credential_id = models.UUIDField(null=True)
+    name = models.CharField(max_length=80)
+    version = models.PositiveIntegerField(null=True)
+    workflow_id = models.UUIDField()
+    execution_id = models.UUIDField()
+    run_id = models.UUIDField()
+    step_path = models.TextField()
+    attempt = models.PositiveIntegerField()
+    module = models.CharField(max_length=100)
+    remote = models.BooleanField(default=False)
+    host = models.CharField(max_length=300, blank=True, default="")
+    allowed = models.BooleanField(default=True)
+    reason = models.TextField(blank=True, default="")
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        verbose_name = "credential use"
+        indexes = [
+            models.Index(fields=["workspace", "created_at", "id"], name="credential_use_list"),
+            models.Index(fields=["credential_id", "created_at", "id"], name="credential_use_of"),
+            models.Index(
+                fields=["workspace", "created_at", "id"],
+                condition=Q(allowed=False),
+                name="credential_use_refused",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} by {self.step_path}"

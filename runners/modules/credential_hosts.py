@@ -13,6 +13,7 @@ is where secrets go, not which code opened the connection.
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runners.modules.base import StepError
@@ -20,8 +21,20 @@ from runners.modules.egress import egress_rules, judge_egress
 
 if TYPE_CHECKING:
     from executions.credentials.boundary import Boundary
+MOST_NOTED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedHost:
+    """A connection that a credential's boundary refused."""
+
+    name: str
+    place: str
+    reason: str
+
 
 _in_use: "ContextVar[Mapping[str, Boundary]]" = ContextVar("credentials_in_use")
+_refused: ContextVar[list[RefusedHost]] = ContextVar("refused_hosts")
 NONE: "Mapping[str, Boundary]" = {}
 
 
@@ -30,12 +43,19 @@ class HostRefused(StepError):
 
 
 @contextmanager
-def using(credentials: "Mapping[str, Boundary]") -> Iterator[None]:
-    """Check every connection of this thread against these credentials while the block runs."""
+def using(
+    credentials: "Mapping[str, Boundary]", refused: list[RefusedHost] | None = None
+) -> Iterator[None]:
+    """Check every connection of this thread against these credentials while the block runs.
+
+    Refused ones are added to `refused`, whatever the module does with the error.
+    """
     mark = _in_use.set({name: one for name, one in credentials.items() if not one.any_host})
+    noted = _refused.set([] if refused is None else refused)
     try:
         yield
     finally:
+        _refused.reset(noted)
         _in_use.reset(mark)
 
 
@@ -51,7 +71,10 @@ def judge(host: str, port: int | None) -> None:
         if not boundary.allows_host(host, port):
             shown = f"[{host}]" if ":" in host else host
             place = shown if port is None else f"{shown}:{port}"
-            raise HostRefused(refusal(name, boundary, place))
+            refused = RefusedHost(name, place, refusal(name, boundary, place))
+            if (noted := _refused.get(None)) is not None and len(noted) < MOST_NOTED:
+                noted.append(refused)
+            raise HostRefused(refused.reason)
 
 
 def refusal(name: str, boundary: "Boundary", place: str) -> str:

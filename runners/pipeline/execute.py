@@ -33,6 +33,7 @@ from runners.pipeline import (
     result_cache,
     reveal_secrets,
     self_stops,
+    short_lived,
 )
 from runners.pipeline.reveal_secrets import Revealed
 from runners.process import activity
@@ -158,12 +159,14 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
             work.within or _NOTHING,
             held(work, context, state.pack or state.executions),
         ):
-            head = run_module(state.place, work.step, prepared, context, work.wake, revealed)
+            head = _run_module(state, work, prepared, context, revealed)
     except LeaseLost:
+        reveal_secrets.note_refused(revealed)
         passage.undo()  # it is asked again when the step is executed again
         raise
     except (Exception, StepTimeout) as error:
         milliseconds = 1000 * (time.perf_counter() - started)
+        reveal_secrets.note_refused(revealed)
         failure = replace(
             failure_of(error, _seconds(work), work.path, revealed),
             target=failure_target(work.step.module, prepared, revealed),
@@ -178,6 +181,7 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
             spent=tuple(context.costs.values()),
         )
     passage.ended(None)
+    reveal_secrets.note_refused(revealed)
     if isinstance(head, Wait):
         milliseconds = 1000 * (time.perf_counter() - started)
         spent = tuple(context.costs.values())
@@ -246,10 +250,45 @@ def next_item(state: SegmentState, unit: Unit) -> bool:
 def _reveal(state: SegmentState, work: Work, prepared: Prepared, context: Context) -> Revealed:
     """Return the step's secrets, which only its module receives."""
     revealed = reveal_secrets.revealed(
-        state.data, work.step, prepared.value, attempt=work.attempt, overrides=work.overrides
+        state.data,
+        work.step,
+        prepared.value,
+        run_id=work.run_id,
+        attempt=work.attempt,
+        overrides=work.overrides,
     )
     context.reveal(revealed.credential, revealed.scrub)
     return revealed
+
+
+def _run_module(
+    state: SegmentState,
+    work: Work,
+    prepared: Prepared,
+    context: Context,
+    revealed: Revealed | None,
+) -> Done | Wait:
+    """Run the module; once more if a receiver rejected short-lived secrets that were not new.
+
+    Writes in the recording transaction would be made twice, so such a step gets new secrets at its
+    next attempt.
+    """
+    run = partial(run_module, state.place, work.step, prepared, context, work.wake, revealed)
+    try:
+        return run()
+    except StepError as error:
+        if revealed is None:
+            raise
+        if work.within is not None:
+            short_lived.forget_rejected(revealed.short_lived, error)
+            raise
+        given, overrides = prepared.value, work.overrides
+        reveal_secrets.renew(
+            state.data, work.step, given, revealed, error, attempt=work.attempt, overrides=overrides
+        )
+        context.reveal(revealed.credential, revealed.scrub)
+        with _logs(revealed):
+            return run()
 
 
 def _ask(

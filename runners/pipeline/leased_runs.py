@@ -64,7 +64,15 @@ class _Held:
 
 def reveal(looked: Looked, inputs: Any, places: Sequence[Place]) -> Revealed:
     """Put the step's secrets into its inputs. Raises like `reveal_secrets.filled`."""
-    return filled(looked.state.data, looked.work.step, inputs, places)
+    work = looked.work
+    return filled(
+        looked.state.data,
+        work.step,
+        inputs,
+        places,
+        run_id=work.run_id,
+        attempt=work.attempt,
+    )
 
 
 def scrubber(looked: Looked) -> Scrubber | None:

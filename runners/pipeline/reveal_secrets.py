@@ -3,24 +3,31 @@
 Rows, hashes, messages and logs hold references only. The values are read right before a module
 runs, in one query, only for steps that name secrets or a credential (`uses_secrets`).
 
-A step gets a credential only within its boundary: `credentials.use` judges module and workflow
-here, `Revealed.used` checks the module's connections by host.
+A step gets a credential only within its boundary: `credentials.boundary` judges module and workflow
+here, `Revealed.used` checks the module's connections by host. Each use is recorded by the query
+that reads the values. Short-lived values are then fetched from the server that issues them.
 
-    revealed(data, step, inputs, attempt=…, overrides=…) -> Revealed
+    revealed(data, step, inputs, run_id=…, attempt=…, overrides=…) -> Revealed
     secret_places(data, step, inputs, attempt=…, overrides=…)   for `filled`, in a worker
-    filled(data, step, inputs, places) -> Revealed   the same in a process that renders nothing
+    filled(data, step, inputs, places, run_id=…, attempt=…) -> Revealed   in a process that renders
+        nothing
     scrubber_of(data, step) -> Scrubber      for what a remote runner reports later
 """
 
+import logging
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
+from uuid import UUID
+
+from django.db import DatabaseError
 
 from executions import credentials
-from executions.credentials import Boundary, OpenedCredential
-from executions.credentials.boundary import CredentialUse, refusal
+from executions.credentials import Boundary, OpenedCredential, UsingStep
+from executions.credentials.boundary import RequestedUse, refusal
+from executions.credentials.definition_check import static_place
 from executions.definition.graph.model import Step
 from executions.definition.templating.errors import Pointer, key_path
 from executions.definition.templating.secrets import (
@@ -34,11 +41,13 @@ from executions.definition.templating.secrets import (
 )
 from runners.modules import registry
 from runners.modules.base import Result, StepError, Wait
-from runners.modules.credential_hosts import using
+from runners.modules.credential_hosts import RefusedHost, using
+from runners.pipeline.short_lived import ShortLived, forget_rejected, issue, refuse_remote
 from runners.secrets.scrubbing import Scrubber
 from runners.segment.inputs import budget_of
 from runners.segment.template_data import TemplateData
 
+log = logging.getLogger(__name__)
 Fields = Mapping[str, str]
 
 
@@ -50,21 +59,27 @@ class SecretRefused(SecretUnavailable):
     """A step names a credential whose boundary does not allow the step."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(slots=True, repr=False)
 class Revealed:
     """The module's real inputs, its credential's fields, and the scrubber of its results.
 
-    `boundaries` are those of all credentials that the step names.
+    `boundaries` are those of all credentials that the step names, `opened` the credentials,
+    `short_lived` those whose values were issued, and `kept_from` the connections that a boundary
+    refused.
     """
 
     inputs: Any
     credential: Fields | None
     scrub: Scrubber
     boundaries: Mapping[str, Boundary]
+    step: UsingStep | None = None
+    opened: Mapping[str, OpenedCredential] = field(default_factory=dict)
+    short_lived: Sequence[ShortLived] = ()
+    kept_from: list[RefusedHost] = field(default_factory=list)
 
     def used(self) -> AbstractContextManager[None]:
-        """Give the module its secrets in the block, where each connection is checked by host."""
-        return using(self.boundaries)
+        """Give the module its secrets in the block; each connection is checked by host."""
+        return using(self.boundaries, self.kept_from)
 
     def cleaned(self, ended: Result | Wait, path: str) -> Result | Wait:
         """Return the module's result without secrets; raises StepError, PayloadError."""
@@ -89,24 +104,94 @@ def uses_secrets(step: Step) -> bool:
 
 
 def revealed(
-    data: TemplateData, step: Step, inputs: Any, *, attempt: int, overrides: Any = None
+    data: TemplateData,
+    step: Step,
+    inputs: Any,
+    *,
+    run_id: UUID,
+    attempt: int,
+    overrides: Any = None,
 ) -> Revealed:
     """Read the secret values of a step, and put them where its inputs name them.
 
     `inputs` are the rendered ones, with references (`Prepared.value`); they stay unchanged. Raises
-    SecretUnavailable, TemplateError, and the errors of `credentials.opened_of`.
+    SecretUnavailable, TemplateError, and the errors of `credentials.opened_for`.
     """
-    opened = _read(data, step, remote=False)
+    asking = _asking(data, step, inputs, run_id, attempt)
+    stored = _read(data, step, asking)
+    with _refusals(asking, stored):
+        opened, short_lived = issue(_who(data, step), asking, stored)
+        given = _given(data, step, inputs, opened, attempt, overrides)
+    return _revealed(step, given, opened, asking, short_lived)
+
+
+def renew(
+    data: TemplateData,
+    step: Step,
+    inputs: Any,
+    revealed: Revealed,
+    error: StepError,
+    *,
+    attempt: int,
+    overrides: Any = None,
+) -> None:
+    """Replace short-lived values that a receiver rejected; raise `error` if that cannot help.
+
+    Values that were issued for this attempt are not asked for again. No query.
+    """
+    asking = revealed.step
+    if asking is None or not forget_rejected(revealed.short_lived, error):
+        raise error
+    sources = {one.source.name: one.source for one in revealed.short_lived}
+    stored = {
+        name: replace(one, fields=sources[name].fields) if name in sources else one
+        for name, one in revealed.opened.items()
+    }
+    opened, short_lived = issue(_who(data, step), asking, stored)
+    revealed.inputs = _given(data, step, inputs, opened, attempt, overrides)
+    revealed.credential = opened[step.credential].fields if step.credential else None
+    # The step's results may still hold the old values.
+    revealed.scrub = Scrubber(_references(step, revealed.opened) | _references(step, opened))
+    revealed.opened, revealed.short_lived = opened, short_lived
+    log.info("step %s: its credential was rejected; it runs again with new values", asking.path)
+
+
+def note_refused(revealed: Revealed | None) -> None:
+    """Record the connections that a boundary refused. No query if there are none.
+
+    The step's result does not depend on it.
+    """
+    if revealed is None or revealed.step is None:
+        return
+    try:
+        for one in dict.fromkeys(revealed.kept_from):
+            opened = revealed.opened.get(one.name)
+            credentials.note_refused(
+                revealed.step, one.name, one.reason, credential=opened, host=one.place
+            )
+    except DatabaseError:
+        log.warning("a refused connection of %s was not recorded", revealed.step.path)
+    revealed.kept_from.clear()
+
+
+def _given(
+    data: TemplateData,
+    step: Step,
+    inputs: Any,
+    opened: Mapping[str, OpenedCredential],
+    attempt: int,
+    overrides: Any,
+) -> Any:
+    """Return the inputs with the secrets' values."""
     found = {name: one.fields for name, one in opened.items()}
     values = {secret: _value(data, step, found, secret) for secret in step.secrets}
-    given, left = inputs, list[Pointer]()
-    if step.secrets:
-        scope = data.scope(step, attempt)
-        given, left = reveal(
-            step.config.sealed, inputs, scope, values, budget_of(step, time.monotonic())
-        )
-        _refuse_written(data, step, inputs, left, overrides)
-    return _revealed(step, given, opened)
+    if not step.secrets:
+        return inputs
+    scope = data.scope(step, attempt)
+    budget = budget_of(step, time.monotonic())
+    given, left = reveal(step.config.sealed, inputs, scope, values, budget)
+    _refuse_written(data, step, inputs, left, overrides)
+    return given
 
 
 def secret_places(
@@ -125,28 +210,103 @@ def secret_places(
     return found
 
 
-def filled(data: TemplateData, step: Step, inputs: Any, found_places: Sequence[Place]) -> Revealed:
+def filled(
+    data: TemplateData,
+    step: Step,
+    inputs: Any,
+    found_places: Sequence[Place],
+    *,
+    run_id: UUID,
+    attempt: int,
+) -> Revealed:
     """Reveal inputs whose `secret_places` are known, as `revealed` does, for a remote runner.
 
     Nothing is rendered. The engine cannot check where a remote runner sends the values, so each
     credential says whether remote runners may have it. Raises like `revealed`, without
     TemplateError.
     """
-    opened = _read(data, step, remote=True)
-    found = {name: one.fields for name, one in opened.items()}
-    values = {secret: _value(data, step, found, secret) for secret in step.secrets}
-    given = fill(found_places, inputs, values)
-    return _revealed(step, given, opened)
+    asking = _asking(data, step, inputs, run_id, attempt, remote=True)
+    opened = _read(data, step, asking)
+    with _refusals(asking, opened):
+        refuse_remote(_who(data, step), opened)
+        found = {name: one.fields for name, one in opened.items()}
+        values = {secret: _value(data, step, found, secret) for secret in step.secrets}
+        given = fill(found_places, inputs, values)
+    return _revealed(step, given, opened, asking)
 
 
 def scrubber_of(data: TemplateData, step: Step) -> Scrubber:
     """Return the scrubber for a step's results, by the current values of its secrets."""
-    return _scrubber(step, {name: one.fields for name, one in _found(data, step).items()})
+    found = credentials.opened_of(data.context.version.workspace_id, _names(step))
+    _require(data, step, found)
+    return Scrubber(_references(step, found))
 
 
-def _read(data: TemplateData, step: Step, *, remote: bool) -> Mapping[str, OpenedCredential]:
-    """Return the step's credentials, each within its boundary."""
-    found = _found(data, step)
+def _asking(
+    data: TemplateData,
+    step: Step,
+    inputs: Any,
+    run_id: UUID,
+    attempt: int,
+    *,
+    remote: bool = False,
+) -> UsingStep:
+    """Return the step as the record of its use names it."""
+    version = data.context.version
+    return UsingStep(
+        version.workspace_id,
+        version.workflow_id,
+        data.context.execution_id,
+        run_id,
+        data.path(step),
+        attempt,
+        step.module,
+        _host(step, inputs),
+        remote,
+    )
+
+
+def _host(step: Step, inputs: Any) -> str:
+    """Return the host and port that the step's inputs name, if they do without a secret."""
+    for key in registry.get(step.module).addresses if isinstance(inputs, Mapping) else ():
+        text = inputs.get(key)
+        named = isinstance(text, str) and "[secret:" not in text.partition("?")[0]
+        place = static_place(text) if named else None
+        if place is not None:
+            host, port = place
+            shown = f"[{host}]" if ":" in host else host
+            return shown if port is None else f"{shown}:{port}"
+    return ""
+
+
+@contextmanager
+def _refusals(asking: UsingStep, opened: Mapping[str, OpenedCredential]) -> Iterator[None]:
+    """Record that the step gets none of its credentials if the block says so."""
+    try:
+        yield
+    except StepError as error:
+        credentials.refuse(asking, [one.use_id for one in opened.values()], error.message)
+        raise
+
+
+def _read(data: TemplateData, step: Step, asking: UsingStep) -> Mapping[str, OpenedCredential]:
+    """Return the step's credentials, each within its boundary; record the use or the refusal."""
+    found = credentials.opened_for(asking, _names(step))
+    with _refusals(asking, found):
+        try:
+            _require(data, step, found)
+        except SecretUnavailable as error:
+            for name in sorted(_names(step) - found.keys()):
+                credentials.note_refused(asking, name, error.message)
+            raise
+        _judge(data, step, found, remote=asking.remote)
+    return found
+
+
+def _judge(
+    data: TemplateData, step: Step, found: Mapping[str, OpenedCredential], *, remote: bool
+) -> None:
+    """Raise SecretRefused if the step is outside of the boundary of one."""
     boundaries = {name: one.boundary for name, one in found.items()}
     in_texts = {name for name, _ in step.secrets}
     module = registry.get(step.module)
@@ -157,7 +317,7 @@ def _read(data: TemplateData, step: Step, *, remote: bool) -> Mapping[str, Opene
         if pointer and pointer[0] in module.keeps
         for name, _ in named
     }
-    use = CredentialUse(
+    use = RequestedUse(
         step.module,
         module.judges_hosts,
         data.context.version.workflow_id,
@@ -172,21 +332,21 @@ def _read(data: TemplateData, step: Step, *, remote: bool) -> Mapping[str, Opene
             "permission *configure* to allow it in the credential's boundary. Then requeue the "
             "step."
         )
-    return found
 
 
-def _found(data: TemplateData, step: Step) -> Mapping[str, OpenedCredential]:
+def _names(step: Step) -> set[str]:
     names = {name for name, _ in step.secrets}
-    if step.credential:
-        names.add(step.credential)
-    found = credentials.opened_of(data.context.version.workspace_id, names)
-    missing = sorted(names - found.keys())
+    return names | {step.credential} if step.credential else names
+
+
+def _require(data: TemplateData, step: Step, found: Mapping[str, OpenedCredential]) -> None:
+    """Raise SecretUnavailable if the workspace lacks one."""
+    missing = sorted(_names(step) - found.keys())
     if missing:
         raise SecretUnavailable(
             f'{_who(data, step)} needs the credential "{missing[0]}", which its workspace does '
             "not have. Create it, then requeue the step."
         )
-    return found
 
 
 def _value(data: TemplateData, step: Step, found: Mapping[str, Fields], secret: SecretField) -> str:
@@ -199,22 +359,28 @@ def _value(data: TemplateData, step: Step, found: Mapping[str, Fields], secret: 
     return found[name][field]
 
 
-def _revealed(step: Step, given: Any, opened: Mapping[str, OpenedCredential]) -> Revealed:
-    found = {name: one.fields for name, one in opened.items()}
+def _revealed(
+    step: Step,
+    given: Any,
+    opened: Mapping[str, OpenedCredential],
+    asking: UsingStep,
+    short_lived: Sequence[ShortLived] = (),
+) -> Revealed:
     boundaries = {name: one.boundary for name, one in opened.items()}
-    return Revealed(given, found.get(step.credential), _scrubber(step, found), boundaries)
+    own = opened[step.credential].fields if step.credential else None
+    scrub = Scrubber(_references(step, opened))
+    return Revealed(given, own, scrub, boundaries, asking, opened, short_lived)
 
 
-def _scrubber(step: Step, found: Mapping[str, Fields]) -> Scrubber:
+def _references(step: Step, opened: Mapping[str, OpenedCredential]) -> dict[str, str]:
+    """Return the reference that replaces each value that the step gets."""
     names = {
-        found[name][field]: reference((name, field))
+        opened[name].fields[field]: reference((name, field))
         for name, field in step.secrets
-        if field in found[name]
+        if field in opened[name].fields
     }
-    own = found.get(step.credential, {})
-    return Scrubber(
-        names | {value: reference((step.credential, field)) for field, value in own.items()}
-    )
+    own = opened[step.credential].fields if step.credential in opened else {}
+    return names | {value: reference((step.credential, field)) for field, value in own.items()}
 
 
 def _refuse_written(

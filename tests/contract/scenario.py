@@ -9,6 +9,7 @@ from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
 from dlq.groups import tally
+from executions import credentials
 from executions.api.openapi import operations
 from executions.audit.chain import BEGINNING, EPOCH, ChainLink
 from executions.audit.seals import LAST_ID
@@ -458,6 +459,14 @@ def _credentials_and_tokens(day: Recorder) -> None:
     ask("listCredentials")
     ask("getCredential", id=made["id"])
     ask("patchCredential", {"description": "Of the shop's API."}, id=made["id"])
+    run = Run.objects.select_related("execution").order_by("id")[0]
+    step = credentials.UsingStep(
+        run.execution.workspace_id, run.execution.workflow_id, run.execution_id, run.pk,
+        "order.main", 1, "http.request", "orders.example.com:443",
+    )  # fmt: skip
+    credentials.opened_for(step, ["orders_api"])
+    ask("listCredentialUses")
+    ask("exportCredentialUses")
     ask("deleteCredential", id=made["id"])
     robot = ask("createServiceAccount", {"name": "importer", "role": "SYSTEM"})
     ask("listServiceAccounts")

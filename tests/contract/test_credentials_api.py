@@ -66,6 +66,10 @@ def test_a_credential_is_kept_and_shown_without_its_value(
         "lastUsedAt": None,
     }
     assert value_of(shown.json()) == {"value": SECRET}
+    step = credentials.UsingStep(
+        workspace.pk, uuid4(), uuid4(), uuid4(), "ask.main", 1, "http.request"
+    )
+    credentials.opened_for(step, ["shop"])
     assert admin.get(made.headers["Location"]).json()["lastUsedAt"]
 
 

@@ -1,13 +1,14 @@
 """Credentials in the admin: typed in, never shown, deleted only when nothing names them."""
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
 
 from executions import credentials
 from executions.access.actor import Actor
-from executions.models import Activity, Credential, Membership, Workspace
+from executions.models import Activity, Credential, CredentialUse, Membership, Workspace
 from tests.support import admin_rows as rows
 from tests.support.workflows import default_workspace
 
@@ -332,3 +333,49 @@ def test_an_author_sees_the_boundary_and_does_not_change_it(
     assert author.post(change(credential), {"hosts": "evil.example"}).status_code == 403
     credential.refresh_from_db()
     assert credential.hosts == ["*"]
+
+
+def used(credential: Credential, *, refused: bool = False) -> CredentialUse:
+    step = credentials.UsingStep(
+        credential.workspace_id, uuid4(), uuid4(), uuid4(), "ask.main", 1, "http.request", "a.test"
+    )
+    opened = credentials.opened_for(step, [credential.name])
+    if refused:
+        ids = [one.use_id for one in opened.values()]
+        credentials.refuse(step, ids, "it is not for this workflow <b>")
+    return CredentialUse.objects.get(execution_id=step.execution_id)
+
+
+def test_the_page_shows_the_uses_by_workflow_and_the_refused_ones(
+    op: Client, workspace: Workspace
+) -> None:
+    credential = made(workspace)
+    assert "No step has used this credential." in op.get(change(credential)).content.decode()
+    workflow = rows.workflow(owner=workspace)
+    used(credential)
+    use = used(credential, refused=True)
+    CredentialUse.objects.filter(pk=use.pk).update(workflow_id=workflow.pk)
+
+    shown = op.get(change(credential)).content.decode()
+
+    assert "Order import" in shown
+    assert "Refused uses" in shown
+    assert "it is not for this workflow &lt;b&gt;" in shown
+    assert SECRET not in shown
+
+
+def test_uses_are_listed_with_a_page_each(
+    op: Client, workspace: Workspace, django_user_model: Any
+) -> None:
+    use = used(made(workspace), refused=True)
+    address = "/admin/executions/credentialuse/"
+
+    listed = op.get(address, {"result": "refused", "credential": "shop"}).content.decode()
+    one = op.get(f"{address}{use.pk}/change/").content.decode()
+    viewer = client_of(django_user_model, workspace, "USER")
+
+    assert "ask.main" in listed
+    assert "ask.main" not in op.get(address, {"result": "allowed"}).content.decode()
+    assert "it is not for this workflow &lt;b&gt;" in one
+    assert str(use.run_id)[:8] in one
+    assert viewer.get(address).status_code == 403

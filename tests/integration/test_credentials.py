@@ -36,6 +36,13 @@ def value_of(credential: Credential) -> dict[str, str]:
     return found[credential.name]
 
 
+def use(credential: Credential) -> None:
+    step = credentials.UsingStep(
+        credential.workspace_id, uuid4(), uuid4(), uuid4(), "ask.main", 1, "http.request"
+    )
+    assert credentials.opened_for(step, [credential.name]).keys() == {credential.name}
+
+
 def problems_of(error: pytest.ExceptionInfo[credentials.InvalidCredential]) -> set[tuple[str, str]]:
     return {(problem.path, problem.code) for problem in error.value.problems}
 
@@ -73,10 +80,10 @@ def test_a_use_is_noted_once_a_minute(workspace: Workspace) -> None:
     credential = made(workspace)
     assert credential.last_used_at is None
 
-    value_of(credential)
+    use(credential)
     credential.refresh_from_db()
     first = credential.last_used_at
-    value_of(credential)
+    use(credential)
     credential.refresh_from_db()
 
     assert first is not None

@@ -14,7 +14,7 @@ from dlq.models import DeadLetterEntry
 from dlq.resolve.requeue import requeue
 from executions import credentials
 from executions.errors import InvalidDefinition
-from executions.models import Credential, WorkflowExecution, Workspace
+from executions.models import Credential, CredentialUse, WorkflowExecution, Workspace
 from runners.models import Run
 from tests.support import gossip
 from tests.support.engine_database import engine_database
@@ -304,7 +304,7 @@ def test_a_replay_verifies_by_references(queue: World, workspace: Workspace) -> 
     assert states([again.pk])[again.pk] == "SUCCESS"
 
 
-def test_secrets_are_read_by_one_query_and_only_for_steps_that_name_some(
+def test_secrets_are_read_only_by_the_statement_that_records_their_use(
     queue: World, workspace: Workspace
 ) -> None:
     document = {"tasks": [tells(value="{{ secrets.key }} {{ secrets.shop.password }}"),
@@ -320,7 +320,12 @@ def test_secrets_are_read_by_one_query_and_only_for_steps_that_name_some(
             recorded((held[0], work))
 
     reads = [one["sql"] for one in queries if "executions_credential" in one["sql"]]
-    assert len(reads) == 1, reads
+    assert reads == []
+    uses = CredentialUse.objects.filter(execution_id=execution)
+    assert sorted(uses.values_list("name", "step_path")) == [
+        ("key", "tell.main"),
+        ("shop", "tell.main"),
+    ]
 
 
 def test_a_value_that_does_not_open_fails_the_step_and_shows_nothing(

@@ -233,10 +233,15 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
             details={"from": "RUNNING"},
         )  # fmt: skip
         people(of.workspace, f"ada-{uuid7()}")
-        credentials.create(
+        kept = credentials.create(
             of.workspace, name=f"c_{uuid7().hex}", type="secret", fields={"value": "hunter2"},
             hosts=["*"], description=HOSTILE, actor=Actor.system("tests"),
         )  # fmt: skip
+        step = credentials.UsingStep(
+            of.workspace_id, of.pk, live.pk, uuid4(), "charge.main", 1, "http.request", HOSTILE
+        )
+        credentials.opened_for(step, [kept.name])
+        credentials.note_refused(step, "missing", HOSTILE)
         share(of)
         schedules(f"cron of {uuid7()}")
         if apps.is_installed("valkyr_plugins.limits"):

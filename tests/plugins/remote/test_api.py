@@ -15,7 +15,13 @@ from executions import credentials, lifecycle
 from executions.access import TokenLimits
 from executions.access.actor import Actor
 from executions.database.clock import database_now
-from executions.models import Activity, Credential, WorkflowExecution, Workspace
+from executions.models import (
+    Activity,
+    Credential,
+    CredentialUse,
+    WorkflowExecution,
+    Workspace,
+)
 from runners.models import Run, Runner
 from runners.planning import plan_execution
 from runners.recovery.sweeper import old_rows
@@ -560,10 +566,35 @@ def test_a_runner_gets_a_secret_only_where_its_credential_says_so(
     leased = lease(runner)
 
     assert len(leased) == (0 if refused else 1)
+    use = CredentialUse.objects.get(execution_id=execution)
+    assert (use.name, use.remote, use.allowed) == ("farm", True, not refused)
     if refused:
         run = Run.objects.get(execution_id=execution, step_path__startswith="render")
         assert (run.state, run.error_type) == ("DLQ", "PERMANENT")
         assert 'the credential "farm" is not for ' in run.error
+
+
+def test_a_runner_gets_no_short_lived_values(
+    runner: APIClient, begin: Callable[..., str], workspace: Workspace
+) -> None:
+    fields = {"address": "https://vault.example.com", "path": "kv/farm", "auth": "token"}
+    credentials.create(
+        workspace,
+        name="farm",
+        type="vault",
+        fields=fields | {"token": "hvs.123456"},
+        actor=ANN,
+        hosts=["farm.example.com"],
+        remote=True,
+    )
+    execution = begin(render(inputs={"key": "{{ secrets.farm.key }}"}), params={"scene": 1})
+
+    assert lease(runner) == []
+
+    run = Run.objects.get(execution_id=execution, step_path__startswith="render")
+    assert (run.state, run.error_type) == ("DLQ", "PERMANENT")
+    assert 'the credential "farm" has short-lived values' in run.error
+    assert not CredentialUse.objects.get(execution_id=execution).allowed
 
 
 def test_a_secret_in_an_error_is_taken_out(

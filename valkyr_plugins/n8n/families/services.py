@@ -66,7 +66,8 @@ def _signed(work: NodeWork, entry: Service) -> tuple[str, str]:
         work.remark(f"It signs in by a credential of type {kind}: {entry.scope}.")
     if any(word in was for word in RENEWED):
         work.remark(
-            "n8n renewed its token by itself; here nothing does: keep the credential's token fresh."
+            "n8n renewed its token by itself: use a credential of type oauth2 with its refresh "
+            "token."
         )
     return (own, "") if kind == "secret" else ("", own)
 

@@ -1,0 +1,130 @@
+"""Short-lived values: issued by another server when a step needs them, kept until they end.
+
+Credentials of a type with an issuer store how to get their values. Each process asks once and gives
+the answer to all its steps, until shortly before the values end. Concurrent steps wait for one
+request. If it fails while the present values are still valid, these are used.
+
+    issued(source, issuer)       the values, and whether they were asked for just now
+    forget(source, the_values)   after the receiver rejected them
+"""
+
+import logging
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Any
+from uuid import UUID
+
+log = logging.getLogger(__name__)
+
+MOST_KEPT = 1_000
+# Before the end, so that a step that gets the values can still use them.
+LONGEST_MARGIN, SHARE = 300.0, 1 / 3
+AGAIN_SECONDS = 5.0  # after a failed attempt to replace values that are still valid
+WAIT_SECONDS = 8.0  # for the request of another step, while no lease is renewed
+
+
+class IssuerBusy(Exception):
+    """Another step of this process still waits for the values."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CredentialSource:
+    """A credential as stored: how to get its values. A receiver refused the `rejected` ones."""
+
+    id: UUID
+    name: str
+    version: int
+    workspace_id: UUID
+    fields: dict[str, str]
+    rejected: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Issued:
+    """Values that end after `seconds`; `state` is what the issuer needs to replace them.
+
+    `store` are fields of the credential to replace, such as a rotated refresh token.
+    """
+
+    fields: dict[str, str]
+    seconds: float
+    state: Any = None
+    store: Mapping[str, str] = field(default_factory=dict)
+
+
+Issuer = Callable[[CredentialSource, Issued | None], Issued]
+"""Return new values; gets those that end now, or None. Raises any error of its own."""
+
+
+@dataclass(slots=True)
+class _Slot:
+    lock: Lock = field(default_factory=Lock)
+    kept: Issued | None = None
+    rejected: Mapping[str, str] = field(default_factory=dict)
+    until: float = 0.0  # when to replace the values, on time.monotonic()
+    ends: float = 0.0
+
+
+# By process, so that a child asks for its own values, and no lock is inherited.
+_Key = tuple[int, UUID, int]
+_slots: "OrderedDict[_Key, _Slot]" = OrderedDict()
+_lock = Lock()
+
+
+def issued(
+    source: CredentialSource, issuer: Issuer, wait: float = WAIT_SECONDS
+) -> tuple[Issued, bool]:
+    """Return the values, and whether they were asked for in this call.
+
+    Raises IssuerBusy, and the issuer's errors.
+    """
+    slot = _slot(source)
+    kept = slot.kept
+    if kept is not None and time.monotonic() < slot.until:
+        return kept, False
+    if not slot.lock.acquire(timeout=wait):
+        raise IssuerBusy
+    try:
+        kept, now = slot.kept, time.monotonic()
+        if kept is not None and now < slot.until:
+            return kept, False
+        try:
+            found = issuer(replace(source, rejected=slot.rejected), kept)
+        except Exception as error:
+            if kept is None or time.monotonic() >= slot.ends:
+                raise
+            log.warning(
+                "credential %s: its values could not be replaced and are used until they end: %s",
+                source.name,
+                type(error).__name__,
+            )
+            slot.until = min(slot.ends, time.monotonic() + AGAIN_SECONDS)
+            return kept, False
+        margin = min(LONGEST_MARGIN, found.seconds * SHARE)
+        slot.until, slot.ends = now + found.seconds - margin, now + found.seconds
+        slot.kept = found
+        return found, True
+    finally:
+        slot.lock.release()
+
+
+def forget(source: CredentialSource, rejected: Issued) -> None:
+    """Ask again at the next use, unless another step has new values already."""
+    slot = _slot(source)
+    with slot.lock:
+        if slot.kept is rejected:
+            slot.kept, slot.rejected = None, rejected.fields
+
+
+def _slot(source: CredentialSource) -> _Slot:
+    key = (os.getpid(), source.id, source.version)
+    with _lock:
+        found = _slots.setdefault(key, _Slot())
+        _slots.move_to_end(key)
+        while len(_slots) > MOST_KEPT:
+            _slots.popitem(last=False)
+    return found

@@ -1,0 +1,63 @@
+"""Read the uses of credentials: by workflow, and the refused ones."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Count, Max, Q, QuerySet
+
+from executions.models import Credential, CredentialUse, Workflow
+
+MOST_LISTED = 20
+# A page summarises the newest uses only, so that it costs the same for a busy credential.
+SUMMARISED = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowUses:
+    """The newest uses of a credential by one workflow; `name` is empty if it was deleted."""
+
+    workflow_id: UUID
+    name: str
+    many: int
+    refused: int
+    last: datetime
+
+
+def by_workflow(credential: Credential) -> list[WorkflowUses]:
+    """Return which workflows used it among its newest uses, the last first. Two queries."""
+    newest = _of(credential).order_by("-created_at", "-id")[:SUMMARISED]
+    rows = list(
+        CredentialUse.objects.filter(pk__in=newest.values("pk"))
+        .order_by()
+        .values("workflow_id")
+        .annotate(many=Count("pk"), refused=Count("pk", Q(allowed=False)), last=Max("created_at"))
+        .order_by("-last")[:MOST_LISTED]
+    )
+    named = Workflow.objects.filter(
+        workspace_id=credential.workspace_id, pk__in=[row["workflow_id"] for row in rows]
+    )
+    names = dict(named.values_list("pk", "name"))
+    return [
+        WorkflowUses(
+            row["workflow_id"],
+            names.get(row["workflow_id"], ""),
+            row["many"],
+            row["refused"],
+            row["last"],
+        )
+        for row in rows
+    ]
+
+
+def refused(credential: Credential) -> list[CredentialUse]:
+    """Return the newest refused uses."""
+    # By the index of refused uses, which are few in a workspace.
+    rows = _of(credential).filter(allowed=False)
+    return list(rows.order_by("-created_at", "-id")[:MOST_LISTED])
+
+
+def _of(credential: Credential) -> QuerySet[CredentialUse]:
+    return CredentialUse.objects.filter(
+        workspace_id=credential.workspace_id, credential_id=credential.pk
+    )

@@ -1,0 +1,6 @@
+"""Register types of credentials, also ones whose values another server issues."""
+
+from executions.credentials import CredentialSource, CredentialType, Issued, register
+from executions.definition.graph.problem import DefinitionProblem
+
+__all__ = ["CredentialSource", "CredentialType", "DefinitionProblem", "Issued", "register"]

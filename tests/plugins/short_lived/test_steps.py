@@ -1,0 +1,195 @@
+"""Steps get short-lived values, which are read again once a receiver rejects them."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from executions import credentials
+from executions.models import Credential, CredentialUse, Workspace
+from runners.models import Run
+from tests.support.engine_database import engine_database
+from tests.support.issuing import IssuingServer
+from tests.support.segments import run_of
+from tests.support.single_thread import World, world
+from tests.support.workflows import ACTOR, default_workspace, publish, start, task
+
+READ = "/v1/database/creds/app"
+
+
+@pytest.fixture(scope="module")
+def engine(
+    django_db_setup: None, django_db_blocker: Any, request: pytest.FixtureRequest
+) -> Iterator[None]:
+    with engine_database(django_db_blocker, keep=request.config.getvalue("reuse_db")):
+        yield
+
+
+@pytest.fixture
+def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
+    with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
+        yield quiet
+
+
+@pytest.fixture
+def workspace(engine: None) -> Iterator[Workspace]:
+    yield default_workspace()
+    CredentialUse.objects.all().delete()
+    Credential.objects.all().delete()
+
+
+@pytest.fixture
+def server() -> Iterator[IssuingServer]:
+    started = IssuingServer()
+    yield started
+    started.stop()
+
+
+def keep_vault(workspace: Workspace, server: IssuingServer, **fields: str) -> Credential:
+    given = {"address": server.url, "path": "database/creds/app", "auth": "token"}
+    return credentials.create(
+        workspace,
+        name="bank",
+        type="vault",
+        fields=given | {"token": "root-token"} | fields,
+        hosts=[f"127.0.0.1:{server.server_port}"],
+        actor=ACTOR,
+    )
+
+
+def asks(server: IssuingServer, **more: Any) -> dict[str, Any]:
+    given = {"with": {"url": f"{server.url}/api"}, "credential": "bank", "retry": "none"}
+    return task("ask", "http.request", **(given | more))
+
+
+def ran(queue: World, *tasks: dict[str, Any]) -> UUID:
+    execution = start(publish({"tasks": list(tasks)}))
+    queue.drain()
+    return execution
+
+
+def everything(execution: UUID) -> str:
+    """What is stored of the runs of an execution."""
+    return str(list(Run.objects.filter(execution_id=execution).values()))
+
+
+def test_steps_share_a_secret_that_no_row_holds(
+    queue: World, workspace: Workspace, server: IssuingServer
+) -> None:
+    keep_vault(workspace, server)
+
+    executions = [ran(queue, asks(server)) for _ in range(3)]
+
+    for execution in executions:
+        run = run_of(execution, "ask.main")
+        assert run.state == "SUCCESS"
+        assert run.outputs["body"] == {"token": "[secret:bank.token]"}
+        assert "secret-number" not in everything(execution)
+        assert "root-token" not in everything(execution)
+    assert server.count(READ) == 1
+    assert CredentialUse.objects.filter(allowed=True).count() == 3
+
+
+def test_a_text_may_name_a_field_of_the_secret(
+    queue: World, workspace: Workspace, server: IssuingServer
+) -> None:
+    keep_vault(workspace, server)
+    headers = {"authorization": "Bearer {{ secrets.bank.token }}"}
+    given = {"url": f"{server.url}/api", "headers": headers}
+
+    first = ran(queue, task("ask", "http.request", retry="none", **{"with": given}))
+    server.valid.clear()
+    second = ran(queue, task("ask", "http.request", retry="none", **{"with": given}))
+
+    for execution in (first, second):
+        assert run_of(execution, "ask.main").state == "SUCCESS"
+        assert "secret-number" not in everything(execution)
+    assert server.count(READ) == 2
+
+
+def test_a_rejected_secret_is_read_again_once(
+    queue: World, workspace: Workspace, server: IssuingServer
+) -> None:
+    keep_vault(workspace, server)
+    ran(queue, asks(server))
+    server.valid.clear()  # as if somebody had revoked the lease
+
+    execution = ran(queue, asks(server))
+
+    assert run_of(execution, "ask.main").state == "SUCCESS"
+    assert (server.count(READ), server.count("/api")) == (2, 3)
+    assert "secret-number" not in everything(execution)
+
+
+def test_a_new_secret_that_is_rejected_fails_the_step(
+    queue: World, workspace: Workspace, server: IssuingServer
+) -> None:
+    keep_vault(workspace, server)
+    server.kv = {"token": "never-accepted"}
+
+    execution = ran(queue, asks(server))
+
+    run = run_of(execution, "ask.main")
+    assert run.state == "DLQ"
+    assert "answered 401" in run.error
+    assert (server.count(READ), server.count("/api")) == (1, 1)
+    assert "never-accepted" not in everything(execution)
+
+
+def test_a_secret_that_is_not_issued_is_a_refused_use_and_names_the_credential(
+    queue: World, workspace: Workspace, server: IssuingServer
+) -> None:
+    keep_vault(workspace, server)
+    server.status = 403
+
+    execution = ran(queue, asks(server))
+
+    run, use = run_of(execution, "ask.main"), CredentialUse.objects.get(execution_id=execution)
+    assert (run.state, run.error_type) == ("DLQ", "PERMANENT")
+    assert 'the values of the credential "bank" could not be fetched' in run.error
+    assert f"GET {server.url}{READ} answered 403" in run.error
+    assert (use.allowed, use.reason) == (False, run.error)
+    assert "root-token" not in everything(execution)
+
+
+def test_a_step_gets_an_access_token_and_a_new_one_once_it_is_rejected(
+    queue: World, workspace: Workspace, server: IssuingServer
+) -> None:
+    credentials.create(
+        workspace,
+        name="bank",
+        type="oauth2",
+        fields={
+            "token_url": f"{server.url}/token", "client_id": "valkyr",
+            "refresh_token": server.refresh_token,
+        },
+        hosts=["*"],
+        actor=ACTOR,
+    )  # fmt: skip
+
+    first = ran(queue, asks(server))
+    server.valid.clear()
+    second = ran(queue, asks(server))
+
+    for execution in (first, second):
+        assert run_of(execution, "ask.main").state == "SUCCESS"
+        assert "secret-number" not in everything(execution)
+    assert server.count("/token") == 2
+    assert server.refresh_token == "refresh-2-token"
+
+
+def test_an_update_that_does_not_fit_is_rejected(
+    queue: World, workspace: Workspace, server: IssuingServer
+) -> None:
+    kept = keep_vault(workspace, server)
+
+    with pytest.raises(credentials.InvalidCredential) as caught:
+        credentials.update(kept.pk, actor=ACTOR, fields={"auth": "approle"})
+
+    assert {problem.path for problem in caught.value.problems} == {
+        "fields.role_id",
+        "fields.secret_id",
+    }

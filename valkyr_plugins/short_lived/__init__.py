@@ -1,0 +1,5 @@
+"""Servers that issue short-lived values of credentials.
+
+`vault` reads dynamic secrets of HashiCorp Vault, `oauth2` gets access tokens. `requests` sends
+their requests, `types` registers their types of credentials, and `fields` checks these.
+"""

@@ -1,0 +1,19 @@
+"""The plugin `short_lived`."""
+
+from executions.public.plugins import PluginConfig
+from valkyr_plugins.short_lived.conf import ShortLivedSettings
+
+
+class ShortLivedConfig(PluginConfig):
+    """Credentials whose values Vault or an OAuth 2.0 server issues when a step needs them."""
+
+    name = "valkyr_plugins.short_lived"
+    label = "valkyr_short_lived"
+    verbose_name = "Short-lived credentials"
+    settings_class = ShortLivedSettings
+
+    def ready(self) -> None:
+        """Register the types of credentials."""
+        from valkyr_plugins.short_lived.types import register_types
+
+        register_types()

@@ -1,0 +1,29 @@
+"""The settings of short-lived credentials."""
+
+from typing import ClassVar
+
+from executions.public.configuration import SettingsModel, Words, read, setting
+
+
+class ShortLivedSettings(SettingsModel):
+    """The plugin `short_lived`."""
+
+    title: ClassVar[str] = "Short-lived credentials"
+
+    vault_kubernetes_addresses: Words = setting(
+        (),
+        "Vault servers that may get the worker's Kubernetes token, such as "
+        "`https://vault.example.com:8200`: credentials of type `vault` can then sign in with it. "
+        "Every user who may configure credentials can use every role of Vault that is bound to the "
+        "worker's service account",
+        unset="none",
+    )
+    vault_kubernetes_token_file: str = setting(
+        "/var/run/secrets/kubernetes.io/serviceaccount/token",
+        "The file with that token",
+    )
+
+
+def settings() -> ShortLivedSettings:
+    """Return these settings; raises ImproperlyConfigured."""
+    return read(ShortLivedSettings)

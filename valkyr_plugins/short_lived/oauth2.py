@@ -1,0 +1,69 @@
+"""Access tokens of an OAuth 2.0 server (RFC 6749): by refresh token, or by client credentials.
+
+A server may rotate the refresh token with each use. The new one is stored sealed, and one process
+at a time asks (`executions.credentials.rotating`).
+"""
+
+import base64
+from collections.abc import Mapping
+from urllib.parse import quote_plus
+
+from executions.public.credentials import CredentialSource, Issued
+from runners.public.modules import StepError
+from valkyr_plugins.short_lived.fields import BASIC, POST, is_secure
+from valkyr_plugins.short_lived.requests import IssuerAnswer, ask, limited
+
+KEPT_SECONDS = 300.0  # a token without `expires_in`
+ADVICE: Mapping[str, str] = {
+    "invalid_grant": "The refresh token is revoked, expired, or was used elsewhere: authorise the "
+    "client again and set the credential's refresh_token.",
+    "invalid_client": "Check the credential's client_id, client_secret and client_auth.",
+    "unauthorized_client": "The client may not use this grant: check its settings at the server.",
+    "invalid_scope": "Check the credential's scope.",
+}
+
+
+def issue(source: CredentialSource, before: Issued | None) -> Issued:
+    """Return a new access token as the field `token`; raises StepError."""
+    fields = source.fields
+    url = fields["token_url"].strip()
+    if not is_secure(url):
+        raise StepError(f"{url[:200]} is no token endpoint over https: change the credential")
+    form, headers = _form(fields), dict[str, str]()
+    secret = fields.get("client_secret", "")
+    if secret and fields.get("client_auth", BASIC) != POST:
+        # Each part is form-encoded first (RFC 6749, 2.3.1).
+        pair = f"{quote_plus(fields['client_id'])}:{quote_plus(secret)}"
+        headers["authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+    else:
+        form["client_id"] = fields["client_id"]
+        if secret:
+            form["client_secret"] = secret
+    with limited():
+        answer = ask("POST", url, headers=headers, form=form)
+    token = answer.text("access_token")
+    if answer.status != 200 or not token:
+        raise _refused(answer)
+    rotated = answer.text("refresh_token")
+    is_new = bool(rotated) and rotated != fields.get("refresh_token") and "refresh_token" in fields
+    return Issued(
+        {"token": token},
+        answer.seconds("expires_in") or KEPT_SECONDS,
+        store={"refresh_token": rotated} if is_new else {},
+    )
+
+
+def _form(fields: Mapping[str, str]) -> dict[str, str]:
+    wanted = {name: fields[name] for name in ("scope", "audience") if fields.get(name)}
+    if fields.get("refresh_token"):
+        grant = {"grant_type": "refresh_token", "refresh_token": fields["refresh_token"]}
+        return grant | wanted
+    return {"grant_type": "client_credentials"} | wanted
+
+
+def _refused(answer: IssuerAnswer) -> StepError:
+    code = answer.text("error")
+    # The description is left out: some servers quote the token in it.
+    known = code if code.replace("_", "").isalnum() else ""
+    advice = ADVICE.get(code, "Check the credential's token_url and the server's log.")
+    return answer.refused(known[:60], advice)

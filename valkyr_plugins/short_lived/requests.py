@@ -1,0 +1,112 @@
+"""Requests to servers that issue secrets: JSON, no redirects, eight seconds at most for all.
+
+They use the guarded client of HTTP steps, so private addresses and hosts outside of the workspace's
+egress rules are refused. No message quotes an answer, because it may hold a secret.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from runners.public.modules import ErrorType, StepError, status_error_type
+from runners.public.steps import Context
+from valkyr_plugins.connectors.network.exchange import Answer, Call, send
+
+# For all requests of one answer: the step's lease (20 s by default) is not renewed meanwhile.
+SECONDS = 8.0
+MAX_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class IssuerAnswer:
+    """A status and the JSON object of the body; {} if there is none."""
+
+    status: int
+    body: Mapping[str, Any]
+    request: str  # method and address, for messages
+
+    def text(self, name: str) -> str:
+        """Return a text of the body; "" if there is none."""
+        found = self.body.get(name)
+        return found if isinstance(found, str) else ""
+
+    def seconds(self, name: str) -> float:
+        """Return a number of seconds of the body; 0 if there is none."""
+        found = self.body.get(name)
+        if isinstance(found, str) and found.isascii() and found.isdigit():
+            found = int(found)
+        valid = isinstance(found, int | float) and not isinstance(found, bool) and found > 0
+        return min(float(found), 10**9) if valid and found is not None else 0.0
+
+    def refused(self, said: str, advice: str) -> StepError:
+        """Return the failure: what the server said (without secrets), and what to do."""
+        kind = status_error_type(self.status) if self.status >= 400 else ErrorType.PERMANENT
+        shown = f" ({said[:300]})" if said else ""
+        return StepError(f"{self.request} answered {self.status}{shown}. {advice}", kind)
+
+
+_until: ContextVar[float] = ContextVar("issuer_deadline")
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """End the requests of the block after SECONDS."""
+    mark = _until.set(time.monotonic() + SECONDS)
+    try:
+        yield
+    finally:
+        _until.reset(mark)
+
+
+def ask(
+    method: str,
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    data: Mapping[str, Any] | None = None,
+    form: Mapping[str, str] | None = None,
+) -> IssuerAnswer:
+    """Send a request and return the answer with any status; raises StepError without an answer."""
+    content: dict[str, Any] = {}
+    sent = dict(headers or {}) | {"accept": "application/json"}
+    if data is not None:
+        content["content"] = json.dumps(data)
+        sent["content-type"] = "application/json"
+    elif form is not None:
+        content["data"] = dict(form)
+    call = Call(
+        method,
+        url,
+        headers=sent,
+        content=content,
+        timeout_seconds=max(0.001, _until.get() - time.monotonic()),
+        accept_status=("4xx", "5xx"),
+        follow_redirects=False,
+        max_bytes=MAX_BYTES,
+        keyed=False,
+    )
+    return _answer(send(call, _context()))
+
+
+def _answer(answer: Answer) -> IssuerAnswer:
+    try:
+        body = json.loads(answer.body) if answer.body else {}
+    except (ValueError, RecursionError):
+        body = {}
+    return IssuerAnswer(answer.status, body if isinstance(body, dict) else {}, answer.name)
+
+
+def _context() -> Context:
+    return Context(
+        execution_id=UUID(int=0),
+        step_path="credential",
+        attempt=1,
+        idempotency_key="",
+        seconds=SECONDS + 1,
+        variables={},
+    )

@@ -1,0 +1,60 @@
+"""The types of credentials with short-lived values.
+
+The functions that ask are imported at their first use: most processes only need the types.
+"""
+
+from collections.abc import Mapping
+
+from executions.public.credentials import (
+    CredentialSource,
+    CredentialType,
+    Issued,
+    register,
+)
+from valkyr_plugins.short_lived.fields import oauth2_problems, vault_problems
+
+
+def _vault(source: CredentialSource, before: Issued | None) -> Issued:
+    from valkyr_plugins.short_lived import vault
+
+    return vault.issue(source, before)
+
+
+def _oauth2(source: CredentialSource, before: Issued | None) -> Issued:
+    from valkyr_plugins.short_lived import oauth2
+
+    return oauth2.issue(source, before)
+
+
+def _has_refresh_token(fields: Mapping[str, str]) -> bool:
+    return "refresh_token" in fields
+
+
+VAULT = CredentialType(
+    "vault",
+    "a secret of HashiCorp Vault, read when a step needs it",
+    ("address", "path", "auth"),
+    optional=("token", "role_id", "secret_id", "role", "mount", "namespace", "url"),
+    known=frozenset({"address", "path", "auth", "role_id", "role", "mount", "namespace", "url"}),
+    address="url",
+    check=vault_problems,
+    issuer=_vault,
+)
+
+
+OAUTH2 = CredentialType(
+    "oauth2",
+    "an OAuth 2.0 client: gives steps an access token",
+    ("token_url", "client_id"),
+    optional=("client_secret", "refresh_token", "scope", "audience", "client_auth"),
+    known=frozenset({"token_url", "client_id", "scope", "audience", "client_auth"}),
+    check=oauth2_problems,
+    issuer=_oauth2,
+    rotates=_has_refresh_token,
+)
+
+
+def register_types() -> None:
+    """Register the types of this plugin."""
+    register(VAULT)
+    register(OAUTH2)
