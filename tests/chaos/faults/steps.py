@@ -17,7 +17,7 @@ SAYS = {
     "nan": "cannot be stored as JSON",
     "nul": "NUL character",
     "surrogate": "lone surrogate",
-    "deep": "nests too deep",
+    "deep": "is nested too deeply",
     "bytes": "cannot be stored as JSON",
 }
 
