@@ -86,7 +86,7 @@ class StepContext(Protocol):
 
     @property
     def deadline(self) -> float:
-        """Return when the step's time is over, on `time.monotonic()`."""
+        """Return when the step's time ends, on the clock of `time.monotonic()`."""
 
     @property
     def last_details(self) -> Any:
@@ -94,7 +94,7 @@ class StepContext(Protocol):
 
     @property
     def target_timeout(self) -> float | None:
-        """Return the timeout in seconds that the circuit rule sets for calls of the step's target.
+        """Return the timeout in seconds that the circuit rule sets for calls to the step's target.
 
         None if no rule sets one, or circuit breakers are off.
         """
@@ -109,7 +109,7 @@ class StepContext(Protocol):
 
     @property
     def origin(self) -> str:
-        """Return the code of the workflow, such as `shop.flows:fulfil`; else empty."""
+        """Return the code of the workflow, such as `shop.flows:fulfil`, or an empty text."""
 
     @property
     def changed(self) -> frozenset[str]:

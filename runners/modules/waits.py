@@ -64,8 +64,8 @@ class DelayInputs(ModuleInputs):
         None,
         max_length=64,
         description=(
-            f"An instant in ISO 8601 with its zone, at most {MAX_DAYS} days ahead; an instant in "
-            "the past does not wait."
+            f"A time in ISO 8601 with its zone, at most {MAX_DAYS} days ahead; a time in "
+            "the past means no wait."
         ),
         examples=["2027-01-31T08:00:00+01:00", "{{ input.shipAt }}"],
     )
@@ -103,7 +103,7 @@ def instant(text: str) -> datetime:
 
 
 class Delay(WaitingModule):
-    """Waits for a time, or until an instant, without holding a worker.
+    """Waits for a period of time, or until a given time, without holding a worker.
 
     A delay that is due while its execution is paused ends with the pause.
     """
@@ -170,9 +170,9 @@ class WaitForEventInputs(ModuleInputs):
         description=(
             "One expression that is evaluated for each event of that name: the step "
             "continues if it is true (as the condition of `flow.if`). It may read `event`, "
-            "the payload, and everything that the step may read. One that cannot be "
-            "evaluated, say for a field that this payload lacks, does not hold; the run's "
-            "log says so."
+            "the payload, and everything that the step may read. An expression that cannot be "
+            "evaluated, for example because the payload lacks a field, counts as false; the run's "
+            "log reports it."
         ),
         examples=["{{ event.orderId == input.orderId }}"],
     )

@@ -140,7 +140,7 @@ class WorkflowRun:
 
     @property
     def state(self) -> str:
-        """Return `RUNNING` if it only waits; else `SUCCESS`, `FAILED`, `CANCELLED` or `TIMEOUT`."""
+        """Return `RUNNING` if it only waits, or `SUCCESS`, `FAILED`, `CANCELLED`, `TIMEOUT`."""
         return str(self.execution.state)
 
     @property

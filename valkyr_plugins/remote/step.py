@@ -33,12 +33,12 @@ class RemoteInputs(ModuleInputs):
     )
     costs: bool = Field(
         False,
-        description="Whether it spends money or tokens: it fails once a budget is spent.",
+        description="Whether it costs money or tokens: if so, it fails once a budget is spent.",
     )
 
 
 class RemoteStep(Module[RemoteInputs]):
-    """Is executed by a remote runner: a program that requests work over HTTP, wherever it runs.
+    """Executed by a remote runner: a program that requests work over HTTP and can run anywhere.
 
     The workspace's egress rules do not apply to it: it connects from its own machine.
 

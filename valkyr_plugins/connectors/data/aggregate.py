@@ -140,16 +140,16 @@ class AggregateOutputs(ModuleOutputs):
     """The aggregated rows."""
 
     groups: list[dict[str, Any]] = Field(
-        description="An object a group, with its fields and what was worked out, in the order in "
-        "which groups first appear; one, also without rows, where nothing groups them."
+        description="An object per group, with its fields and aggregates, in the order in which "
+        "groups first appear; without grouping, exactly one, even if there are no rows."
     )
     count: int = Field(description="How many groups.")
 
 
 class Aggregate(PureModule):
-    """Groups rows by fields and works out counts, sums, averages, extremes and lists.
+    """Groups rows by fields and computes counts, sums, averages, extremes and lists.
 
-    Texts that are numbers count as numbers, as a CSV has them; sums are exact in decimals. A sum
+    Strings that are numbers count as numbers, as in CSV files; sums are exact decimals. A sum
     over a value that is not a number fails the step. Results of batches can be aggregated again:
     sums of sums, counts by `sum`.
     """

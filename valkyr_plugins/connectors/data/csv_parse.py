@@ -35,7 +35,7 @@ class CsvParseInputs(CsvForm):
     )
     batch: CsvBatch | None = Field(
         None,
-        description="One of the batches that `batchSize` yields; it says all about its file.",
+        description="One of the batches that `batchSize` yields; it fully describes its file.",
         examples=["{{ item }}"],
     )
     batch_size: int | None = Field(
@@ -87,7 +87,7 @@ class CsvParseOutputs(ModuleOutputs):
         ),
     )
     columns: list[str] = Field(description="The columns' names, in order.")
-    count: int = Field(description="How many rows, in all batches together.")
+    count: int = Field(description="The number of rows in all batches together.")
 
 
 class CsvParse(Module[CsvParseInputs]):

@@ -57,7 +57,7 @@ class FileReadOutputs(ModuleOutputs):
     modified: str | None = Field(description="When it was last changed, in ISO 8601, if known.")
     etag: str | None = Field(description="The store's ETag of this content, if it has one.")
     version: str | None = Field(description="The store's version, if it keeps several.")
-    content_type: str | None = Field(description="The media type that the store keeps with it.")
+    content_type: str | None = Field(description="The media type that the store has for it.")
 
 
 class FileRead(Module[FileReadInputs]):

@@ -21,7 +21,8 @@ class FileWriteInputs(StoreInputs):
     """The file and its content."""
 
     path: str = Field(
-        description="Below the files folder, where folders on the way are made; or s3://bucket/key.",
+        description="A path in the files folder, where missing folders are created; or "
+        "s3://bucket/key.",
         examples=["reports/{{ execution.id }}.txt", "s3://shop/reports/today.csv"],
         max_length=4_096,
     )

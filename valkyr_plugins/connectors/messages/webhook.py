@@ -43,7 +43,7 @@ class WebhookPostOutputs(ModuleOutputs):
 
 
 class WebhookPost(Module[WebhookPostInputs]):
-    """Posts JSON to a receiver, signed after Standard Webhooks (standardwebhooks.com).
+    """Posts JSON to a receiver, signed according to Standard Webhooks (standardwebhooks.com).
 
     Headers: webhook-id is this step's idempotency key, the same for every attempt, so that the
     receiver can detect duplicates; webhook-timestamp, in Unix seconds, is that of the attempt; with

@@ -33,7 +33,7 @@ class QueuePublishInputs(ModuleInputs):
 
     queue: Name | None = Field(
         None,
-        description="A queue (AMQP), or a list at whose end the body is put (Redis).",
+        description="A queue (AMQP), or a list to whose end the body is appended (Redis).",
         examples=["orders"],
     )
     stream: Name | None = Field(
@@ -62,7 +62,7 @@ class QueuePublishInputs(ModuleInputs):
         examples=[{"kind": "order.paid"}],
     )
     persistent: bool = Field(
-        True, description="AMQP: kept over a restart of the broker, where its queue is."
+        True, description="AMQP: the message survives a restart of the broker if its queue does."
     )
     max_length: int | None = Field(
         100_000,

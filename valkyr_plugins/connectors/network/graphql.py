@@ -69,7 +69,7 @@ class GraphqlQueryInputs(AddressedInputs):
     """The operation and the endpoint."""
 
     query: str = Field(
-        description="A GraphQL document. Pass values by `variables`, never by templates in it.",
+        description="A GraphQL document. Pass values with `variables`, never with templates in it.",
         examples=[QUERY],
         min_length=1,
         max_length=MAX_DOCUMENT,
@@ -123,7 +123,7 @@ class GraphqlQuery(Module[GraphqlQueryInputs]):
 
     Errors in the response fail the step permanently, with their paths and codes. The step is
     retried if all of them are transient, such as RATE_LIMITED, THROTTLED or INTERNAL_SERVER_ERROR,
-    and after the statuses 429 and 5xx. A mutation carries the Idempotency-Key, but may be sent
+    and after the statuses 429 and 5xx. A mutation carries the Idempotency-Key but may be sent
     twice after a crash. For pages, use http.paginate with a cursor in the body.
     """
 

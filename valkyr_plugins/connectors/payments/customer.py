@@ -35,9 +35,11 @@ class CustomerInputs(StripeInputs):
     )
     name: str | None = Field(None, max_length=256, description="Their name.", examples=["Ann Li"])
     phone: str | None = Field(None, max_length=20, description="Their telephone number.")
-    description: str | None = Field(None, max_length=1_000, description="A note of your own.")
+    description: str | None = Field(
+        None, max_length=1_000, description="Your own note about the customer."
+    )
     payment_method: PaymentMethodId | None = Field(
-        None, description="`create`: what they pay with, an id that Stripe gave."
+        None, description="`create`: the customer's payment method, as an id from Stripe."
     )
     metadata: Metadata = Field(
         default_factory=dict, description=METADATA_HELP, examples=[{"userId": "17"}]

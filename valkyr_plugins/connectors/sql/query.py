@@ -57,7 +57,7 @@ class SqlQueryInputs(ModuleInputs):
     params: dict[str, Any] = Field(
         default_factory=dict,
         description=(
-            "The parameters' values. Text takes the type that the statement wants; an "
+            "The parameters' values. Text takes the type that the statement expects; an "
             "object is jsonb; a list is an array, as for = ANY(:ids), or jsonb if it holds "
             "objects."
         ),
@@ -73,7 +73,7 @@ class SqlQueryOutputs(ModuleOutputs):
 
     rows: list[dict[str, Any]] = Field(
         description=(
-            "An object a row. numeric is text, dates and times are ISO 8601, bytea is Base64, "
+            "An object per row. numeric is text, dates and times are ISO 8601, bytea is Base64, "
             "uuid and all that JSON does not know are text."
         )
     )

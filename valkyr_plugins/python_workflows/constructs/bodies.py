@@ -143,8 +143,8 @@ def repeat(
     """Run the steps in the block repeatedly; `with` returns the iteration.
 
     It ends after `count` iterations, or by a condition: `until` and `while_` here, or
-    `turn.until(…)` and `turn.while_(…)` in the block, which can read its steps. More than `at_most`
-    (1,000) iterations fail the step.
+    `turn.until(…)` and `turn.while_(…)` in the block, which can read its steps. The step fails
+    after more than `at_most` (1,000) iterations.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "repeat")
