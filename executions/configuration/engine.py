@@ -69,9 +69,10 @@ class PlaceSettings(SettingsModel):
     )
     redis_url: str = setting(
         "",
-        "The Redis that counts requests for all web processes together. Without it, each process "
+        "The Redis server that counts requests for all web processes together. Without it, each "
+        "process "
         "counts separately, and the database counts sign-in attempts",
-        unset="the broker, where that is Redis",
+        unset="the broker, if that is Redis",
     )
     key_prefix: str = setting(
         "valkyr:",
@@ -120,7 +121,7 @@ class PlaceSettings(SettingsModel):
 
 
 class AccessSettings(SettingsModel):
-    """Access to the API, and its rates. 0 means no limit."""
+    """Access to the API, and its rate limits. 0 means no limit."""
 
     title: ClassVar[str] = "Signing in and rates"
 
@@ -134,8 +135,8 @@ class AccessSettings(SettingsModel):
     token_max_days: int = setting(365, "Maximum lifetime of an API token", unit=DAYS, ge=1)
     trusted_proxies: Networks = setting(
         (),
-        "Addresses or networks of your proxies. Only their `X-Forwarded-*` headers count, "
-        "for the audit trail and rates",
+        "Addresses or networks of your proxies. Only their `X-Forwarded-*` headers are trusted, "
+        "for the audit trail and rate limits",
         unset="none",
     )
     api_rate: int = setting(

@@ -65,7 +65,7 @@ class WorkerSettings(SettingsModel):
     )
     isolated_memory_mb: int = setting(
         2048,
-        "Address space of such a process (RLIMIT_AS); at least 512; 0 sets no limit",
+        "Address space of each of these processes (RLIMIT_AS); at least 512; 0 sets no limit",
         unit="MiB",
         ge=0,
     )

@@ -124,7 +124,7 @@ class StepContext(Protocol):
         """Return the declared variables and their values at the start of the step."""
 
     def remaining(self) -> float:
-        """Return seconds until the deadline; negative once it is past."""
+        """Return the seconds until the deadline; negative after it has passed."""
 
     def cancelled(self) -> bool:
         """Return whether the step must stop: it was cancelled or its lease cannot be renewed."""

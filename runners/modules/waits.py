@@ -206,7 +206,7 @@ class WaitForEventOutputs(ModuleOutputs):
 class WaitForEvent(WaitingModule):
     """Waits for an event, published to the workspace or signalled to this execution.
 
-    The outcome is `success`, or `timeout` if no event came in time. Events that came before the
+    The outcome is `success`, or `timeout` if no event came in time. Events that arrived before the
     step began to wait do not count.
     """
 
@@ -268,7 +268,7 @@ class CallbackInputs(ModuleInputs):
     title: str = Field(
         "",
         max_length=200,
-        description="A description of the wait, in one line.",
+        description="A one-line description of the wait.",
         examples=["the bank's answer to {{ input.orderId }}"],
     )
     timeout_seconds: Patience | None = Field(
@@ -293,9 +293,9 @@ class CallbackOutputs(ModuleOutputs):
 class CallbackModule(WaitingModule):
     """Waits until another system calls the step's address, once.
 
-    Other steps of the workflow, or of a body inside, read the address as `tasks.<id>.callbackUrl`,
+    Other steps of the workflow, or of a nested body, read the address as `tasks.<id>.callbackUrl`,
     where `<id>` is the callback's task. They can read it before the wait begins. In a body, each
-    iteration has another address. Valkyr stores a call that arrives before the step waits.
+    iteration has its own address. Valkyr stores a call that arrives before the step waits.
     """
 
     type = "flow.callback"

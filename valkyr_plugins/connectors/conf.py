@@ -84,10 +84,10 @@ class ConnectorSettings(SettingsModel):
     )
     llm_prices: Any = setting(
         "",
-        "The price of a million tokens: a YAML or JSON file, or JSON itself, such as "
+        "The price per million tokens: a YAML or JSON file, or JSON itself, such as "
         '`{"gpt-4o*": {"input": 2.5, "output": 10, "cached": 1.25, "currency": "USD"}}`. '
         "The most specific pattern that matches a model's name applies. The default "
-        "`currency` is the installation's. A changed file is read again",
+        "`currency` is the installation's. If the file changes, it is read again",
         unset="none: tokens are counted, amounts are not",
     )
 

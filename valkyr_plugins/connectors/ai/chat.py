@@ -65,7 +65,7 @@ class ChatInputs(AskedInputs):
         examples=["required"],
     )
     stop: list[str] = Field(
-        default_factory=list, description="Texts at which the answer ends.", max_length=4
+        default_factory=list, description="Stop texts, at which the answer ends.", max_length=4
     )
     response_format: Literal["text", "json"] = Field(
         "text",
@@ -144,8 +144,9 @@ class LlmChat(LlmModule[ChatInputs]):
 
     It works with every endpoint that supports OpenAI's chat completions: OpenAI, DeepSeek, Zhipu,
     Mistral, OpenRouter, or a server of your own (vLLM, Ollama), whose network an administrator
-    allows. The key is a credential of type bearer. While the answer arrives, its end is shown on
-    the run's page, and afterwards it is in the run's log. The tokens, and their cost by the
+    allows. The key is a credential of type bearer. While the answer arrives, its latest part is
+    shown on the run's page; afterwards the answer is in the run's log. The tokens, and their cost
+    by the
     installation's price list, are recorded with the run, even if it fails during an answer. Rate
     limits, overload and broken connections are retried; a rejected key, a context that is too long
     and a content filter are not. After a crash, a model may be called, and paid for, twice.

@@ -70,7 +70,7 @@ class ExtractOutputs(ModuleOutputs):
     )
     model: str = Field(description="The model that answered, by its own name.")
     id: str = Field(description="The answer's id at its provider.")
-    usage: UsedTokens = Field(description="The tokens used, of both requests if there were two.")
+    usage: UsedTokens = Field(description="The tokens used, for both requests if there were two.")
 
 
 class LlmExtract(LlmModule[ExtractInputs]):

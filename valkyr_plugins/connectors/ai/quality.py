@@ -201,7 +201,7 @@ class Judged(ModuleOutputs):
 class AssessOutputs(ModuleOutputs):
     """The scores."""
 
-    score: float = Field(description="From 0 to 1, all dimensions together.", examples=[0.82])
+    score: float = Field(description="From 0 to 1, for all dimensions together.", examples=[0.82])
     passed: bool = Field(description="Whether the score reaches the threshold.")
     threshold: float = Field(description="The required score.")
     words: int = Field(description="The number of words in the text.")
@@ -219,8 +219,8 @@ class QualityAssess(Module[AssessInputs]):
     quarter), half for the share of paragraphs that are a heading, a list or sentences that end
     properly. Relevance: the share of the keywords that occur, as whole words; 1 without any.
     Length: min(words, target) ÷ max(words, target); 1 without a target. In Chinese and Japanese
-    each character counts as a word. The outcome is `true` from 0.6 on. An execution's metrics sum
-    its assessments up: how many, their mean score, the share that passed.
+    each character counts as a word. The outcome is `true` from 0.6 on. An execution's metrics
+    summarise its assessments: their number, their mean score and the share that passed.
 
     The score says whether a text has the form of a good one, not whether it is true.
     """

@@ -50,14 +50,16 @@ class ArchiveUnzipInputs(StoreInputs):
         description="Only files whose names match: * and ? within a name, ** over folders.",
         examples=["**/*.csv"],
     )
-    encoding: Encoding = Field("text", description="The form of the contents in the output.")
+    encoding: Encoding = Field("text", description="The encoding of the contents in the output.")
     charset: Charset = Field("utf-8", description="The charset of contents that are text.")
     name_charset: Charset | None = Field(
         None,
         description="The charset of names without one; by default cp437.",
         examples=["cp932"],
     )
-    max_entries: int = Field(1_000, ge=1, le=10_000, description="More entries fail the step.")
+    max_entries: int = Field(
+        1_000, ge=1, le=10_000, description="If there are more entries, the step fails."
+    )
     max_bytes: int = Field(
         MAX_BYTES,
         ge=1,

@@ -41,7 +41,7 @@ class ArchiveZipInputs(StoreInputs):
         description="Additional files: their names inside the archive, and their contents.",
         examples=[{"note.txt": "{{ input.note }}"}],
     )
-    encoding: Encoding = Field("text", description="How `contents` is written: text is UTF-8.")
+    encoding: Encoding = Field("text", description="How `contents` is encoded: text is UTF-8.")
     folders: bool = Field(
         True, description="Whether files keep their folders; otherwise only their names."
     )
@@ -76,7 +76,7 @@ class ArchiveZipOutputs(ModuleOutputs):
         description="The archive as Base64, if it was not written to a file."
     )
     bytes: int = Field(description="The archive's size.")
-    names: list[str] = Field(description="The names inside, in order.")
+    names: list[str] = Field(description="The names inside the archive, in order.")
 
 
 class ArchiveZip(Module[ArchiveZipInputs]):

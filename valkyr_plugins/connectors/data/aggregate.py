@@ -105,7 +105,7 @@ class AggregateInputs(ModuleInputs):
     group_by: FieldName | list[FieldName] | dict[str, FieldName] = Field(
         default_factory=list,
         description=(
-            "Fields to group by; an object gives them other names. By default all rows are "
+            "Fields to group by; an object gives them different names. By default all rows are "
             "one group."
         ),
         examples=[["country"], {"country": "customer.address.country"}],

@@ -55,7 +55,8 @@ class CsvWriteInputs(CsvForm):
 
     rows: list[dict[str, Any]] | list[list[Any]] = Field(
         max_length=MAX_ROWS,
-        description="Objects, or lists of values. Null is an empty cell, lists and objects JSON.",
+        description="Objects, or lists of values. Null becomes an empty cell; lists and objects "
+        "become JSON.",
         examples=["{{ tasks.totals.output.groups }}"],
     )
     columns: list[str] | None = Field(

@@ -274,9 +274,7 @@ class DeduplicateInputs(ModuleInputs):
         examples=[["email"]],
     )
     keep: Literal["first", "last"] = Field("first", description="The row to keep.")
-    ignore_case: bool = Field(
-        False, description="Whether texts are compared without regard to case."
-    )
+    ignore_case: bool = Field(False, description="Whether to ignore case when comparing texts.")
 
 
 class DeduplicateOutputs(ModuleOutputs):

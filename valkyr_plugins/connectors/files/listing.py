@@ -91,7 +91,10 @@ class FileListInputs(StoreInputs):
         description="Include files in subfolders; the folders themselves are then not listed.",
     )
     max_entries: int = Field(
-        1_000, ge=1, le=MAX_ENTRIES, description="More entries than this fail the step."
+        1_000,
+        ge=1,
+        le=MAX_ENTRIES,
+        description="If there are more entries than this, the step fails.",
     )
 
     @field_validator("pattern")

@@ -35,8 +35,8 @@ class FileWriteInputs(StoreInputs):
         "overwrite",
         description=(
             "overwrite: readers see the old file or the new one, never a part. create: "
-            "fails if the file exists with another content. append: adds at the end, and "
-            "after a crash may add the same twice; not in S3."
+            "fails if the file exists with different content. append: adds at the end, and after a "
+            "crash may add the same content twice; not in S3."
         ),
     )
     content_type: str | None = Field(
@@ -53,14 +53,15 @@ class FileWriteOutputs(ModuleOutputs):
 
     path: str = Field(description="Where it was written.")
     bytes: int = Field(description="How many bytes this step wrote.")
-    etag: str | None = Field(description="The store's ETag of this content, if it has one.")
-    version: str | None = Field(description="The store's version, if it keeps several.")
+    etag: str | None = Field(description="The store's ETag for this content, if it has one.")
+    version: str | None = Field(description="The store's version, if it keeps several versions.")
 
 
 class FileWrite(Module[FileWriteInputs]):
     """Writes a whole file below the files folder, or an object in S3.
 
-    Overwriting and creating are safe to repeat; appending may add the same twice after a crash. S3
+    Overwriting and creating are safe to repeat; appending may add the same content twice after a
+    crash. S3
     needs a credential of type s3.
     """
 

@@ -92,8 +92,8 @@ class QueuePublishOutputs(ModuleOutputs):
 
     message_id: str = Field(description="The same for every attempt of this step.")
     bytes: int = Field(description="The body's size.")
-    length: int | None = Field(None, description="For a list of Redis: its current length.")
-    entry_id: str | None = Field(None, description="A stream of Redis: the entry's id.")
+    length: int | None = Field(None, description="For a Redis list: its current length.")
+    entry_id: str | None = Field(None, description="For a Redis stream: the entry's id.")
 
 
 class QueuePublish(Module[QueuePublishInputs]):

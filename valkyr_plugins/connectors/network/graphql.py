@@ -90,7 +90,7 @@ class GraphqlQueryInputs(AddressedInputs):
         ),
     )
     max_bytes: int = Field(
-        5 * MEBIBYTE, ge=1, le=64 * MEBIBYTE, description="A longer answer fails the step."
+        5 * MEBIBYTE, ge=1, le=64 * MEBIBYTE, description="A longer response fails the step."
     )
 
     @model_validator(mode="after")
@@ -113,7 +113,7 @@ class GraphqlQueryOutputs(ModuleOutputs):
     """The data of the response."""
 
     data: Any = Field(description="What the operation selected.")
-    errors: list[Any] = Field(description="The answer's errors; only with `onErrors: partial`.")
+    errors: list[Any] = Field(description="The response's errors; only with `onErrors: partial`.")
     extensions: Any = Field(description="The `extensions` of the response, or null.")
     duration_ms: float = Field(description="Duration in milliseconds.")
 

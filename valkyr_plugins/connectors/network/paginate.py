@@ -102,7 +102,10 @@ class HttpPaginateInputs(QueriedInputs):
         description="Number of items after which no further page is read.",
     )
     max_bytes: int = Field(
-        5 * MEBIBYTE, ge=1, le=64 * MEBIBYTE, description="Of all pages' bodies together."
+        5 * MEBIBYTE,
+        ge=1,
+        le=64 * MEBIBYTE,
+        description="The limit for the bodies of all pages together.",
     )
     at_limit: Literal["stop", "fail"] = Field(
         "stop",
@@ -144,8 +147,8 @@ class HttpPaginateOutputs(ModuleOutputs):
 class HttpPaginate(Module[HttpPaginateInputs]):
     """Reads a JSON API page by page and returns the items of all pages.
 
-    It ends with the last page or at a limit. A page whose next page was already read fails the
-    step. A failed page is retried with the step. The next attempt continues at that page if the
+    It ends with the last page or at a limit. If the next page was already read, the step fails. A
+    failed page is retried with the step. The next attempt continues at that page if the
     collected items are small (48 KiB); otherwise it starts again. To keep more, read a few pages
     per step (`maxPages`) in a loop and pass `next` to `start`. Headers and the credential are sent
     only to the first page's origin.

@@ -14,13 +14,13 @@ class RssReadInputs(AddressedInputs):
     limit: int = Field(100, ge=1, le=1_000, description="Maximum number of entries.")
     etag: str | None = Field(
         None,
-        description="`etag` of the last answer: an unchanged feed is not sent again.",
+        description="`etag` of the last response: an unchanged feed is not sent again.",
         examples=["{{ vars.etag }}"],
         max_length=1_000,
     )
     modified: str | None = Field(
         None,
-        description="`modified` of the last answer, likewise.",
+        description="`modified` of the last response, for the same purpose.",
         examples=["Sat, 21 Nov 2026 10:00:00 GMT"],
         max_length=100,
     )

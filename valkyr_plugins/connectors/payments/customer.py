@@ -27,7 +27,7 @@ class CustomerInputs(StripeInputs):
     operation: Literal["create", "update", "retrieve"] = Field("create", description="What to do.")
     customer: CustomerId | None = Field(
         None,
-        description="The customer; needed by every operation but `create`.",
+        description="The customer; required by every operation except `create`.",
         examples=["cus_NffrFeUfNV2Hib"],
     )
     email: str | None = Field(
@@ -73,7 +73,7 @@ class CustomerOutputs(ModuleOutputs):
         default_factory=dict, description="Your own data about the customer."
     )
     deleted: bool = Field(False, description="Whether they were deleted.")
-    live: bool = Field(False, description="Whether it is a live account, with real money.")
+    live: bool = Field(False, description="Whether the account is live and uses real money.")
 
 
 class Customer(StripeModule[CustomerInputs]):

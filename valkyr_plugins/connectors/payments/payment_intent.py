@@ -45,7 +45,7 @@ class PaymentIntentInputs(StripeInputs):
     )
     payment_intent: PaymentIntentId | None = Field(
         None,
-        description="The payment; needed by every operation but `create`.",
+        description="The payment; required by every operation except `create`.",
         examples=["{{ tasks.pay.output.id }}"],
     )
     amount: Amount | None = Field(
@@ -58,7 +58,7 @@ class PaymentIntentInputs(StripeInputs):
         examples=[1250],
     )
     currency: Currency | None = Field(
-        None, description="ISO 4217 in lower case; needed by `create`.", examples=["eur"]
+        None, description="ISO 4217 in lower case; required by `create`.", examples=["eur"]
     )
     customer: CustomerId | None = Field(
         None,
@@ -139,7 +139,7 @@ class PaymentIntentOutputs(ModuleOutputs):
     action: str | None = Field(
         None, description="The action for the customer, if the status is `requires_action`."
     )
-    action_url: str | None = Field(None, description="The page of that action, if there is one.")
+    action_url: str | None = Field(None, description="The page for that action, if there is one.")
     decline_code: str | None = Field(
         None, description="Why the card was declined, such as `insufficient_funds`."
     )

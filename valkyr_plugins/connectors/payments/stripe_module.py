@@ -93,7 +93,7 @@ class StripeInputs(ModuleInputs):
 
     stripe_account: AccountId | None = Field(
         None,
-        description="Act for this connected account (Stripe Connect).",
+        description="Act on behalf of this connected account (Stripe Connect).",
         examples=["acct_1032D82eZvKYlo2C"],
     )
 

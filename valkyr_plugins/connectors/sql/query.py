@@ -64,7 +64,7 @@ class SqlQueryInputs(ModuleInputs):
         examples=[{"day": "{{ input.day }}"}],
     )
     max_rows: int = Field(
-        1_000, ge=1, le=MAX_ROWS, description="More rows than this fail the step."
+        1_000, ge=1, le=MAX_ROWS, description="If there are more rows than this, the step fails."
     )
 
 

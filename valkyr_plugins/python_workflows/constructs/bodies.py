@@ -30,7 +30,7 @@ def each(
     on_item_error: Literal["fail", "continue"] | None = None,
     **options: Any,
 ) -> list[R]:
-    """Run a body once for each item, in parallel; return the results in the items' order.
+    """Run a body once for each item, in parallel; return the results in the order of the items.
 
     `body` is a step, or a function of the item (and its number, from 0) that calls steps and
     returns a value. `at_most` (100) run at once. A failed item fails the step, unless
