@@ -28,7 +28,7 @@ class WorkerSettings(SettingsModel):
     )
     grace_seconds: float = setting(
         2,
-        "Time after its timeout at which a step is forcibly ended",
+        "Time between a step's timeout and its forced end",
         unit=SECONDS,
         ge=0,
     )

@@ -236,12 +236,12 @@ class SubworkflowOutputs(ModuleOutputs):
 class Subworkflow(WaitingModule):
     """Runs another workflow of the workspace as a child execution, and waits for its end.
 
-    A child inherits its parent's priority and kind of trigger. It starts at once and uses neither
-    a slot nor a concurrency key. If the child fails, is cancelled or times out, the step fails
-    permanently
-    and can take its `error` edge. If the parent is cancelled or times out, so are its children; a
-    pause does not affect them. If you requeue the child's dead letter, the child continues without
-    its parent. Requeue the parent's step too: it starts a new child. Calls can be 16 deep.
+    A child inherits its parent's priority and kind of trigger. It starts at once and uses neither a
+    slot nor a concurrency key. If the child fails, is cancelled or times out, the step fails
+    permanently and can take its `error` edge. If the parent is cancelled or times out, so are its
+    children; a pause does not affect them. If you requeue the child's dead letter, the child
+    continues without its parent. Requeue the parent's step too: it starts a new child. Calls can be
+    16 deep.
     """
 
     type = "flow.subworkflow"

@@ -97,7 +97,7 @@ class SsoSettings(SettingsModel):
     )
     oidc_client_id: str = setting("", "The client id of this installation at the provider")
     oidc_client_secret: SecretStr = setting(SecretStr(""), "The client secret from the provider")
-    oidc_client_secret_file: str = setting("", "A file that holds the client secret")
+    oidc_client_secret_file: str = setting("", "A file that contains the client secret")
     oidc_name: str = setting("single sign-on", "Name on the button *Sign in with …*", max_length=60)
     oidc_scopes: Annotated[tuple[str, ...], BeforeValidator(_scopes)] = setting(
         ("openid", "profile", "email"),

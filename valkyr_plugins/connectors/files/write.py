@@ -43,7 +43,7 @@ class FileWriteInputs(StoreInputs):
         None,
         max_length=200,
         pattern=r"^[\w.+-]+/[\w.+-]+( *; *[\w.+-]+=[\w.+-]+)*$",
-        description="The media type that a store such as S3 keeps with the file.",
+        description="The media type that a store such as S3 records for the file.",
         examples=["text/csv; charset=utf-8"],
     )
 
