@@ -25,13 +25,13 @@ class PlaceSettings(SettingsModel):
     )
     url_prefix: str | None = setting(
         None,
-        "The part of our addresses before `v1/`, such as `workflows/`; with it, workers "
-        "make addresses without loading the project's urlconf",
+        "The part of Valkyr's addresses before `v1/`, such as `workflows/`; if it is set, workers "
+        "build addresses without loading the project's urlconf",
         unset="as the urlconf has it",
     )
     admin_prefix: str | None = setting(
         None,
-        "The same for the pages of the admin, as `admin/`",
+        "The part of the admin's addresses before its pages, such as `admin/`",
         unset="as the urlconf has it",
     )
     code_workspace: str = setting(
@@ -42,7 +42,7 @@ class PlaceSettings(SettingsModel):
     database: str = setting(
         "",
         "The alias in `DATABASES` of the database with Valkyr's tables",
-        unset="where the project's own routers write them, else `default`",
+        unset="where the project's own routers write them, otherwise `default`",
     )
     database_direct_url: str = setting(
         "",
@@ -57,7 +57,7 @@ class PlaceSettings(SettingsModel):
     )
     row_level_security_role: str = setting(
         "valkyr_scoped",
-        "The role in PostgreSQL that requests run as then; `migrate` makes it where it may",
+        "The PostgreSQL role that requests then run as; `migrate` creates it if it is allowed to",
         pattern=r"^[a-z_][a-z0-9_]{0,62}$",
     )
     replica_lag_seconds: float = setting(
@@ -69,16 +69,18 @@ class PlaceSettings(SettingsModel):
     )
     redis_url: str = setting(
         "",
-        "The Redis that counts requests for all web processes together. Without it each "
-        "process counts alone, and the database counts sign-in attempts",
-        unset="the broker, where that is Redis",
+        "The Redis server that counts requests for all web processes together. Without it, each "
+        "process "
+        "counts separately, and the database counts sign-in attempts",
+        unset="the broker, if that is Redis",
     )
     key_prefix: str = setting(
-        "valkyr:", "Prefix of our keys in Redis; two installations on one Redis need two"
+        "valkyr:",
+        "Prefix of Valkyr's keys in Redis; two installations on one Redis need different prefixes",
     )
     queue_prefix: str = setting(
         "valkyr.",
-        "Prefix of our Celery queues: a step of the queue `io` waits in `valkyr.io`",
+        "Prefix of Valkyr's Celery queues: a step of the queue `io` waits in `valkyr.io`",
         unset="`valkyr.`",
         pattern=r"^[A-Za-z0-9_.:-]*$",
     )
@@ -119,7 +121,7 @@ class PlaceSettings(SettingsModel):
 
 
 class AccessSettings(SettingsModel):
-    """Access to the API, and its rates. 0 means no limit."""
+    """Access to the API, and its rate limits. 0 means no limit."""
 
     title: ClassVar[str] = "Signing in and rates"
 
@@ -133,8 +135,8 @@ class AccessSettings(SettingsModel):
     token_max_days: int = setting(365, "Maximum lifetime of an API token", unit=DAYS, ge=1)
     trusted_proxies: Networks = setting(
         (),
-        "Addresses or networks of your proxies. Only their `X-Forwarded-*` headers count, "
-        "for the audit trail and rates",
+        "Addresses or networks of your proxies. Only their `X-Forwarded-*` headers are trusted, "
+        "for the audit trail and rate limits",
         unset="none",
     )
     api_rate: int = setting(
@@ -149,21 +151,21 @@ class AccessSettings(SettingsModel):
     refusal_rate: int = setting(
         300,
         "Requests without sign-in from one address (in IPv6, one network of 64 bits); "
-        "more get a 429 instead of the 401. Requests for a workflow's schema, which is "
-        "public, have a limit of the same size",
+        "more get a 429 instead of the 401. Requests for a workflow's schema, which is public, "
+        "have the same limit",
         unit=A_MINUTE,
         ge=0,
     )
     webhook_rate: int = setting(
         600,
-        "Requests that one address may send to one webhook; more is a 429",
+        "Requests that one address may send to one webhook; more get a 429",
         unit=A_MINUTE,
         ge=0,
     )
     webhook_waiters: int = setting(
         32,
-        "Webhook requests that one web process lets wait for a result at once; further "
-        "ones get the execution's id",
+        "Webhook requests that can wait for a result at once in one web process; further requests "
+        "get the execution's id",
         ge=0,
     )
     live_viewers: int = setting(

@@ -21,12 +21,12 @@ class RetentionSettings(SettingsModel):
         ge=0,
     )
     dlq_retention_days: float = setting(
-        30, "How long a resolved dead letter is kept; open ones stay", unit=DAYS, ge=0
+        30, "How long a resolved dead letter is kept; open ones are always kept", unit=DAYS, ge=0
     )
     keep_succeeded_days: float = setting(
         30,
-        "How long an execution that succeeded is kept, with its runs and checkpoints. [What stays "
-        "in any case](../how-to/operations.md#retention)",
+        "How long an execution that succeeded is kept, with its runs and checkpoints. [What is "
+        "kept in any case](../how-to/operations.md#retention)",
         unit=DAYS,
         ge=0,
     )
@@ -83,13 +83,13 @@ class MetricsSettings(SettingsModel):
 
     metrics_token: SecretStr = setting(
         SecretStr(""),
-        "Bearer token that opens `/metrics` and the details of health; 16 characters or "
-        "more, the same for all processes",
+        "Bearer token for `/metrics` and the details of health; 16 characters or more, the same "
+        "for all processes",
         unset="none",
     )
     metrics_networks: Networks = setting(
         (),
-        "Addresses or networks that read `/metrics` without a token",
+        "Addresses or networks that may read `/metrics` without a token",
         unset="this machine; none where there is a token, or where `ALLOWED_HOSTS` names more than "
         "this machine (workers and beat: this machine, unless there is a token)",
     )
@@ -123,8 +123,8 @@ class SealingSettings(SettingsModel):
 
     key_file: str = setting(
         "",
-        "A file that holds the key and that only its owner (this user, or root) can read; refused "
-        "otherwise. `make up` makes `$VALKYR_HOME/installation.key`",
+        "A file that contains the key and that only its owner (this user, or root) can read; "
+        "otherwise it is rejected. `make up` makes `$VALKYR_HOME/installation.key`",
         unset="none",
     )
     key: SecretStr = setting(SecretStr(""), "The key itself", unset="none")

@@ -18,8 +18,8 @@ class WorkerSettings(SettingsModel):
 
     lease_seconds: float = setting(
         20,
-        "Lifetime of a lease without renewal; after it other workers take over a dead "
-        "worker's steps",
+        "Lifetime of a lease without renewal; after it, other workers take over a dead worker's "
+        "steps",
         unit=SECONDS,
         gt=0,
     )
@@ -28,7 +28,7 @@ class WorkerSettings(SettingsModel):
     )
     grace_seconds: float = setting(
         2,
-        "Time after its timeout at which a step is ended by force",
+        "Time between a step's timeout and its forced end",
         unit=SECONDS,
         ge=0,
     )
@@ -53,8 +53,8 @@ class WorkerSettings(SettingsModel):
     )
     stall_seconds: float = setting(
         10,
-        "Time without any other thread running after which a watchdog ends a worker's "
-        "process that uses a processor; the step that stalled it has a crash. 0: no "
+        "Time after which a watchdog ends a worker's process that uses a processor while no other "
+        "thread runs; Valkyr counts a crash for the step that stalled it. 0: no "
         "watchdog",
         unit=SECONDS,
     )
@@ -65,7 +65,7 @@ class WorkerSettings(SettingsModel):
     )
     isolated_memory_mb: int = setting(
         2048,
-        "Address space of such a process (RLIMIT_AS); at least 512; 0 sets no limit",
+        "Address space of each of these processes (RLIMIT_AS); at least 512; 0 sets no limit",
         unit="MiB",
         ge=0,
     )
@@ -84,15 +84,14 @@ class WorkerSettings(SettingsModel):
     )
     thread_queues: Words = setting(
         (),
-        "Further queues, besides `io`, that threads of one process serve. Modules that "
-        "compute cannot use them; a queue that such a module has by default cannot be "
-        "named",
+        "Queues, in addition to `io`, that are served by threads of one process. Modules that "
+        "compute cannot use these queues; the default queue of such a module cannot be listed here",
         unset="none",
     )
     remote_queues: Words = setting(
         (),
-        "Queues for [remote runners](../how-to/operations.md#remote-runners), the same "
-        "for all processes; no worker gets their steps. `make up` sets `remote`",
+        "Queues for [remote runners](../how-to/operations.md#remote-runners), the same for all "
+        "processes; workers do not execute their steps. `make up` sets `remote`",
         unset="none",
     )
     extra_modules: Words = setting(
@@ -143,14 +142,14 @@ class DefinitionSettings(SettingsModel):
     loop_limit_default: int | None = setting(
         None,
         "Default `maxIterations`; at most the limit above",
-        unset="1000, or the limit above where that is less",
+        unset="1000, or the limit above if that is lower",
         variables=("LOOP_LIMIT_DEFAULT",),
         ge=1,
     )
     checkpoint_enabled: Flag = setting(
         True,
-        "Whether workflows take checkpoints if their `settings.checkpoint` does not say; "
-        "this needs the [plugin](../how-to/plugins.md) `timetravel`",
+        "Whether workflows take checkpoints if `settings.checkpoint` is not set; this needs the "
+        "[plugin](../how-to/plugins.md) `timetravel`",
         variables=("CHECKPOINT_ENABLED",),
     )
     checkpoint_interval_nodes: int = setting(

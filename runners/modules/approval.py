@@ -20,7 +20,7 @@ class ApprovalInputs(ModuleInputs):
     title: str = Field(
         min_length=1,
         max_length=200,
-        description="The question, in one line.",
+        description="The question, as a single line.",
         examples=["Refund {{ input.amount }} € to {{ input.customer }}?"],
     )
     description: str = Field(

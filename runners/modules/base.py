@@ -86,7 +86,7 @@ class StepContext(Protocol):
 
     @property
     def deadline(self) -> float:
-        """Return the time at which the step's time limit ends, on `time.monotonic()`."""
+        """Return when the step's time ends, on the clock of `time.monotonic()`."""
 
     @property
     def last_details(self) -> Any:
@@ -94,7 +94,7 @@ class StepContext(Protocol):
 
     @property
     def target_timeout(self) -> float | None:
-        """Return the timeout in seconds that the circuit rule sets for calls of the step's target.
+        """Return the timeout in seconds that the circuit rule sets for calls to the step's target.
 
         None if no rule sets one, or circuit breakers are off.
         """
@@ -109,7 +109,7 @@ class StepContext(Protocol):
 
     @property
     def origin(self) -> str:
-        """Return the location of the workflow's code, such as `shop.flows:fulfil`; or ""."""
+        """Return the code of the workflow, such as `shop.flows:fulfil`, or an empty text."""
 
     @property
     def changed(self) -> frozenset[str]:
@@ -124,7 +124,7 @@ class StepContext(Protocol):
         """Return the declared variables and their values at the start of the step."""
 
     def remaining(self) -> float:
-        """Return seconds until the deadline; negative once it is past."""
+        """Return the seconds until the deadline; negative after it has passed."""
 
     def cancelled(self) -> bool:
         """Return whether the step must stop: it was cancelled or its lease cannot be renewed."""

@@ -63,7 +63,7 @@ class LoopInputs(ModuleInputs):
     until: Any = Field(
         None,
         description=(
-            "A template, rendered after each iteration: the loop ends when it holds. It may read "
+            "A template, rendered after each iteration: the loop ends when it is true. It may read "
             "the body's tasks and `loop`."
         ),
         examples=["{{ tasks.review.outcome == 'true' }}"],
@@ -124,8 +124,8 @@ class MapInputs(ModuleInputs):
         100,
         ge=1,
         le=MAX_CONCURRENCY,
-        description=f"The most bodies that run at once: 1 to {MAX_CONCURRENCY:,}. "
-        "Written out, not a template.",
+        description=f"Maximum number of bodies that run at once: 1 to {MAX_CONCURRENCY:,}. "
+        "A literal, not a template.",
         examples=[10],
     )
     on_item_error: Literal["fail", "continue"] = Field(
@@ -133,7 +133,7 @@ class MapInputs(ModuleInputs):
         description=(
             "The effect of a failed body: `fail` fails the map once the open bodies have "
             'ended; `continue` puts `{"error": {"message", "type", "step"}}` in its place '
-            "and continues. Written out, not a template."
+            "and continues. A literal, not a template."
         ),
         examples=["continue"],
     )
@@ -209,7 +209,7 @@ class SubworkflowInputs(ModuleInputs):
     )
     input: Any = Field(
         {},
-        description="The child's payload; it must fit that workflow's input schema.",
+        description="The child's payload; it must match that workflow's input schema.",
         examples=[{"orderId": "{{ input.orderId }}"}],
     )
     version: int | None = Field(
@@ -236,11 +236,12 @@ class SubworkflowOutputs(ModuleOutputs):
 class Subworkflow(WaitingModule):
     """Runs another workflow of the workspace as a child execution, and waits for its end.
 
-    A child inherits the priority and the kind of trigger. It starts at once and uses no slot and
-    no concurrency key. If the child fails, is cancelled or times out, the step fails permanently
-    and can take its `error` edge. If the parent is cancelled or times out, so are its children; a
-    pause does not affect them. If you requeue the child's dead letter, the child continues without
-    its parent. Requeue the parent's step too: it starts a new child. Calls can be 16 deep.
+    A child inherits its parent's priority and kind of trigger. It starts at once and uses neither a
+    slot nor a concurrency key. If the child fails, is cancelled or times out, the step fails
+    permanently and can take its `error` edge. If the parent is cancelled or times out, so are its
+    children; a pause does not affect them. If you requeue the child's dead letter, the child
+    continues without its parent. Requeue the parent's step too: it starts a new child. Calls can be
+    16 deep.
     """
 
     type = "flow.subworkflow"

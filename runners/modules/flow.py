@@ -89,12 +89,12 @@ class SwitchInputs(ModuleInputs):
         description=(
             "A list of values, each its own outcome; or a mapping from values to outcomes, of "
             "which several may share one. Values compare as text: 1, 1.0 and '1' are the same, "
-            "true is 'true' and null is 'null'. Written out, not a template."
+            "true is 'true' and null is 'null'. A literal, not a template."
         ),
         examples=[["DE", "FR"], {"DE": "domestic", "FR": "eu", "IT": "eu"}],
     )
     default: str = Field(
-        "default", description="The outcome when no case fits.", examples=["default"]
+        "default", description="The outcome if no case matches.", examples=["default"]
     )
 
     @field_validator("cases")
@@ -167,7 +167,8 @@ class FailInputs(ModuleInputs):
     """The error with which the step fails."""
 
     message: str = Field(
-        description="Why the step fails, for people.", examples=["order {{ input.id }} is empty"]
+        description="The reason for the failure, for people to read.",
+        examples=["order {{ input.id }} is empty"],
     )
     error_type: Literal["PERMANENT", "TRANSIENT", "TIMEOUT"] = Field(
         "PERMANENT",
@@ -177,7 +178,7 @@ class FailInputs(ModuleInputs):
 
 
 class Fail(FlowModule):
-    """Fails with a message of your own."""
+    """Fails with your own message."""
 
     type = "flow.fail"
     title = "Fail"
@@ -256,12 +257,12 @@ class PinnedInputs(ModuleInputs):
         SUCCESS,
         min_length=1,
         max_length=MAX_OUTCOME_LENGTH,
-        description="The outcome; `error` fails for good, so that an edge on `error` is taken.",
+        description="The outcome; `error` fails permanently, so that an edge on `error` is taken.",
         examples=["true"],
     )
     outcomes: list[str] = Field(
         default_factory=list,
-        description="The outcomes that edges may name, if there are others than `success`.",
+        description="The outcomes that edges may name, if there are any besides `success`.",
         examples=[["true", "false"]],
     )
 

@@ -64,8 +64,8 @@ class DelayInputs(ModuleInputs):
         None,
         max_length=64,
         description=(
-            f"An instant in ISO 8601 with its zone, at most {MAX_DAYS} days ahead; an instant in "
-            "the past does not wait."
+            f"A time in ISO 8601 with its zone, at most {MAX_DAYS} days ahead; a time in "
+            "the past means no wait."
         ),
         examples=["2027-01-31T08:00:00+01:00", "{{ input.shipAt }}"],
     )
@@ -103,7 +103,7 @@ def instant(text: str) -> datetime:
 
 
 class Delay(WaitingModule):
-    """Waits for a time, or until an instant, without holding a worker.
+    """Waits for a period of time, or until a given time, without holding a worker.
 
     A delay that is due while its execution is paused ends with the pause.
     """
@@ -170,9 +170,9 @@ class WaitForEventInputs(ModuleInputs):
         description=(
             "One expression that is evaluated for each event of that name: the step "
             "continues if it is true (as the condition of `flow.if`). It may read `event`, "
-            "the payload, and everything that the step may read. One that cannot be "
-            "evaluated, say for a field that this payload lacks, does not hold; the run's "
-            "log says so."
+            "the payload, and everything that the step may read. An expression that cannot be "
+            "evaluated, for example because the payload lacks a field, counts as false; the run's "
+            "log reports it."
         ),
         examples=["{{ event.orderId == input.orderId }}"],
     )
@@ -206,7 +206,7 @@ class WaitForEventOutputs(ModuleOutputs):
 class WaitForEvent(WaitingModule):
     """Waits for an event, published to the workspace or signalled to this execution.
 
-    The outcome is `success`, or `timeout` if no event came in time. Events that came before the
+    The outcome is `success`, or `timeout` if no event came in time. Events that arrived before the
     step began to wait do not count.
     """
 
@@ -268,7 +268,7 @@ class CallbackInputs(ModuleInputs):
     title: str = Field(
         "",
         max_length=200,
-        description="A description of the wait, in one line.",
+        description="A one-line description of the wait.",
         examples=["the bank's answer to {{ input.orderId }}"],
     )
     timeout_seconds: Patience | None = Field(
@@ -293,9 +293,9 @@ class CallbackOutputs(ModuleOutputs):
 class CallbackModule(WaitingModule):
     """Waits until another system calls the step's address, once.
 
-    Other steps of the workflow, or of a body inside, read the address as `tasks.<id>.callbackUrl`,
+    Other steps of the workflow, or of a nested body, read the address as `tasks.<id>.callbackUrl`,
     where `<id>` is the callback's task. They can read it before the wait begins. In a body, each
-    iteration has another address. Valkyr stores a call that arrives before the step waits.
+    iteration has its own address. Valkyr stores a call that arrives before the step waits.
     """
 
     type = "flow.callback"

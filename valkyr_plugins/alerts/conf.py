@@ -15,7 +15,7 @@ class AlertSettings(SettingsModel):
 
     alert_sender: str = setting(
         "Valkyr <valkyr@localhost>",
-        "The sender of the mails of [alert rules](../how-to/alerts.md)",
+        "The sender address of emails from [alert rules](../how-to/alerts.md)",
     )
     alert_send_seconds: float = setting(
         10,
@@ -41,7 +41,7 @@ class AlertSettings(SettingsModel):
     )
     alert_kept_days: float = setting(
         30,
-        "How long an alert that is over, and its messages, are kept",
+        "How long an alert that has ended, and its messages, are kept",
         unit="days",
         gt=0,
         le=3_650,

@@ -43,24 +43,24 @@ class CeleryTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin 
     id: str = Field(
         default="",
         max_length=200,
-        description="The task's id; by default made from execution and step.",
+        description="The task's id; by default derived from the execution and the step.",
     )
     expires: float | str | None = Field(
         default=None,
         description=(
-            "When it is too late to begin: seconds from when the step could begin, or an instant "
-            "in ISO 8601. Such a step fails."
+            "When it is too late to start: seconds from when the step could start, or a time in "
+            "ISO 8601. Such a step fails."
         ),
         examples=[3600],
     )
     soft_time_limit: float | None = Field(
         default=None,
         gt=0,
-        description="The seconds after which the task gets SoftTimeLimitExceeded.",
+        description="Seconds after which SoftTimeLimitExceeded is raised in the task.",
         examples=[30],
     )
     errbacks: list[Errback] = Field(
-        default=[], description="Tasks to call when it fails for good, as `link_error` does."
+        default=[], description="Tasks to call when it fails permanently, like `link_error`."
     )
 
 
@@ -71,7 +71,7 @@ class CeleryTaskOutputs(ModuleOutputs):
 
 
 class CeleryTask(Module[CeleryTaskInputs]):
-    """Runs a task of the project's Celery app, in the worker that runs the step.
+    """Runs a task of the project's Celery app in the worker that executes the step.
 
     The task is not changed: `self.request`, `self.retry`, `autoretry_for`, `max_retries`, its
     hooks and Celery's signals keep their meaning. Each retry is an attempt of the step. A

@@ -16,6 +16,6 @@ class CanvasSettings(SettingsModel):
         (),
         "The tasks of the Celery app that `celery.task` may run, by name; `*` matches any "
         "text, as in `shop.tasks.*`. Every author of workflows can run these with any "
-        "arguments. Valkyr's own tasks are never among them. Tasks that the project's "
-        "code runs by `durable(...)` need no entry",
+        "arguments. Valkyr's own tasks are never included. Tasks that the project's code runs with "
+        "`durable(...)` need no entry",
     )

@@ -6,7 +6,7 @@ from executions.public.configuration import Flag, Networks, SettingsModel, Words
 
 
 class ConnectorSettings(SettingsModel):
-    """What steps of the plugin `connectors` may reach, and which servers they call."""
+    """What steps of the plugin `connectors` can reach, and which servers they call."""
 
     title: ClassVar[str] = "What steps may do"
 
@@ -18,10 +18,10 @@ class ConnectorSettings(SettingsModel):
     )
     files_root: str = setting(
         "",
-        "The only folder `file.*` and `archive.*` may touch, the same for all workspaces; empty "
-        "turns them off",
-        unset="none; the stand-alone platform: `$VALKYR_HOME/files`, off where "
-        "`VALKYR_ALLOWED_HOSTS` names more than this machine",
+        "The only folder that `file.*` and `archive.*` may use, the same for all workspaces; if "
+        "empty, these modules are off",
+        unset="none; the stand-alone platform: `$VALKYR_HOME/files`, off if `VALKYR_ALLOWED_HOSTS` "
+        "names more than this machine",
     )
     file_schemes: Words = setting(
         ("local", "s3"),
@@ -51,7 +51,7 @@ class ConnectorSettings(SettingsModel):
     email_url: str = setting(
         "",
         "The mail server: `smtp://user:password@host:587`, `smtps://host:465`, or "
-        "`file:///folder` to store mails as files",
+        "`file:///folder` to store emails as files",
         unset="off; files in `$VALKYR_HOME/mail` under `make up`",
     )
     python_code: Flag = setting(
@@ -64,12 +64,12 @@ class ConnectorSettings(SettingsModel):
     code_sandbox: Literal["auto", "bubblewrap", "builtin"] = setting(
         "auto",
         "The sandbox of `python.code` ([which to choose](../how-to/code-sandbox.md)): "
-        "`bubblewrap`, `builtin`, or `auto`, which takes bubblewrap if it works, else the "
+        "`bubblewrap`, `builtin`, or `auto`, which uses bubblewrap if it works, otherwise the "
         "built-in sandbox",
     )
     slack_api_url: str = setting(
         "https://slack.com/api",
-        "The address of Slack's API for `slack.post` with a bot's token; "
+        "The address of Slack's API for `slack.post` with a bot token; "
         "`https://slack-gov.com/api` for GovSlack",
     )
     stripe_api_base: str = setting(
@@ -79,15 +79,15 @@ class ConnectorSettings(SettingsModel):
     )
     llm_base_url: str = setting(
         "https://api.openai.com/v1",
-        "The OpenAI-compatible endpoint of `llm.*` steps that name none; if it is in a "
+        "The OpenAI-compatible endpoint for `llm.*` steps that name none; if it is in a "
         "private network, `HTTP_ALLOWED_NETWORKS` must allow it",
     )
     llm_prices: Any = setting(
         "",
-        "The price of a million tokens: a YAML or JSON file, or JSON itself, such as "
+        "The price per million tokens: a YAML or JSON file, or JSON itself, such as "
         '`{"gpt-4o*": {"input": 2.5, "output": 10, "cached": 1.25, "currency": "USD"}}`. '
-        "The most specific pattern that matches a model's name counts. The default "
-        "`currency` is the installation's. A changed file is read again",
+        "The most specific pattern that matches a model's name applies. The default "
+        "`currency` is the installation's. If the file changes, it is read again",
         unset="none: tokens are counted, amounts are not",
     )
 

@@ -12,7 +12,7 @@ class LimitsSettings(SettingsModel):
 
     keep_costs_days: float = setting(
         400,
-        "How long the cost of a step is kept, also after its execution is deleted; 0: forever",
+        "How long the cost of a step is kept, even after its execution is deleted; 0: forever",
         unit="days",
         ge=0,
     )

@@ -15,17 +15,17 @@ def _paths(value: Any) -> Any:
 
 
 class MfaSettings(SettingsModel):
-    """The plugin `mfa`: passkeys, or codes of an authenticator app, in addition to the password.
+    """The plugin `mfa`: passkeys, or codes from an authenticator app, in addition to the password.
 
-    [Second factor](../explanation/security.md#second-factor) says who needs a code, and when.
+    [Second factor](../explanation/security.md#second-factor) explains who needs a code, and when.
     """
 
     title: ClassVar[str] = "Second factor"
 
     mfa_required: Flag = setting(
         False,
-        "People who sign in with a password need a second factor; without one they open no other "
-        "page than its set-up, and their sessions do not open the API",
+        "People who sign in with a password need a second factor; without one, they can open only "
+        "its set-up page, and their sessions cannot use the API",
     )
     mfa_trusted_backends: Annotated[tuple[str, ...], BeforeValidator(_paths)] = setting(
         (SINGLE_SIGN_ON,),
@@ -36,7 +36,7 @@ class MfaSettings(SettingsModel):
     recent_sign_in_minutes: float = setting(
         15,
         "How long after a sign-in a person may see secrets, change credentials, tokens and roles, "
-        "and remove a factor; then the page asks for the password again. 0 never asks",
+        "and remove a factor; after that, the page asks for the password again. 0 never asks",
         unit="minutes",
         ge=0,
     )

@@ -71,22 +71,22 @@ class PlaceholderInputs(ModuleInputs):
     )
     parameters: dict[str, Any] = Field(
         default_factory=dict,
-        description="Its parameters there, expressions in [[ ]] and without secrets.",
+        description="Its parameters in n8n, with expressions in [[ ]] and without secrets.",
         examples=[{"chatId": "=[[ $json.chat ]]", "text": "Done"}],
     )
     credentials: list[str] = Field(
         default_factory=list,
         max_length=20,
-        description="The credentials it named there: their types and names.",
+        description="The credentials that it named in n8n: their types and names.",
         examples=[["telegramApi: our bot"]],
     )
 
 
 class Placeholder(Module[PlaceholderInputs]):
-    """Stands for a node of n8n that an import could not map, and keeps the node.
+    """A placeholder for an n8n node that an import could not map; it keeps the node's data.
 
-    A workflow that holds one can be saved and edited, but not published: replace it with a module
-    that does its work, or remove the task.
+    A workflow that contains one can be saved and edited but not published: replace it with a
+    module that does its work, or remove the task.
     """
 
     type = "n8n.placeholder"

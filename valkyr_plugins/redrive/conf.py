@@ -11,5 +11,5 @@ class RedriveSettings(SettingsModel):
     title: ClassVar[str] = "Redrives"
 
     keep_redrives_days: float = setting(
-        90, "How long a redrive that is done or aborted is kept; 0: forever", unit="days", ge=0
+        90, "How long a completed or aborted redrive is kept; 0: forever", unit="days", ge=0
     )

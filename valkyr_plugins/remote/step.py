@@ -34,7 +34,7 @@ class RemoteInputs(ModuleInputs):
     )
     costs: bool = Field(
         False,
-        description="Whether it spends money or tokens: it fails once a budget is spent.",
+        description="Whether it costs money or tokens: if so, it fails once a budget is spent.",
     )
 
 

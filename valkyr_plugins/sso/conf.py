@@ -92,12 +92,12 @@ class SsoSettings(SettingsModel):
 
     oidc_issuer: Annotated[str, AfterValidator(_issuer)] = setting(
         "",
-        "The OpenID Connect provider's issuer, spelled as in its discovery document; an `https://` "
+        "The OpenID Connect provider's issuer, exactly as in its discovery document; an `https://` "
         "address",
     )
     oidc_client_id: str = setting("", "The client id of this installation at the provider")
     oidc_client_secret: SecretStr = setting(SecretStr(""), "The client secret from the provider")
-    oidc_client_secret_file: str = setting("", "A file that holds the client secret")
+    oidc_client_secret_file: str = setting("", "A file that contains the client secret")
     oidc_name: str = setting("single sign-on", "Name on the button *Sign in with …*", max_length=60)
     oidc_scopes: Annotated[tuple[str, ...], BeforeValidator(_scopes)] = setting(
         ("openid", "profile", "email"),
@@ -107,14 +107,14 @@ class SsoSettings(SettingsModel):
     oidc_groups_claim: str = setting("groups", "The claim that lists a person's groups")
     oidc_roles: Annotated[Any, BeforeValidator(read_groups)] = setting(
         {},
-        "A group's name to `workspace-slug:ROLE`, or to a list of such, e.g. "
+        "Maps a group's name to `workspace-slug:ROLE`, or to a list of these, e.g. "
         f"`{EXAMPLE}`, in the environment as JSON; applied at each sign-in",
         unset="none",
     )
     oidc_create_users: Flag = setting(
         True,
-        "Whether new people get an account. Off: only people whom an administrator has "
-        "linked (`manage.py link_sign_in <user name> <subject>`) can sign in",
+        "Whether new users get an account. If off, only people whom an administrator has linked "
+        "(`manage.py link_sign_in <user name> <subject>`) can sign in",
     )
     oidc_link_by_email: Flag = setting(
         False,

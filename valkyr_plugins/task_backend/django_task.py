@@ -35,8 +35,8 @@ class DjangoTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin 
     retry_on: list[str] = Field(
         default=[],
         description=(
-            "Exceptions that are retried, as dotted paths, beside those that pass by "
-            "themselves, such as a lost connection."
+            "Exceptions that are retried, as dotted paths, in addition to transient ones such as a "
+            "lost connection."
         ),
         examples=[["shop.errors.Busy"]],
     )
@@ -49,11 +49,12 @@ class DjangoTaskOutputs(ModuleOutputs):
 
 
 class DjangoTask(Module[DjangoTaskInputs]):
-    """Runs a task of Django's Tasks framework, as `task.enqueue()` asked.
+    """Runs a task that `task.enqueue()` of Django's Tasks framework requested.
 
     An exception of the task fails the step, with its class and traceback. A task that fails
-    permanently becomes a dead letter, whose `args` and `kwargs` can be changed. The backend writes
-    the workflows. In a workflow that a user wrote, or with another `path`, the step fails.
+    permanently becomes a dead letter, whose `args` and `kwargs` can be changed. The backend
+    creates the workflows that use it. In a workflow that a user wrote, or with another `path`, the
+    step fails.
     """
 
     type = "django.task"

@@ -64,7 +64,7 @@ def bounds(schema: Mapping[str, Any]) -> str:
     if high is not None:
         return f"up to {high:,}"
     if (most := schema.get("maxLength")) is not None:
-        return f"at most {most:,} characters"
+        return f"at most {most:,} character" + ("s" if most != 1 else "")
     if (most := schema.get("maxItems")) is not None:
         return f"at most {most:,} items"
     return ""

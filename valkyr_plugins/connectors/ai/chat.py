@@ -55,7 +55,7 @@ class ChatInputs(AskedInputs):
         None,
         description=(
             "Tools that the model may call. With this key the step has two outcomes: "
-            "`tool_calls` if it calls some, else `answer`."
+            "`tool_calls` if it calls any, otherwise `answer`."
         ),
         max_length=100,
     )
@@ -65,7 +65,7 @@ class ChatInputs(AskedInputs):
         examples=["required"],
     )
     stop: list[str] = Field(
-        default_factory=list, description="Texts at which the answer ends.", max_length=4
+        default_factory=list, description="Stop texts, at which the answer ends.", max_length=4
     )
     response_format: Literal["text", "json"] = Field(
         "text",
@@ -75,8 +75,8 @@ class ChatInputs(AskedInputs):
     fail_on_truncation: bool = Field(
         False,
         description=(
-            "Fail the step if the answer was cut off at `maxTokens` or the context's end; "
-            "otherwise `finishReason` says `length`."
+            "Fail the step if the answer was cut off at `maxTokens` or at the end of the context; "
+            "otherwise `finishReason` is `length`."
         ),
     )
 
@@ -130,7 +130,7 @@ class ChatOutputs(ModuleOutputs):
     finish_reason: str = Field(
         description="Why it ended: `stop`, `length` (cut off), `tool_calls`.", examples=["stop"]
     )
-    tool_calls: list[AskedTool] = Field(description="Tools the model asks for.")
+    tool_calls: list[AskedTool] = Field(description="The tools that the model asks for.")
     model: str = Field(description="The model that answered, by its own name.")
     id: str = Field(description="The answer's id at its provider.")
     usage: UsedTokens = Field(description="What it took.")
@@ -142,13 +142,14 @@ ANSWER, TOOL_CALLS = "answer", "tool_calls"
 class LlmChat(LlmModule[ChatInputs]):
     """Asks a language model and returns its answer.
 
-    Works with every endpoint that supports OpenAI's chat completions: OpenAI, DeepSeek, Zhipu,
+    It works with every endpoint that supports OpenAI's chat completions: OpenAI, DeepSeek, Zhipu,
     Mistral, OpenRouter, or a server of your own (vLLM, Ollama), whose network an administrator
-    allows. The key is a credential of type bearer. While the answer arrives, its end is shown on
-    the run's page, and afterwards it is in the run's log. Tokens, and what they cost by the
-    installation's price list, are kept with the run, even if it fails during an answer. Rate
+    allows. The key is a credential of type bearer. While the answer arrives, its latest part is
+    shown on the run's page; afterwards the answer is in the run's log. The tokens, and their cost
+    by the
+    installation's price list, are recorded with the run, even if it fails during an answer. Rate
     limits, overload and broken connections are retried; a rejected key, a context that is too long
-    and a content filter are not. After a crash a model may be called, and paid, twice.
+    and a content filter are not. After a crash, a model may be called, and paid for, twice.
     """
 
     type = "llm.chat"

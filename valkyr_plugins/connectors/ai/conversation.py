@@ -165,7 +165,7 @@ class AskedInputs(ProviderInputs):
         examples=["You are a careful editor. Answer in {{ input.language }}."],
     )
     messages: str | list[Message] = Field(
-        description="The conversation; a text is one message of the user's.",
+        description="The conversation; a text is a single user message.",
         examples=[
             "Summarise in two sentences: {{ tasks.fetch.output.body }}",
             [{"role": "user", "content": [{"text": "What is on the label?"},
@@ -176,10 +176,16 @@ class AskedInputs(ProviderInputs):
         None, ge=0, le=2, description="The sampling temperature; by default the model's."
     )
     max_tokens: int | None = Field(
-        None, ge=1, le=1_000_000, description="Most tokens of the answer.", examples=[2000]
+        None,
+        ge=1,
+        le=1_000_000,
+        description="The maximum number of tokens in the answer.",
+        examples=[2000],
     )
     seed: int | None = Field(
-        None, description="For answers as equal as the provider can make them.", examples=[7]
+        None,
+        description="A seed that makes answers as reproducible as the provider can.",
+        examples=[7],
     )
 
     @field_validator("messages")

@@ -32,7 +32,7 @@ class EmbedInputs(ProviderInputs):
         examples=[256],
     )
     batch_size: int = Field(
-        100, ge=1, le=MAX_TEXTS, description="How many texts a request carries at most."
+        100, ge=1, le=MAX_TEXTS, description="The maximum number of texts per request."
     )
 
     @field_validator("texts")
@@ -57,7 +57,7 @@ class EmbedOutputs(ModuleOutputs):
     """The result: the vectors."""
 
     vectors: list[list[float]] = Field(
-        description="A vector for each text, in their order; seven digits a number."
+        description="A vector for each text, in the same order; each number has seven digits."
     )
     dimensions: int = Field(description="Numbers per vector.")
     model: str = Field(description="The model that answered, by its own name.")
@@ -65,9 +65,9 @@ class EmbedOutputs(ModuleOutputs):
 
 
 class LlmEmbed(LlmModule[EmbedInputs]):
-    """Turns texts into vectors by an embedding model, with many texts per request.
+    """Turns texts into vectors with an embedding model, many texts per request.
 
-    Vectors are large: 1,536 numbers are about 20 kB, so that some 250 such vectors fill a step's
+    Vectors are large: 1,536 numbers are about 20 kB, so about 250 such vectors fill a step's
     output. For more, embed batches in a `flow.map` or ask for fewer `dimensions`. Everything else
     is as in `llm.chat`.
     """

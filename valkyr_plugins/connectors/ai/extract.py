@@ -66,18 +66,18 @@ class ExtractOutputs(ModuleOutputs):
 
     data: Any = Field(description="The data; it fits the schema.")
     repaired: bool = Field(
-        description="Whether the first answer had mistakes that the model had to repair."
+        description="Whether the first answer had errors that the model had to correct."
     )
     model: str = Field(description="The model that answered, by its own name.")
     id: str = Field(description="The answer's id at its provider.")
-    usage: UsedTokens = Field(description="The tokens used, of both requests if there were two.")
+    usage: UsedTokens = Field(description="The tokens used, for both requests if there were two.")
 
 
 class LlmExtract(LlmModule[ExtractInputs]):
     """Asks a language model for data that fits a JSON Schema.
 
     The model always gets the schema; the provider gets it if it accepts one. The answer is checked;
-    one with mistakes is sent back once with the list of them, and if the next one has mistakes too,
+    if it has errors, it is sent back once with a list of them; if the next answer has errors too,
     the step fails permanently and lists them. Both requests are charged. Everything else is as in
     `llm.chat`.
     """

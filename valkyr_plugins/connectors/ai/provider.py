@@ -39,7 +39,8 @@ class ProviderInputs(ModuleInputs):
     base_url: str | None = Field(
         None,
         description=(
-            "The address of an endpoint that speaks OpenAI's protocol, up to and with its `/v1`. "
+            "The address of an endpoint that supports OpenAI's protocol, up to and including "
+            "`/v1`. "
             f"Unless given, the installation's: `{BASE_URL}`, or OpenAI. The credential is "
             "sent there, so use only its provider's address."
         ),

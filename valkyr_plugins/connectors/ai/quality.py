@@ -168,25 +168,25 @@ class AssessInputs(ModuleInputs):
     )
     keywords: list[str] = Field(
         default_factory=list,
-        description="Words or phrases that ought to occur.",
+        description="Words or phrases that should occur.",
         examples=[["green tea", "harvest"]],
         max_length=100,
     )
     target_words: int | None = Field(
-        None, ge=1, le=1_000_000, description="How many words are asked for.", examples=[400]
+        None, ge=1, le=1_000_000, description="The target number of words.", examples=[400]
     )
     complete_words: int = Field(
         COMPLETE_WORDS,
         ge=1,
         le=1_000_000,
-        description="From how many words on a text is complete.",
+        description="The number of words from which a text counts as complete.",
     )
     threshold: float = Field(
-        THRESHOLD, ge=0, le=1, description="From which score on the outcome is `true`."
+        THRESHOLD, ge=0, le=1, description="The score from which the outcome is `true`."
     )
     weights: Weights = Field(
         default_factory=lambda: Weights.model_validate({}),
-        description="How much each dimension counts.",
+        description="The weight of each dimension.",
         examples=[{"relevance": 0.5}],
     )
 
@@ -201,26 +201,26 @@ class Judged(ModuleOutputs):
 class AssessOutputs(ModuleOutputs):
     """The scores."""
 
-    score: float = Field(description="From 0 to 1, all dimensions together.", examples=[0.82])
+    score: float = Field(description="From 0 to 1, for all dimensions together.", examples=[0.82])
     passed: bool = Field(description="Whether the score reaches the threshold.")
-    threshold: float = Field(description="The score that was asked for.")
-    words: int = Field(description="How many words the text has.")
-    paragraphs: int = Field(description="How many paragraphs it has.")
+    threshold: float = Field(description="The required score.")
+    words: int = Field(description="The number of words in the text.")
+    paragraphs: int = Field(description="The number of paragraphs in the text.")
     dimensions: dict[str, Judged] = Field(
         description="`completeness`, `coherence`, `relevance` and `length`, each with its reason."
     )
 
 
 class QualityAssess(Module[AssessInputs]):
-    """Scores a text by what can be counted, with the outcome `true` or `false`.
+    """Scores a text by countable properties, with the outcome `true` or `false`.
 
     Score = 0.3 completeness + 0.3 coherence + 0.2 relevance + 0.2 length, each 0 to 1.
     Completeness: min(1, words ÷ 100). Coherence: half for at least two paragraphs (one earns a
     quarter), half for the share of paragraphs that are a heading, a list or sentences that end
     properly. Relevance: the share of the keywords that occur, as whole words; 1 without any.
     Length: min(words, target) ÷ max(words, target); 1 without a target. In Chinese and Japanese
-    each character counts as a word. The outcome is `true` from 0.6 on. An execution's metrics sum
-    its assessments up: how many, their mean score, the share that passed.
+    each character counts as a word. The outcome is `true` from 0.6 on. An execution's metrics
+    summarise its assessments: their number, their mean score and the share that passed.
 
     The score says whether a text has the form of a good one, not whether it is true.
     """

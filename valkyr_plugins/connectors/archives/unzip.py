@@ -47,22 +47,30 @@ class ArchiveUnzipInputs(StoreInputs):
     pattern: str | None = Field(
         None,
         max_length=500,
-        description="Only files whose names fit: * and ? within a name, ** over folders.",
+        description="Only files whose names match: * and ? within a name, ** over folders.",
         examples=["**/*.csv"],
     )
-    encoding: Encoding = Field("text", description="The form of the contents in the output.")
+    encoding: Encoding = Field("text", description="The encoding of the contents in the output.")
     charset: Charset = Field("utf-8", description="The charset of contents that are text.")
     name_charset: Charset | None = Field(
         None,
         description="The charset of names without one; by default cp437.",
         examples=["cp932"],
     )
-    max_entries: int = Field(1_000, ge=1, le=10_000, description="More entries fail the step.")
+    max_entries: int = Field(
+        1_000, ge=1, le=10_000, description="If there are more entries, the step fails."
+    )
     max_bytes: int = Field(
-        MAX_BYTES, ge=1, le=MAX_BYTES, description="More bytes, unpacked, fail the step."
+        MAX_BYTES,
+        ge=1,
+        le=MAX_BYTES,
+        description="If the unpacked files have more bytes than this, the step fails.",
     )
     max_ratio: int = Field(
-        200, ge=1, le=1_100, description="An entry packed better than this fails the step."
+        200,
+        ge=1,
+        le=1_100,
+        description="An entry with a higher compression ratio than this fails the step.",
     )
 
     @field_validator("pattern")
@@ -98,9 +106,9 @@ class ArchiveUnzipOutputs(ModuleOutputs):
 class ArchiveUnzip(Module[ArchiveUnzipInputs]):
     """Unpacks a zip archive, into a folder or into its output.
 
-    The whole archive is checked and unpacked before the first file is written. Archives inside it
-    stay archives. Rejected are encrypted entries, links, names that are repeated or lead outside,
-    and archives beyond the bounds. S3 needs a credential of type s3.
+    The whole archive is checked and unpacked before the first file is written. Nested archives are
+    not unpacked. Encrypted entries, links, names that lead outside or occur twice, and archives
+    over the limits are rejected. S3 needs a credential of type s3.
     """
 
     type = "archive.unzip"

@@ -38,10 +38,10 @@ class ArchiveZipInputs(StoreInputs):
     contents: dict[str, str] = Field(
         default_factory=dict,
         max_length=MAX_FILES,
-        description="More files: names inside the archive, and what is in them.",
+        description="Additional files: their names inside the archive, and their contents.",
         examples=[{"note.txt": "{{ input.note }}"}],
     )
-    encoding: Encoding = Field("text", description="How `contents` is written: text is UTF-8.")
+    encoding: Encoding = Field("text", description="How `contents` is encoded: text is UTF-8.")
     folders: bool = Field(
         True, description="Whether files keep their folders; otherwise only their names."
     )
@@ -55,7 +55,10 @@ class ArchiveZipInputs(StoreInputs):
         examples=["archives/{{ input.day }}.zip"],
     )
     max_bytes: int = Field(
-        MAX_BYTES, ge=1, le=MAX_BYTES, description="More bytes than this to pack fail the step."
+        MAX_BYTES,
+        ge=1,
+        le=MAX_BYTES,
+        description="If there are more bytes than this to pack, the step fails.",
     )
 
     @model_validator(mode="after")
@@ -69,15 +72,17 @@ class ArchiveZipOutputs(ModuleOutputs):
     """The packed files."""
 
     path: str | None = Field(description="The path of the archive, if it was written.")
-    content: str | None = Field(description="The archive as Base64, if it was not.")
+    content: str | None = Field(
+        description="The archive as Base64, if it was not written to a file."
+    )
     bytes: int = Field(description="The archive's size.")
-    names: list[str] = Field(description="The names inside, in order.")
+    names: list[str] = Field(description="The names inside the archive, in order.")
 
 
 class ArchiveZip(Module[ArchiveZipInputs]):
     """Packs files into a zip archive.
 
-    The archive's bytes only depend on the packed files, so the step is safe to repeat. S3 needs a
+    The archive's bytes depend only on the packed files, so the step is safe to repeat. S3 needs a
     credential of type s3.
     """
 

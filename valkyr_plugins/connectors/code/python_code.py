@@ -45,8 +45,8 @@ class PythonCodeInputs(ModuleInputs):
         max_length=MAX_CODE,
         description=(
             "Python that defines `main(inputs)`; what main returns is the result. The standard "
-            "library is there, installed packages are not. Write no template into it: hand "
-            "values over as `inputs`, or a value could become code."
+            "library is available; installed packages are not. Do not use templates in it: pass "
+            "values as `inputs`, or a value could become code."
         ),
         examples=["def main(inputs):\n    return sum(inputs['prices'])\n"],
     )
@@ -70,10 +70,10 @@ class PythonCodeOutputs(ModuleOutputs):
 class PythonCode(Module[PythonCodeInputs]):
     """Runs a Python function from the workflow, isolated from the system.
 
-    It runs in a process of its own, with an empty environment, no network, and a file system that
-    holds Python's library and an empty `/tmp` of 16 MiB in memory: it sees neither the worker's
-    files nor its keys. It can start no process and no thread; time, memory, open files and what it
-    prints and returns are bounded. Its output becomes the run's log. An exception of the code fails
+    It runs in its own process, with an empty environment, no network, and a file system that
+    contains Python's library and an empty `/tmp` of 16 MiB in memory: it sees neither the worker's
+    files nor its keys. It cannot start processes or threads; its time, memory, open files, printed
+    output and result are limited. Its output becomes the run's log. An exception of the code fails
     the step permanently; the error names its line.
 
     Off unless an administrator sets `VALKYR_PYTHON_CODE`. It takes no secrets, because code could

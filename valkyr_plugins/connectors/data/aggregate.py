@@ -105,7 +105,7 @@ class AggregateInputs(ModuleInputs):
     group_by: FieldName | list[FieldName] | dict[str, FieldName] = Field(
         default_factory=list,
         description=(
-            "Fields to group by; an object gives them other names. By default all rows are "
+            "Fields to group by; an object gives them different names. By default all rows are "
             "one group."
         ),
         examples=[["country"], {"country": "customer.address.country"}],
@@ -140,18 +140,18 @@ class AggregateOutputs(ModuleOutputs):
     """The aggregated rows."""
 
     groups: list[dict[str, Any]] = Field(
-        description="An object a group, with its fields and what was worked out, in the order in "
-        "which groups first appear; one, also without rows, where nothing groups them."
+        description="An object per group, with its fields and aggregates, in the order in which "
+        "groups first appear; without grouping, exactly one, even if there are no rows."
     )
     count: int = Field(description="How many groups.")
 
 
 class Aggregate(PureModule):
-    """Groups rows by fields and calculates counts, sums, averages, extremes and lists.
+    """Groups rows by fields and computes counts, sums, averages, extremes and lists.
 
-    Texts that are numbers, such as those of a CSV, count as numbers; sums are exact in decimals. A
-    sum over a value that is not a number fails the step. Results of batches can be aggregated
-    again: sums of sums, counts by `sum`.
+    Strings that are numbers count as numbers, as in CSV files; sums are exact decimals. A sum
+    over a value that is not a number fails the step. Results of batches can be aggregated again:
+    sums of sums, counts by `sum`.
     """
 
     type = "data.aggregate"

@@ -32,15 +32,17 @@ class CsvForm(ModuleInputs):
         min_length=1,
         max_length=4,
         description=(
-            "Stands between two fields: one character, or `auto`: the one of comma, semicolon, tab "
-            "and bar that cuts the first lines into equally many fields, the most; else the comma."
+            "The character between two fields, or `auto`: of comma, semicolon, tab and bar, the "
+            "one that splits the first lines into the same number of fields, and the most of them; "
+            "otherwise the comma."
         ),
         examples=[";"],
     )
     quote: str = Field('"', min_length=1, max_length=1, description="The character around a field.")
     encoding: Encoding = Field(
         "utf-8",
-        description="How a file's bytes are read; one that begins with UTF-8's mark is UTF-8.",
+        description="How a file's bytes are decoded; a file that begins with the UTF-8 byte order "
+        "mark is UTF-8.",
         examples=["cp1252"],
     )
 

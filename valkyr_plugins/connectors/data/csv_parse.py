@@ -35,7 +35,7 @@ class CsvParseInputs(CsvForm):
     )
     batch: CsvBatch | None = Field(
         None,
-        description="One of the batches that `batchSize` yields; it says all about its file.",
+        description="One of the batches that `batchSize` yields; it fully describes its file.",
         examples=["{{ item }}"],
     )
     batch_size: int | None = Field(
@@ -43,9 +43,9 @@ class CsvParseInputs(CsvForm):
         ge=1,
         le=MAX_ROWS,
         description=(
-            "With `path`: yield batches of at most this many rows instead of the rows. "
-            "`flow.map` passes each batch to this module. Files of any size; long rows "
-            "make smaller batches."
+            "With `path`: return batches of at most this many rows instead of the rows themselves. "
+            "`flow.map` passes each batch to this module. Files can have any size; long rows lead "
+            "to smaller batches."
         ),
         examples=[10_000],
     )
@@ -57,7 +57,7 @@ class CsvParseInputs(CsvForm):
         ),
     )
     max_rows: int = Field(
-        10_000, ge=1, le=MAX_ROWS, description="More rows than this fail the step."
+        10_000, ge=1, le=MAX_ROWS, description="If there are more rows than this, the step fails."
     )
 
     @model_validator(mode="after")
@@ -87,7 +87,7 @@ class CsvParseOutputs(ModuleOutputs):
         ),
     )
     columns: list[str] = Field(description="The columns' names, in order.")
-    count: int = Field(description="How many rows, in all batches together.")
+    count: int = Field(description="The number of rows in all batches together.")
 
 
 class CsvParse(Module[CsvParseInputs]):

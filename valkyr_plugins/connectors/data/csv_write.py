@@ -55,7 +55,8 @@ class CsvWriteInputs(CsvForm):
 
     rows: list[dict[str, Any]] | list[list[Any]] = Field(
         max_length=MAX_ROWS,
-        description="Objects, or lists of values. Null is an empty cell, lists and objects JSON.",
+        description="Objects, or lists of values. Null becomes an empty cell; lists and objects "
+        "become JSON.",
         examples=["{{ tasks.totals.output.groups }}"],
     )
     columns: list[str] | None = Field(
@@ -76,12 +77,14 @@ class CsvWriteInputs(CsvForm):
             "for programs. refuse: the step fails."
         ),
     )
-    quote_all: bool = Field(False, description="Put every field in quotes, not only where needed.")
+    quote_all: bool = Field(
+        False, description="Put every field in quotes, not only those that need them."
+    )
     line_end: Literal["crlf", "lf"] = Field(
-        "crlf", description="crlf: as RFC 4180 and spreadsheets have it. lf: as Unix has it."
+        "crlf", description="crlf: as in RFC 4180 and spreadsheets. lf: as on Unix."
     )
     byte_order_mark: bool = Field(
-        False, description="Begin with the mark by which Excel knows UTF-8."
+        False, description="Begin with the byte order mark by which Excel recognises UTF-8."
     )
     path: str | None = Field(
         None,
@@ -108,7 +111,7 @@ class CsvWriteOutputs(ModuleOutputs):
     path: str | None = Field(None, description="The file, with `path`.")
     bytes: int = Field(description="Its size.")
     columns: list[str] = Field(description="The columns' names, in order.")
-    count: int = Field(description="How many rows, without the header.")
+    count: int = Field(description="The number of rows, without the header.")
 
 
 class CsvWrite(Module[CsvWriteInputs]):

@@ -81,7 +81,8 @@ class HtmlExtractInputs(ModuleInputs):
         min_length=1,
         max_length=MAX_FIELDS,
         description=(
-            "The values to read, by name. A text is a selector for the first element's text."
+            "The values to read, by name. A text is a selector; the value is the text of the first "
+            "matching element."
         ),
         examples=[{"title": "h1", "links": {"selector": "a", "get": "attribute",
                                             "attribute": "href", "all": True}}],
@@ -102,13 +103,13 @@ class HtmlExtractInputs(ModuleInputs):
 class HtmlExtractOutputs(ModuleOutputs):
     """The values."""
 
-    data: dict[str, Any] = Field(description="The values by the fields' names.")
+    data: dict[str, Any] = Field(description="The values, by field name.")
 
 
 class HtmlExtract(Module[HtmlExtractInputs]):
     """Extracts values from an HTML page by CSS selectors, including lists of records.
 
-    The page is parsed as browsers do, so that broken HTML works; scripts do not run. A field with
+    The page is parsed as in browsers, so broken HTML works; scripts do not run. A field with
     `get: fields` and `all: true` yields an object for each element, such as the rows of a list.
     """
 

@@ -190,10 +190,13 @@ class SortInputs(ModuleInputs):
     by: list[FieldName | SortBy] = Field(
         min_length=1,
         max_length=20,
-        description="Fields, the first one first; each a name, or an object with the order.",
+        description="The fields, most significant first; each is a name, or an object with the "
+        "order.",
         examples=[[{"field": "total", "order": "descending"}, "country"]],
     )
-    limit: int | None = Field(None, ge=1, description="Keep only this many rows, the first ones.")
+    limit: int | None = Field(
+        None, ge=1, description="Keep only the first rows, up to this number."
+    )
 
 
 class SortOutputs(ModuleOutputs):
@@ -271,9 +274,7 @@ class DeduplicateInputs(ModuleInputs):
         examples=[["email"]],
     )
     keep: Literal["first", "last"] = Field("first", description="The row to keep.")
-    ignore_case: bool = Field(
-        False, description="Whether texts are compared without regard to case."
-    )
+    ignore_case: bool = Field(False, description="Whether to ignore case when comparing texts.")
 
 
 class DeduplicateOutputs(ModuleOutputs):
@@ -281,7 +282,7 @@ class DeduplicateOutputs(ModuleOutputs):
 
     rows: list[Any] = Field(description="The rows that stay, in their order.")
     count: int = Field(description="How many stay.")
-    dropped: int = Field(description="How many were left out.")
+    dropped: int = Field(description="The number of rows that were removed.")
 
 
 class Deduplicate(PureModule):

@@ -28,7 +28,8 @@ class XmlParseInputs(ModuleInputs):
     """The text and how to convert it."""
 
     text: str = Field(
-        description="The XML text. An encoding that it declares is not looked at: it is text now.",
+        description="The XML text. A declared encoding is ignored, because the input is already "
+        "text.",
         examples=["<order id='17'><item>tea</item></order>"],
     )
     lists: list[str] = Field(
@@ -58,7 +59,7 @@ class XmlParseInputs(ModuleInputs):
 class XmlParseOutputs(ModuleOutputs):
     """The parsed document."""
 
-    data: Any = Field(description="An object with the root element's name as its one key.")
+    data: Any = Field(description="An object with the root element's name as its only key.")
 
 
 class XmlParse(Module[XmlParseInputs]):

@@ -18,7 +18,7 @@ class FileDeleteInputs(StoreInputs):
     """The file to delete."""
 
     path: str = Field(
-        description="One file below the files folder, or s3://bucket/key; no folder, no pattern.",
+        description="One file in the files folder, or s3://bucket/key; not a folder or a pattern.",
         examples=["orders/today.csv"],
         max_length=4_096,
     )

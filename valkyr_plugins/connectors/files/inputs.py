@@ -20,14 +20,14 @@ class StoreInputs(ModuleInputs):
         max_length=500,
         description=(
             "For s3://: the server, if it is neither Amazon's nor VALKYR_S3_ENDPOINT. "
-            "Private addresses are refused unless an administrator allows their range."
+            "Private addresses are rejected unless an administrator allows their range."
         ),
         examples=["https://s3.example.com"],
     )
     region: str | None = Field(
         None,
         max_length=60,
-        description="For s3://: the region; by default VALKYR_S3_REGION, else us-east-1.",
+        description="For s3://: the region; by default VALKYR_S3_REGION, otherwise us-east-1.",
         examples=["eu-central-1"],
     )
 
@@ -46,7 +46,7 @@ def circuit_of(inputs: StoreInputs, *paths: str | None) -> str | None:
     return f"s3:{endpoint_of(inputs.endpoint, inputs.region).host}"
 
 
-CIRCUIT_TARGET = "`s3:` and the server's host, for paths in S3; none below the files folder"
+CIRCUIT_TARGET = "`s3:` and the server's host, for paths in S3; none for the files folder"
 
 
 # File contents in a step's inputs and outputs: text in a charset, or Base64.

@@ -81,14 +81,20 @@ class FileListInputs(StoreInputs):
         None,
         max_length=500,
         description=(
-            "Only paths that fit, seen from the folder: * and ? within a name, ** over "
+            "Only paths that match, relative to the folder: * and ? within a name, ** over "
             "folders. A pattern with a '/' also searches folders."
         ),
         examples=["*.csv", "**/*.csv"],
     )
-    recursive: bool = Field(False, description="Look into folders; these are then not listed.")
+    recursive: bool = Field(
+        False,
+        description="Include files in subfolders; the folders themselves are then not listed.",
+    )
     max_entries: int = Field(
-        1_000, ge=1, le=MAX_ENTRIES, description="More entries than this fail the step."
+        1_000,
+        ge=1,
+        le=MAX_ENTRIES,
+        description="If there are more entries than this, the step fails.",
     )
 
     @field_validator("pattern")

@@ -43,7 +43,10 @@ class FileReadInputs(StoreInputs):
         None, ge=1, le=MAX_BYTES, description="Number of bytes to read; by default to the end."
     )
     max_bytes: int = Field(
-        5 * MEBIBYTE, ge=1, le=MAX_BYTES, description="More bytes than this fail the step."
+        5 * MEBIBYTE,
+        ge=1,
+        le=MAX_BYTES,
+        description="If there are more bytes than this, the step fails.",
     )
 
 
@@ -55,9 +58,9 @@ class FileReadOutputs(ModuleOutputs):
     bytes: int = Field(description="Number of bytes read.")
     size: int = Field(description="The size of the whole file in bytes.")
     modified: str | None = Field(description="When it was last changed, in ISO 8601, if known.")
-    etag: str | None = Field(description="The store's ETag of this content, if it has one.")
-    version: str | None = Field(description="The store's version, if it keeps several.")
-    content_type: str | None = Field(description="The media type that the store keeps with it.")
+    etag: str | None = Field(description="The store's ETag for this content, if it has one.")
+    version: str | None = Field(description="The store's version, if it keeps several versions.")
+    content_type: str | None = Field(description="The media type that the store has for it.")
 
 
 class FileRead(Module[FileReadInputs]):

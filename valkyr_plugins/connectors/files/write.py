@@ -21,7 +21,8 @@ class FileWriteInputs(StoreInputs):
     """The file and its content."""
 
     path: str = Field(
-        description="Below the files folder, where folders on the way are made; or s3://bucket/key.",
+        description="A path in the files folder, where missing folders are created; or "
+        "s3://bucket/key.",
         examples=["reports/{{ execution.id }}.txt", "s3://shop/reports/today.csv"],
         max_length=4_096,
     )
@@ -34,15 +35,15 @@ class FileWriteInputs(StoreInputs):
         "overwrite",
         description=(
             "overwrite: readers see the old file or the new one, never a part. create: "
-            "fails if the file exists with another content. append: adds at the end, and "
-            "after a crash may add the same twice; not in S3."
+            "fails if the file exists with different content. append: adds at the end, and after a "
+            "crash may add the same content twice; not in S3."
         ),
     )
     content_type: str | None = Field(
         None,
         max_length=200,
         pattern=r"^[\w.+-]+/[\w.+-]+( *; *[\w.+-]+=[\w.+-]+)*$",
-        description="The media type that a store such as S3 keeps with the file.",
+        description="The media type that a store such as S3 records for the file.",
         examples=["text/csv; charset=utf-8"],
     )
 
@@ -52,8 +53,8 @@ class FileWriteOutputs(ModuleOutputs):
 
     path: str = Field(description="Where it was written.")
     bytes: int = Field(description="How many bytes this step wrote.")
-    etag: str | None = Field(description="The store's ETag of this content, if it has one.")
-    version: str | None = Field(description="The store's version, if it keeps several.")
+    etag: str | None = Field(description="The store's ETag for this content, if it has one.")
+    version: str | None = Field(description="The store's version, if it keeps several versions.")
 
 
 class FileWrite(Module[FileWriteInputs]):

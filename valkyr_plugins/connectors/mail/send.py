@@ -57,7 +57,7 @@ class EmailSendInputs(ModuleInputs):
         description="The recipients: one address or a list.", examples=[["ann@example.com"]]
     )
     cc: str | list[str] = Field(default_factory=list, description="Recipients of a copy.")
-    bcc: str | list[str] = Field(default_factory=list, description="Recipients of a blind copy.")
+    bcc: str | list[str] = Field(default_factory=list, description="Recipients of blind copies.")
     reply_to: str | None = Field(None, description="Where answers go.")
     subject: str = Field(description="The subject.", max_length=500, examples=["Your order"])
     text: str = Field("", description="The message as plain text.")
@@ -96,14 +96,16 @@ class EmailSendOutputs(ModuleOutputs):
 
     message_id: str = Field(description="The same for every attempt of this step.")
     accepted: list[str] = Field(description="The recipients that the mail server accepted.")
-    refused: dict[str, str] = Field(description="The addresses it did not, and its answer.")
+    refused: dict[str, str] = Field(
+        description="The addresses that the mail server rejected, and its response."
+    )
 
 
 class EmailSend(Module[EmailSendInputs]):
-    """Sends a mail through the administrator's server, or that of a credential of type smtp.
+    """Sends an email through the administrator's server, or that of a credential of type smtp.
 
-    After a crash it may be sent twice; both messages carry the same Message-ID, by which mail
-    programs and servers detect a duplicate.
+    After a crash, it may be sent twice; both messages have the same Message-ID, by which mail
+    programs and servers detect duplicates.
     """
 
     type = "email.send"

@@ -12,7 +12,8 @@ class SlackPostInputs(ModuleInputs):
 
     text: str | None = Field(
         None,
-        description="The message, in Slack's mrkdwn; with blocks, what notifications show.",
+        description="The message, in Slack's mrkdwn; if there are blocks, the text of "
+        "notifications.",
         examples=["Order *{{ input.orderId }}* is on its way."],
         min_length=1,
         max_length=40_000,
@@ -27,8 +28,8 @@ class SlackPostInputs(ModuleInputs):
     channel: str | None = Field(
         None,
         description=(
-            "The channel's id or name. Needed with a bot's token; an incoming webhook has a "
-            "fixed channel."
+            "The channel's id or name. Required with a bot token; an incoming webhook has a fixed "
+            "channel."
         ),
         examples=["C024BE91L", "#orders"],
         min_length=1,
@@ -36,7 +37,7 @@ class SlackPostInputs(ModuleInputs):
     )
     thread_ts: str | None = Field(
         None,
-        description="`ts` of a message to answer in its thread; with a bot's token.",
+        description="`ts` of the message to reply to in its thread; with a bot token.",
         examples=["{{ tasks.announce.output.ts }}"],
         max_length=40,
     )
@@ -59,7 +60,7 @@ class SlackPostOutputs(ModuleOutputs):
 class SlackPost(Module[SlackPostInputs]):
     """Posts a message to Slack.
 
-    A credential of type slack is an incoming webhook's address; one of type bearer a bot's token
+    A credential of type slack is an incoming webhook's address; one of type bearer is a bot token
     (`xoxb-…`, scope chat:write), which needs `channel`. After a rate limit, the step waits as long
     as Slack requires. After a crash a message may be posted twice: Slack has no idempotency keys.
     """

@@ -36,14 +36,14 @@ class WebhookPostOutputs(ModuleOutputs):
     """The sent message and the receiver's answer."""
 
     id: str = Field(description="The message's webhook-id.")
-    status: int = Field(description="The HTTP status of the answer, 200 to 299.")
-    signed: bool = Field(description="Whether a credential signed it.")
-    answer: str = Field(description="The first 2,000 characters of the answer.")
+    status: int = Field(description="The HTTP status of the response, 200 to 299.")
+    signed: bool = Field(description="Whether the request was signed with a credential.")
+    answer: str = Field(description="The first 2,000 characters of the response.")
     duration_ms: float = Field(description="Duration in milliseconds.")
 
 
 class WebhookPost(Module[WebhookPostInputs]):
-    """Posts JSON to a receiver, signed after Standard Webhooks (standardwebhooks.com).
+    """Posts JSON to a receiver, signed according to Standard Webhooks (standardwebhooks.com).
 
     Headers: webhook-id is this step's idempotency key, the same for every attempt, so that the
     receiver can detect duplicates; webhook-timestamp, in Unix seconds, is that of the attempt; with

@@ -55,9 +55,9 @@ class EventPublish(Module[EventPublishInputs]):
     """Publishes an event in the workflow's own workspace, as `POST /v1/Event` does.
 
     It starts every workflow with an event trigger for the name, and wakes every step that waits for
-    it. It happens once, however often the step is retried. The step does not wait for the started
-    workflows; use `flow.subworkflow` for that. A trigger that cannot start (a quota, an invalid
-    payload) does not fail the step: it is listed in `refused`.
+    it. The event is published once, however often the step is retried. The step does not wait for
+    the started workflows; use `flow.subworkflow` for that. A trigger that cannot start (a quota, an
+    invalid payload) does not fail the step: it is listed in `refused`.
 
     An event may start a workflow that publishes an event. A chain of more than ten such events
     fails the step, so that a workflow that triggers itself ends.

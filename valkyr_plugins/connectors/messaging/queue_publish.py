@@ -33,7 +33,7 @@ class QueuePublishInputs(ModuleInputs):
 
     queue: Name | None = Field(
         None,
-        description="A queue (AMQP), or a list at whose end the body is put (Redis).",
+        description="A queue (AMQP), or a list to whose end the body is appended (Redis).",
         examples=["orders"],
     )
     stream: Name | None = Field(
@@ -62,7 +62,7 @@ class QueuePublishInputs(ModuleInputs):
         examples=[{"kind": "order.paid"}],
     )
     persistent: bool = Field(
-        True, description="AMQP: kept over a restart of the broker, where its queue is."
+        True, description="AMQP: the message survives a restart of the broker if its queue does."
     )
     max_length: int | None = Field(
         100_000,
@@ -92,8 +92,8 @@ class QueuePublishOutputs(ModuleOutputs):
 
     message_id: str = Field(description="The same for every attempt of this step.")
     bytes: int = Field(description="The body's size.")
-    length: int | None = Field(None, description="For a list of Redis: its current length.")
-    entry_id: str | None = Field(None, description="A stream of Redis: the entry's id.")
+    length: int | None = Field(None, description="For a Redis list: its current length.")
+    entry_id: str | None = Field(None, description="For a Redis stream: the entry's id.")
 
 
 class QueuePublish(Module[QueuePublishInputs]):

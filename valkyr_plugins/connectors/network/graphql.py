@@ -69,7 +69,7 @@ class GraphqlQueryInputs(AddressedInputs):
     """The operation and the endpoint."""
 
     query: str = Field(
-        description="A GraphQL document. Pass values by `variables`, never by templates in it.",
+        description="A GraphQL document. Pass values with `variables`, never with templates in it.",
         examples=[QUERY],
         min_length=1,
         max_length=MAX_DOCUMENT,
@@ -90,7 +90,7 @@ class GraphqlQueryInputs(AddressedInputs):
         ),
     )
     max_bytes: int = Field(
-        5 * MEBIBYTE, ge=1, le=64 * MEBIBYTE, description="A longer answer fails the step."
+        5 * MEBIBYTE, ge=1, le=64 * MEBIBYTE, description="A longer response fails the step."
     )
 
     @model_validator(mode="after")
@@ -113,7 +113,7 @@ class GraphqlQueryOutputs(ModuleOutputs):
     """The data of the response."""
 
     data: Any = Field(description="What the operation selected.")
-    errors: list[Any] = Field(description="The answer's errors; only with `onErrors: partial`.")
+    errors: list[Any] = Field(description="The response's errors; only with `onErrors: partial`.")
     extensions: Any = Field(description="The `extensions` of the response, or null.")
     duration_ms: float = Field(description="Duration in milliseconds.")
 
@@ -123,7 +123,7 @@ class GraphqlQuery(Module[GraphqlQueryInputs]):
 
     Errors in the response fail the step permanently, with their paths and codes. The step is
     retried if all of them are transient, such as RATE_LIMITED, THROTTLED or INTERNAL_SERVER_ERROR,
-    and after the statuses 429 and 5xx. A mutation carries the Idempotency-Key, but may be sent
+    and after the statuses 429 and 5xx. A mutation carries the Idempotency-Key but may be sent
     twice after a crash. For pages, use http.paginate with a cursor in the body.
     """
 

@@ -146,14 +146,14 @@ class HttpRequestInputs(QueriedInputs):
     )
     accept_status: list[int | Literal["4xx", "5xx"]] = Field(
         default_factory=list,
-        description="Answers of 400 or more that are a success of this step.",
+        description="Statuses of 400 or more that count as a success.",
         examples=[[404, 409]],
     )
     follow_redirects: bool = Field(True, description="Follow up to 5 redirects.")
     save_to: str | None = Field(
         None,
         description=(
-            "A path below the files folder. The body is streamed into that file instead of "
+            "A path in the files folder. The body is streamed into that file instead of "
             "the output; the file appears when it is complete."
         ),
         examples=["downloads/{{ execution.id }}.pdf"],
@@ -162,7 +162,7 @@ class HttpRequestInputs(QueriedInputs):
         5 * MEBIBYTE,
         ge=1,
         le=10 * GIBIBYTE,
-        description="A longer body fails the step; more than 64 MiB only with `saveTo`.",
+        description="A longer body fails the step; a limit over 64 MiB needs `saveTo`.",
     )
 
     @model_validator(mode="after")
@@ -188,10 +188,10 @@ class HttpRequestOutputs(ModuleOutputs):
     """The response."""
 
     status: int = Field(description="The HTTP status.", examples=[200])
-    headers: dict[str, str] = Field(description="The answer's headers, their names in lower case.")
-    body: Any = Field(description="Parsed JSON, else text; Base64 if it is binary.")
+    headers: dict[str, str] = Field(description="The response headers, with names in lower case.")
+    body: Any = Field(description="Parsed JSON, otherwise text; Base64 if it is binary.")
     body_encoding: Literal["json", "text", "base64", "none", "file"] = Field(
-        description="How `body` is to be read; `file` where `saveTo` took it."
+        description="How to read `body`; `file` if `saveTo` stored it."
     )
     file: SavedFile | None = Field(description="The file of `saveTo`: path, bytes, sha256.")
     url: str = Field(description="The address of the response, after redirects.")

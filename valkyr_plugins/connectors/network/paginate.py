@@ -55,7 +55,7 @@ class HttpPaginateInputs(QueriedInputs):
     )
     strategy: Strategy = Field(
         description=(
-            "How a page names the next. link: by a Link header with rel=next (RFC 8288). next: "
+            "How a page names the next one. link: by a Link header with rel=next (RFC 8288). next: "
             "`next` selects its URL. cursor: `next` selects a token for `parameter`. page, offset: "
             "`parameter` counts pages or items, until a page has no items."
         )
@@ -102,7 +102,10 @@ class HttpPaginateInputs(QueriedInputs):
         description="Number of items after which no further page is read.",
     )
     max_bytes: int = Field(
-        5 * MEBIBYTE, ge=1, le=64 * MEBIBYTE, description="Of all pages' bodies together."
+        5 * MEBIBYTE,
+        ge=1,
+        le=64 * MEBIBYTE,
+        description="The limit for the bodies of all pages together.",
     )
     at_limit: Literal["stop", "fail"] = Field(
         "stop",
@@ -135,8 +138,8 @@ class HttpPaginateOutputs(ModuleOutputs):
 
     items: list[Any] = Field(description="The items of all pages, in their order.")
     count: int = Field(description="How many items.")
-    pages: int = Field(description="How many pages were read.")
-    truncated: bool = Field(description="Whether a limit ended it before the last page.")
+    pages: int = Field(description="The number of pages read.")
+    truncated: bool = Field(description="Whether a limit stopped it before the last page.")
     next: str | int | None = Field(description="The position after the last page, for `start`.")
     duration_ms: float = Field(description="How long this attempt took, in milliseconds.")
 
@@ -144,11 +147,11 @@ class HttpPaginateOutputs(ModuleOutputs):
 class HttpPaginate(Module[HttpPaginateInputs]):
     """Reads a JSON API page by page and returns the items of all pages.
 
-    It ends with the last page or at a limit. A page whose next page was already read fails the
-    step. A failed page is retried with the step. The next attempt continues at that page if the
-    collected items are small (48 KiB), else it starts again. To keep more, read a few pages a step
-    (`maxPages`) in a loop and pass `next` to `start`. Headers and the credential go to the first
-    page's origin alone.
+    It ends with the last page or at a limit. If the next page was already read, the step fails. A
+    failed page is retried with the step. The next attempt continues at that page if the
+    collected items are small (48 KiB); otherwise it starts again. To keep more, read a few pages
+    per step (`maxPages`) in a loop and pass `next` to `start`. Headers and the credential are sent
+    only to the first page's origin.
     """
 
     type = "http.paginate"

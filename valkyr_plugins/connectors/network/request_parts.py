@@ -76,7 +76,7 @@ class AddressedInputs(ModuleInputs):
     timeout_seconds: float | None = Field(
         None,
         gt=0,
-        description="Timeout in seconds of one whole exchange, with redirects and body; at "
+        description="Timeout in seconds for one whole exchange, including redirects and body; at "
         "most the step's timeout.",
         examples=[10],
     )
@@ -100,7 +100,7 @@ class QueriedInputs(AddressedInputs):
 
     query: dict[str, Scalar | list[Scalar] | None] = Field(
         default_factory=dict,
-        description="Added to the URL's query; null leaves a key out, a list repeats it.",
+        description="Added to the URL's query; null omits a key, a list repeats it.",
         examples=[{"page": 2, "tag": ["new", "paid"]}],
     )
 

@@ -14,13 +14,13 @@ class RssReadInputs(AddressedInputs):
     limit: int = Field(100, ge=1, le=1_000, description="Maximum number of entries.")
     etag: str | None = Field(
         None,
-        description="`etag` of the last answer: an unchanged feed is not sent again.",
+        description="`etag` of the last response: an unchanged feed is not sent again.",
         examples=["{{ vars.etag }}"],
         max_length=1_000,
     )
     modified: str | None = Field(
         None,
-        description="`modified` of the last answer, likewise.",
+        description="`modified` of the last response, for the same purpose.",
         examples=["Sat, 21 Nov 2026 10:00:00 GMT"],
         max_length=100,
     )
@@ -28,7 +28,7 @@ class RssReadInputs(AddressedInputs):
         2 * MEBIBYTE,
         ge=1,
         le=10 * MEBIBYTE,
-        description="A longer feed fails the step. Reading takes up to 4 s a MiB.",
+        description="A longer feed fails the step. Reading takes up to 4 s per MiB.",
     )
 
 
@@ -73,7 +73,7 @@ class RssReadOutputs(ModuleOutputs):
     )
     feed: FeedSaid | None = Field(description="The feed; null if it has not changed.")
     entries: list[FeedEntry] = Field(description="Its entries, in the feed's order.")
-    count: int = Field(description="How many entries are yielded.")
+    count: int = Field(description="The number of entries returned.")
     total: int = Field(description="Number of entries in the feed.")
     etag: str | None = Field(description="For the next read.")
     modified: str | None = Field(description="For the next read.")

@@ -27,7 +27,7 @@ class CustomerInputs(StripeInputs):
     operation: Literal["create", "update", "retrieve"] = Field("create", description="What to do.")
     customer: CustomerId | None = Field(
         None,
-        description="The customer; needed by every operation but `create`.",
+        description="The customer; required by every operation except `create`.",
         examples=["cus_NffrFeUfNV2Hib"],
     )
     email: str | None = Field(
@@ -35,9 +35,11 @@ class CustomerInputs(StripeInputs):
     )
     name: str | None = Field(None, max_length=256, description="Their name.", examples=["Ann Li"])
     phone: str | None = Field(None, max_length=20, description="Their telephone number.")
-    description: str | None = Field(None, max_length=1_000, description="A note of your own.")
+    description: str | None = Field(
+        None, max_length=1_000, description="Your own note about the customer."
+    )
     payment_method: PaymentMethodId | None = Field(
-        None, description="`create`: what they pay with, an id that Stripe gave."
+        None, description="`create`: the customer's payment method, as an id from Stripe."
     )
     metadata: Metadata = Field(
         default_factory=dict, description=METADATA_HELP, examples=[{"userId": "17"}]
@@ -71,7 +73,7 @@ class CustomerOutputs(ModuleOutputs):
         default_factory=dict, description="Your own data about the customer."
     )
     deleted: bool = Field(False, description="Whether they were deleted.")
-    live: bool = Field(False, description="Whether it is a live account, with real money.")
+    live: bool = Field(False, description="Whether the account is live and uses real money.")
 
 
 class Customer(StripeModule[CustomerInputs]):

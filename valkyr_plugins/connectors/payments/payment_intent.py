@@ -45,20 +45,20 @@ class PaymentIntentInputs(StripeInputs):
     )
     payment_intent: PaymentIntentId | None = Field(
         None,
-        description="The payment; needed by every operation but `create`.",
+        description="The payment; required by every operation except `create`.",
         examples=["{{ tasks.pay.output.id }}"],
     )
     amount: Amount | None = Field(
         None,
         description=(
-            "In the currency's smallest unit: 1250 is 12.50 EUR, and 1250 JPY. Needed by "
-            "`create`; of `capture`, how much of the authorised amount (by default all of "
-            "it)."
+            "In the currency's smallest unit: 1250 is 12.50 EUR, and 1250 JPY. Required by "
+            "`create`; for `capture`, how much of the authorised amount to collect (by default all "
+            "of it)."
         ),
         examples=[1250],
     )
     currency: Currency | None = Field(
-        None, description="ISO 4217 in lower case; needed by `create`.", examples=["eur"]
+        None, description="ISO 4217 in lower case; required by `create`.", examples=["eur"]
     )
     customer: CustomerId | None = Field(
         None,
@@ -72,7 +72,7 @@ class PaymentIntentInputs(StripeInputs):
     )
     confirm: bool = Field(False, description="`create`: try to collect the money at once.")
     off_session: bool = Field(
-        False, description="The customer is not there to answer their bank's questions."
+        False, description="The customer is not present to answer their bank's questions."
     )
     return_url: str | None = Field(
         None,
@@ -135,11 +135,11 @@ class PaymentIntentOutputs(ModuleOutputs):
     currency: str = Field(description="ISO 4217, in lower case.")
     customer: str | None = Field(None, description="Who pays.")
     payment_method: str | None = Field(None, description="The id of the payment method.")
-    charge: str | None = Field(None, description="The latest charge, its id.")
+    charge: str | None = Field(None, description="The id of the latest charge.")
     action: str | None = Field(
         None, description="The action for the customer, if the status is `requires_action`."
     )
-    action_url: str | None = Field(None, description="The page of that action, if there is one.")
+    action_url: str | None = Field(None, description="The page for that action, if there is one.")
     decline_code: str | None = Field(
         None, description="Why the card was declined, such as `insufficient_funds`."
     )
@@ -149,11 +149,12 @@ class PaymentIntentOutputs(ModuleOutputs):
 class PaymentIntent(StripeModule[PaymentIntentInputs]):
     """Creates, confirms, captures, cancels or reads a payment at Stripe.
 
-    Each attempt sends the same idempotency key, so Stripe makes one payment, for 24 hours at least.
+    Each attempt sends the same idempotency key, so Stripe makes only one payment, for at least 24
+    hours.
     A payment that needs its customer's consent is a success with the status `requires_action`:
     continue with an event or a webhook. A declined card fails the step permanently, or is the
-    outcome `declined` with `onDecline: branch`. Stripe's client secret is not part of the output; a
-    page that needs it fetches it from Stripe by the id.
+    outcome `declined` with `onDecline: branch`. Stripe's client secret is not part of the output;
+    a page that needs it can fetch it from Stripe by the id.
     """
 
     type = "stripe.payment_intent"

@@ -32,11 +32,11 @@ class RefundInputs(StripeInputs):
     charge: ChargeId | None = Field(None, description="The charge to refund.")
     amount: Amount | None = Field(
         None,
-        description="In the currency's smallest unit; by default all that is left.",
+        description="In the currency's smallest unit; by default everything that is left.",
         examples=[500],
     )
     reason: Literal["duplicate", "fraudulent", "requested_by_customer"] | None = Field(
-        None, description="Why; Stripe learns from `fraudulent`."
+        None, description="The reason; Stripe learns from `fraudulent`."
     )
     metadata: Metadata = Field(default_factory=dict, description=METADATA_HELP)
 
@@ -64,8 +64,8 @@ class RefundOutputs(ModuleOutputs):
 class Refund(StripeModule[RefundInputs]):
     """Refunds a payment at Stripe, in full or in part.
 
-    Each attempt sends the step's idempotency key, so Stripe refunds the money once. A refund above
-    the rest of the payment is rejected, and fails the step permanently.
+    Each attempt sends the step's idempotency key, so Stripe refunds the money once. A refund that
+    exceeds the rest of the payment is rejected and fails the step permanently.
     """
 
     type = "stripe.refund"

@@ -85,7 +85,7 @@ CustomerId = Annotated[str, Field(max_length=255), _id_of("cus_")]
 PaymentMethodId = Annotated[str, Field(max_length=255), _id_of("pm_", "card_", "src_", "ba_")]
 AccountId = Annotated[str, Field(max_length=255), _id_of("acct_")]
 
-METADATA_HELP = "Kept with the object at Stripe, for your own use: texts only, no secrets."
+METADATA_HELP = "Stored with the object at Stripe, for your own use: only texts, no secrets."
 
 
 class StripeInputs(ModuleInputs):
@@ -93,7 +93,7 @@ class StripeInputs(ModuleInputs):
 
     stripe_account: AccountId | None = Field(
         None,
-        description="Act for this connected account (Stripe Connect).",
+        description="Act on behalf of this connected account (Stripe Connect).",
         examples=["acct_1032D82eZvKYlo2C"],
     )
 

@@ -61,13 +61,16 @@ class SqlExecuteInputs(ModuleInputs):
     once: bool = Field(
         False,
         description=(
-            "Do it exactly once, even if the step is repeated after a crash: its key and "
-            "result are kept in the table valkyr_effects of that database, in the same "
-            "transaction. The table is created if it is missing; you may delete old rows."
+            "Run exactly once, even if the step is repeated after a crash: its key and result are "
+            "stored in the table valkyr_effects of that database, in the same transaction. The "
+            "table is created if it is missing; you may delete old rows."
         ),
     )
     max_rows: int = Field(
-        1_000, ge=1, le=10_000, description="More rows of one RETURNING than this fail the step."
+        1_000,
+        ge=1,
+        le=10_000,
+        description="If one RETURNING yields more rows than this, the step fails.",
     )
 
     @model_validator(mode="after")
@@ -91,10 +94,10 @@ class SqlDone(ModuleOutputs):
 class SqlExecuteOutputs(ModuleOutputs):
     """The results of the statements."""
 
-    row_count: int = Field(description="How many rows all statements touched.")
+    row_count: int = Field(description="The number of rows that all statements affected.")
     results: list[SqlDone] = Field(description="The results of the statements, in order.")
     repeated: bool = Field(
-        description="With `once`: an earlier attempt had done it, and this is its result."
+        description="With `once`: whether an earlier attempt did it; this is then its result."
     )
 
 

@@ -57,14 +57,14 @@ class SqlQueryInputs(ModuleInputs):
     params: dict[str, Any] = Field(
         default_factory=dict,
         description=(
-            "The parameters' values. Text takes the type that the statement wants; an "
+            "The parameters' values. Text takes the type that the statement expects; an "
             "object is jsonb; a list is an array, as for = ANY(:ids), or jsonb if it holds "
             "objects."
         ),
         examples=[{"day": "{{ input.day }}"}],
     )
     max_rows: int = Field(
-        1_000, ge=1, le=MAX_ROWS, description="More rows than this fail the step."
+        1_000, ge=1, le=MAX_ROWS, description="If there are more rows than this, the step fails."
     )
 
 
@@ -73,7 +73,7 @@ class SqlQueryOutputs(ModuleOutputs):
 
     rows: list[dict[str, Any]] = Field(
         description=(
-            "An object a row. numeric is text, dates and times are ISO 8601, bytea is Base64, "
+            "An object per row. numeric is text, dates and times are ISO 8601, bytea is Base64, "
             "uuid and all that JSON does not know are text."
         )
     )

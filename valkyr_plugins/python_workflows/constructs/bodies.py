@@ -30,7 +30,7 @@ def each(
     on_item_error: Literal["fail", "continue"] | None = None,
     **options: Any,
 ) -> list[R]:
-    """Run a body once for each item, in parallel; return the results in the items' order.
+    """Run a body once for each item, in parallel; return the results in the order of the items.
 
     `body` is a step, or a function of the item (and its number, from 0) that calls steps and
     returns a value. `at_most` (100) run at once. A failed item fails the step, unless
@@ -143,8 +143,8 @@ def repeat(
     """Run the steps in the block repeatedly; `with` returns the iteration.
 
     It ends after `count` iterations, or by a condition: `until` and `while_` here, or
-    `turn.until(…)` and `turn.while_(…)` in the block, which can read its steps. More than `at_most`
-    (1,000) iterations fail the step.
+    `turn.until(…)` and `turn.while_(…)` in the block, which can read its steps. The step fails
+    after more than `at_most` (1,000) iterations.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "repeat")

@@ -143,7 +143,7 @@ class TracedSwitch:
 
 
 def switch(value: object, **options: Any) -> TracedSwitch:
-    """Decide by a value; the result has a block for each case, as `with zone.case("DE"):`."""
+    """Branch on a value; the result has a block for each case, such as `with zone.case("DE"):`."""
     return TracedSwitch(value, CallOptions.of(options))
 
 
@@ -182,7 +182,7 @@ def error(result: object) -> Any:
 
 
 def choose(condition: object, then: T, otherwise: T) -> T:
-    """Return `then` if the condition is true, else `otherwise`."""
+    """Return `then` if the condition is true, otherwise `otherwise`."""
     return cast("T", _conditional(condition, then, otherwise))
 
 

@@ -103,7 +103,7 @@ def is_missing(value: object) -> bool:
 
 
 def expr(source: str) -> Any:
-    """Return a template expression, for what Python cannot express: `expr("x if y else z")`.
+    """Return a template expression, for code that Python cannot trace: `expr("x if y else z")`.
 
     The expression names steps by their ids.
     """
