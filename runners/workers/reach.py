@@ -11,7 +11,7 @@ import logging
 import os
 import select
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import psycopg
@@ -28,8 +28,8 @@ from runners.workers import canary
 log = logging.getLogger(__name__)
 
 EVERY, SILENCE = 2.0, 6.0
-# A connection that has not answered for so long is replaced by a new one.
-GIVEN_UP = 3 * SILENCE
+# A connection that has not answered for so long is replaced; a handshake, by one with another host.
+GIVEN_UP, HANDSHAKE = 10.0, 5.0
 QUESTION = b"SELECT 1"
 SEEN_EVERY = 15.0
 SEEN = SQL("UPDATE {} SET seen_at = clock_timestamp() WHERE name = {}")
@@ -39,11 +39,20 @@ STEPS, STEP_SECONDS = 20, 0.02
 
 
 class DatabaseProbe:
-    """A connection of libpq that is asked and heard without waiting."""
+    """A connection of libpq that is asked and heard without waiting.
 
-    def __init__(self, parameters: Mapping[str, Any]) -> None:
-        """Store the arguments of `psycopg.connect`; the first `look` connects."""
-        self._conninfo = conninfo.make_conninfo(**parameters).encode()
+    libpq tries several hosts in turn, but has no time limit for each if nothing waits for it. So
+    each attempt names one host.
+    """
+
+    def __init__(self, parameters: Mapping[str, Any], handshake: float = HANDSHAKE) -> None:
+        """Store the arguments of `psycopg.connect`; the first `look` connects.
+
+        `handshake` is after how many seconds without a connection the next host is tried.
+        """
+        self._targets = [conninfo.make_conninfo(**one).encode() for one in _by_host(parameters)]
+        self._handshake = handshake
+        self._attempt = 0
         self._connection: pq.abc.PGconn | None = None
         self._ready = False
         self._begun_at = self._answered_at = time.monotonic()
@@ -61,7 +70,8 @@ class DatabaseProbe:
             if self._ready and self._hear():
                 self._ask(question)
                 return True
-            if time.monotonic() - max(self._begun_at, self._answered_at) > GIVEN_UP:
+            since = max(self._begun_at, self._answered_at)
+            if time.monotonic() - since > (GIVEN_UP if self._ready else self._handshake):
                 self.close()
         except (psycopg.Error, OSError) as error:
             log.debug("the database gave no answer (%s)", error)
@@ -73,13 +83,18 @@ class DatabaseProbe:
         return time.monotonic() - self._answered_at
 
     def close(self) -> None:
-        """Drop the connection; the next look opens another."""
+        """Drop the connection; the next look opens another.
+
+        It begins with the first host, or after a failed handshake with the next one.
+        """
+        self._attempt = 0 if self._ready else self._attempt + 1
         if self._connection is not None:
             self._connection.finish()
         self._connection, self._ready = None, False
 
     def _begin(self) -> None:
-        self._connection = pq.PGconn.connect_start(self._conninfo)
+        target = self._targets[self._attempt % len(self._targets)]
+        self._connection = pq.PGconn.connect_start(target)
         self._begun_at = time.monotonic()
         if self._connection.status == pq.ConnStatus.BAD:
             raise psycopg.OperationalError(_said(self._connection))
@@ -187,6 +202,17 @@ class Reaching(bootsteps.StartStopStep):
         consumer.consume()
         self._held, self._changing = [], False
         log.warning("the database answers; this worker takes messages again")
+
+
+def _by_host(parameters: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the parameters for each host that they name."""
+    hosts = str(parameters.get("host", "")).split(",")
+    ports = str(parameters.get("port", "")).split(",")
+    if len(hosts) == 1:
+        yield parameters
+        return
+    for place, host in enumerate(hosts):
+        yield {**parameters, "host": host, "port": ports[place if len(ports) > 1 else 0]}
 
 
 def _said(connection: pq.abc.PGconn) -> str:

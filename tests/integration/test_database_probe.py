@@ -1,0 +1,76 @@
+"""The probe that tells a worker whether it reaches the database: it never waits for an answer."""
+
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from runners.process import own_connection
+from runners.workers.reach import SILENCE, DatabaseProbe
+from tests.support.fleet import database_url
+from tests.support.relay import relay
+from tests.support.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def mute() -> Iterator[int]:
+    """The port of a server that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+def to(port: Any, **changes: Any) -> dict[str, Any]:
+    """The parameters of this process, for a port of this machine."""
+    return own_connection.parameters() | {"host": "127.0.0.1", "port": port} | changes
+
+
+def real_port() -> int:
+    return int(own_connection.parameters()["port"])
+
+
+def test_a_look_hears_the_answer_to_the_one_before() -> None:
+    probe = DatabaseProbe(own_connection.parameters())
+    wait_until(probe.look, 10, "the first question")
+
+    asked = time.monotonic()
+    wait_until(probe.look, 10, "the second question, after an answer to the first")
+
+    assert probe.silence() <= time.monotonic() - asked
+    probe.close()
+
+
+def test_a_look_at_a_silent_server_does_not_wait(mute: int) -> None:
+    probe = DatabaseProbe(to(mute))
+
+    before = time.monotonic()
+    asked = [probe.look() for _ in range(3)]
+
+    assert asked == [False] * 3
+    assert time.monotonic() - before < SILENCE / 2
+    assert probe.silence() >= time.monotonic() - before
+    probe.close()
+
+
+def test_a_silent_host_gives_way_to_the_next_one(mute: int) -> None:
+    hosts = {"host": "127.0.0.1,127.0.0.1", "port": f"{mute},{real_port()}"}
+    probe = DatabaseProbe(own_connection.parameters() | hosts, handshake=0.2)
+
+    wait_until(probe.look, 10, "a question to the second host")
+
+    probe.close()
+
+
+def test_a_connection_that_ends_is_replaced() -> None:
+    with relay(database_url()) as line:
+        probe = DatabaseProbe(to(line.port))
+        wait_until(probe.look, 10, "the first question")
+    wait_until(lambda: not probe.look(), 10, "the end of the connection")
+    silence = probe.silence()
+
+    assert not probe.look()
+    assert probe.silence() > silence
+    probe.close()
