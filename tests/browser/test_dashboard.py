@@ -46,6 +46,26 @@ def test_the_first_page_shows_figures_and_changes_its_range(
     expect(chosen).to_have_attribute("aria-current", "page")
 
 
+# The kinds of lines and bars that have no colour of their own.
+UNPAINTED = """() => [...document.querySelectorAll("[class^='vk-line-'], [class^='vk-fill-']")]
+  .filter((one) => {
+    const { fill, stroke } = getComputedStyle(one);
+    const usual = one.className.baseVal.startsWith("vk-line-") ? stroke : fill;
+    return usual === "none" || usual === "rgb(0, 0, 0)";
+  })
+  .map((one) => one.className.baseVal)"""
+
+
+def test_every_line_bar_and_mark_of_the_charts_has_a_colour(
+    busy: Workflow, staff_page: Any
+) -> None:
+    staff_page.goto(f"{staff_page.home}/admin/")
+    expect(staff_page.locator(".vk-legend-mark .vk-line-p95").first).to_be_attached()
+
+    assert staff_page.locator(".vk-plot-area [class^='vk-line-']").count() > 0
+    assert staff_page.evaluate(UNPAINTED) == []
+
+
 def _note_figures(request: Any, asked: list[str]) -> None:
     """Note what the page asks itself for; the browser asks for its icon when it likes."""
     if "/static/" not in request.url:

@@ -64,7 +64,7 @@ def test_bars_stay_in_the_drawing_and_do_not_overlap(numbers: list[list[int]]) -
 
 
 def test_a_line_has_gaps_where_nothing_was_and_dots_where_one_was_alone() -> None:
-    made = line("p50", "half", [1.0, 2.0, None, 3.0, None], linear([3.0]))
+    made = line("p50", "p50", [1.0, 2.0, None, 3.0, None], linear([3.0]))
 
     assert len(made.pieces) == len(made.dots) == 1
     assert len(made.pieces[0].split()) == 2

@@ -18,7 +18,8 @@ STATES = (
     ("timed_out", lazy("timed out")),
     ("failed", lazy("failed")),
 )
-SHARES = ((0.5, "p50", lazy("median")), (0.95, "p95", lazy("p95")), (0.99, "p99", lazy("p99")))
+# Each share has a word, which is its class in figures.css too.
+SHARES = ((0.5, "p50"), (0.95, "p95"), (0.99, "p99"))
 NOTHING = lazy("No executions ended in this period.")
 
 
@@ -137,7 +138,7 @@ def _percentiles(
 ) -> Chart:
     labels = slot_labels(figures)
     values = {
-        word: [of(tally).percentile(share) for tally in figures.slots] for share, word, _ in SHARES
+        word: [of(tally).percentile(share) for tally in figures.slots] for share, word in SHARES
     }
     known = [value for column in values.values() for value in column if value is not None]
     scale = logarithmic(known)
@@ -147,16 +148,16 @@ def _percentiles(
         title,
         f"{title}: {whole}.",
         note=whole,
-        lines=[line(word, kind, values[word], scale) for _, word, kind in SHARES],
-        legend=[(kind, word) for _, word, kind in SHARES],
+        lines=[line(word, word, values[word], scale) for _, word in SHARES],
+        legend=[(word, word) for _, word in SHARES],
         y_labels=[decade(tick) for tick in scale.ticks],
         x_labels=_few(labels),
         grid=grid(scale),
-        headers=(gettext("From (UTC)"), *(word for _, word, _ in SHARES), gettext("counted")),
+        headers=(gettext("From (UTC)"), *(word for _, word in SHARES), gettext("counted")),
         rows=[
             [
                 label,
-                *(marks.took(values[word][place]) for _, word, _ in SHARES),
+                *(marks.took(values[word][place]) for _, word in SHARES),
                 f"{of(tally).total:,}",
             ]
             for place, (label, tally) in enumerate(zip(labels, figures.slots, strict=True))
@@ -170,8 +171,7 @@ def summary(histogram: Histogram) -> str:
     if not histogram.total:
         return marks.EMPTY
     return ", ".join(
-        f"{word}{marks.NO_BREAK}{marks.took(histogram.percentile(share))}"
-        for share, word, _ in SHARES
+        f"{word}{marks.NO_BREAK}{marks.took(histogram.percentile(share))}" for share, word in SHARES
     )
 
 
