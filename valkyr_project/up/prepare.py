@@ -68,6 +68,12 @@ def static_is_current(environment: Mapping[str, str]) -> bool:
     return root.is_dir() and stamp.is_file() and stamp.read_text() == _fingerprint()
 
 
+def sources() -> list[Path]:
+    """Return the folders of the project's own static files, those of plugins among them."""
+    own = [PROJECT / "valkyr_project" / "overrides", *PROJECT.glob("*/static")]
+    return [*own, *PROJECT.glob("valkyr_plugins/*/static")]
+
+
 def _static_root(environment: Mapping[str, str]) -> Path:
     """Return the folder in the settings, without loading them."""
     given = environment.get("VALKYR_STATIC_ROOT", "").strip()
@@ -79,13 +85,13 @@ def _stamp(root: Path) -> Path:
 
 
 def _fingerprint() -> str:
-    """Return a fingerprint of the installed packages and the project's static files."""
+    """Return a fingerprint of the packages, the chosen plugins and the static files' sources."""
     pinned = PROJECT / "requirements.txt"
     # In an installed package, the names of the installed distributions identify the code.
     names = "\n".join(sorted(path.name for path in PROJECT.glob("*.dist-info")))
     digest = hashlib.sha256(pinned.read_bytes() if pinned.exists() else names.encode())
-    places = [PROJECT / "valkyr_project" / "overrides", *PROJECT.glob("*/static")]
-    for path in sorted(file for place in places for file in place.rglob("*")):
+    digest.update(os.environ.get("VALKYR_PLUGINS", "").encode())
+    for path in sorted(file for place in sources() for file in place.rglob("*")):
         facts = path.stat()
         digest.update(f"{path.relative_to(PROJECT)} {facts.st_mtime_ns} {facts.st_size}\n".encode())
     return digest.hexdigest()

@@ -1,0 +1,36 @@
+"""Static files are collected again once anything that they are made of has changed."""
+
+from pathlib import Path
+
+import pytest
+
+from valkyr_project.up import prepare
+from valkyr_project.up.options import PROJECT
+
+
+def test_every_static_file_of_the_project_is_watched() -> None:
+    watched = prepare.sources()
+
+    apps = [PROJECT / app for app in ("executions", "runners", "dlq", "valkyr_project")]
+    folders = [
+        folder
+        for app in (*apps, *(PROJECT / "valkyr_plugins").iterdir())
+        for folder in app.rglob("static")
+        if "node_modules" not in folder.parts and any(folder.iterdir())
+    ]
+
+    assert len(folders) > 2
+    assert [folder for folder in folders if folder not in watched] == []
+
+
+def test_other_plugins_have_other_static_files(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    root = tmp_path / "files"
+    root.mkdir()
+    prepare._stamp(root).write_text(prepare._fingerprint())
+    assert prepare.static_is_current({"VALKYR_STATIC_ROOT": str(root)})
+
+    monkeypatch.setenv("VALKYR_PLUGINS", "alerts,connectors")
+
+    assert not prepare.static_is_current({"VALKYR_STATIC_ROOT": str(root)})
