@@ -39,15 +39,17 @@ export function begin(): void {
   });
 }
 
-/** Show all of it. */
-export const fit = (): void =>
+/** Show all of it, with this share of the canvas left free around it. */
+export const fitWithin = (padding: number): void =>
   void flow?.fitView({
-    padding: 0.12,
+    padding,
     maxZoom: 1,
     duration: duration(),
     // In an overview all nodes are hidden.
     includeHiddenNodes: true,
   });
+
+export const fit = (): void => fitWithin(0.12);
 
 /** Show these tasks as large as they fit. */
 export const zoomTo = (ids: readonly string[]): void =>

@@ -5,7 +5,7 @@ import { nameOf } from "../canvas/names";
 import { Plane } from "../canvas/Plane";
 import { useGraph } from "../canvas/useGraph";
 import { openAround } from "../canvas/useRevealing";
-import { fit as fitGraph, pan, reveal, zoomIn, zoomOut } from "../canvas/viewport";
+import { fitWithin, pan, reveal, zoomIn, zoomOut } from "../canvas/viewport";
 import { modulesOf } from "../document/modules";
 import { everyTask } from "../document/paths";
 import { reach, type Size } from "../document/sizes";
@@ -22,6 +22,9 @@ const FIRST_VIEW = { padding: 0.06, maxZoom: 1 };
 /** How high the graph is at least and at most, in pixels; people may pull it larger. */
 const HEIGHT = { least: 180, most: 380, air: 56 };
 const STEP = 60;
+
+/** Later views are as the first one, so that it does not depend on which comes last. */
+const fitGraph = (): void => fitWithin(FIRST_VIEW.padding);
 
 /** The graph of the version that runs, coloured by state. */
 export function Graph() {
