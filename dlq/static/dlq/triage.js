@@ -1,23 +1,6 @@
 // Work through a list by keyboard. Off while typing, and off for who switches it off (WCAG 2.1.4).
 (() => {
   const KEPT = "valkyrShortcuts";
-  const MEANINGS = [
-    ["j", "next row"],
-    ["k", "previous row"],
-    ["x", "select the row"],
-    ["Enter or o", "open the row"],
-    ["r", "requeue or redrive it"],
-    ["d", "discard it"],
-    ["a", "acknowledge it (groups)"],
-    ["s", "snooze it (groups)"],
-    ["m", "write a note (groups)"],
-    ["n", "next page"],
-    ["p", "previous page"],
-    ["/", "search"],
-    ["g g", "failure groups"],
-    ["g e", "dead letters"],
-    ["?", "this list"],
-  ];
   // Where `g g` and `g e` go: the page says it.
   const go = (key) => {
     const { groups, entries } = document.querySelector("[data-shortcuts]").dataset;
@@ -63,27 +46,12 @@
   }
 
   function dialog() {
-    let shown = document.querySelector("dialog.vk-keys");
-    if (!shown) {
-      shown = document.createElement("dialog");
-      shown.className = "vk-keys";
-      shown.setAttribute("aria-labelledby", "vk-keys-title");
-      const title = Object.assign(document.createElement("h2"), { id: "vk-keys-title", textContent: "Shortcuts" });
-      const list = document.createElement("dl");
-      for (const [key, meaning] of MEANINGS) {
-        const term = document.createElement("dt");
-        term.append(Object.assign(document.createElement("kbd"), { textContent: key }));
-        list.append(term, Object.assign(document.createElement("dd"), { textContent: meaning }));
-      }
-      const label = document.createElement("label");
-      const box = Object.assign(document.createElement("input"), { type: "checkbox", checked: on() });
-      box.addEventListener("change", () => localStorage.setItem(KEPT, box.checked ? "on" : "off"));
-      label.append(box, "Use single keys as shortcuts");
-      const close = Object.assign(document.createElement("button"), { type: "button", textContent: "Close", className: "vk-button" });
-      close.addEventListener("click", () => shown.close());
-      shown.append(title, list, label, close);
-      document.body.append(shown);
-    }
+    const shown = document.querySelector("dialog.vk-keys");
+    if (!shown || shown.open) return;
+    const box = shown.querySelector("[data-keys]");
+    box.checked = on();
+    box.onchange = () => localStorage.setItem(KEPT, box.checked ? "on" : "off");
+    shown.querySelector("[data-close]").onclick = () => shown.close();
     shown.showModal();
   }
 

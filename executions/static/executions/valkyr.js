@@ -7,7 +7,7 @@
     if (!button) return;
     event.preventDefault();
     const done = () => {
-      button.setAttribute("aria-label", "Copied");
+      button.setAttribute("aria-label", document.querySelector("[data-copied]")?.dataset.copied ?? "Copied");
       button.querySelector("span").textContent = "check";
     };
     if (navigator.clipboard) navigator.clipboard.writeText(button.dataset.copy).then(done, () => {});
@@ -58,7 +58,7 @@
     if (!button) return;
     paused = !paused;
     button.setAttribute("aria-pressed", String(paused));
-    button.textContent = paused ? "Resume updates" : "Pause updates";
+    button.textContent = paused ? button.dataset.resume : button.dataset.pause;
   });
   const fetched = async (address) => {
     const answer = await fetch(address).catch(() => null);
