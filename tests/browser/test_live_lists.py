@@ -70,3 +70,17 @@ def test_a_paused_list_stays_as_it_is(listed: Any) -> None:
     with listed.expect_response(lambda answer: answer.url.endswith(EXECUTIONS)):
         listed.get_by_role("button", name="Paused").click()
     expect(body(listed)).to_contain_text("failed")
+
+
+def test_a_row_that_no_longer_fits_the_filter_shows_its_present_state(staff_page: Any) -> None:
+    rows.execution(rows.workflow())
+    staff_page.clock.install()
+    address = f"{EXECUTIONS}?state=running"
+    assert staff_page.goto(f"{staff_page.home}{address}").status == 200
+    expect(body(staff_page)).to_contain_text("running")
+
+    WorkflowExecution.objects.update(state="FAILED", finished_at=timezone.now())
+    with staff_page.expect_response(lambda answer: answer.url.endswith(EXECUTIONS)):
+        staff_page.clock.run_for(A_LOOK)
+
+    expect(body(staff_page)).to_contain_text("failed")

@@ -41,17 +41,26 @@
     if (added && button.textContent !== text) button.textContent = text;
   }
 
+  // The rows of a list as the server has them now; null without an answer.
+  async function read(address) {
+    const answer = await fetch(address, { headers: { Accept: "text/html" } });
+    if (!answer.ok || answer.redirected) return null;
+    return rows(new DOMParser().parseFromString(await answer.text(), "text/html"));
+  }
+
   async function look() {
     if (asking || paused() || document.hidden || document.querySelector("dialog[open]")) return;
     asking = true;
     try {
-      const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-      if (!answer.ok || answer.redirected) return;
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const fresh = await read(location.href);
+      if (!fresh) return;
       const shown = new Map(rows(document).map((row) => [key(row), row]));
-      const fresh = rows(page);
-      for (const row of fresh) if (shown.has(key(row))) renew(shown.get(key(row)), row);
+      const here = new Set(fresh.map(key));
       if (first()) say(fresh.filter((row) => !shown.has(key(row))).length);
+      // A row that no longer fits the filter shows its present state, from the whole list.
+      const left = location.search && [...shown.keys()].some((one) => !here.has(one));
+      const others = left ? ((await read(location.pathname)) ?? []).filter((row) => !here.has(key(row))) : [];
+      for (const row of [...fresh, ...others]) if (shown.has(key(row))) renew(shown.get(key(row)), row);
     } catch {
       // The network is away; the next look may succeed.
     } finally {
