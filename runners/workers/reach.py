@@ -27,15 +27,16 @@ from runners.workers import canary
 
 log = logging.getLogger(__name__)
 
-EVERY, SILENCE = 2.0, 6.0
+# It looks this often, so that a handshake over a slow network takes a few looks a round trip.
+LOOK_EVERY, ASK_EVERY, SILENCE = 0.25, 2.0, 6.0
 # A connection that has not answered for so long is replaced; a handshake, by one with another host.
-GIVEN_UP, HANDSHAKE = 10.0, 5.0
+GIVEN_UP, HANDSHAKE = 10.0, 8.0
 QUESTION = b"SELECT 1"
 SEEN_EVERY = 15.0
 SEEN = SQL("UPDATE {} SET seen_at = clock_timestamp() WHERE name = {}")
 ANSWERS = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 # Messages of a handshake that one look handles, and how long it waits for each.
-STEPS, STEP_SECONDS = 20, 0.02
+STEPS, STEP_SECONDS = 20, 0.01
 
 
 class DatabaseProbe:
@@ -56,9 +57,10 @@ class DatabaseProbe:
         self._connection: pq.abc.PGconn | None = None
         self._ready = False
         self._begun_at = self._answered_at = time.monotonic()
+        self._asked_at = float("-inf")
 
     def look(self, question: bytes = QUESTION) -> bool:
-        """Hear an answer, if there is one, and ask; connect first, if necessary.
+        """Hear an answer, if there is one, and ask again after 2 s; connect first, if necessary.
 
         Returns whether the question was sent.
         """
@@ -67,7 +69,7 @@ class DatabaseProbe:
                 self._begin()
             if not self._ready:
                 self._connect()
-            if self._ready and self._hear():
+            if self._ready and self._hear() and time.monotonic() - self._asked_at >= ASK_EVERY:
                 self._ask(question)
                 return True
             since = max(self._begun_at, self._answered_at)
@@ -90,7 +92,7 @@ class DatabaseProbe:
         self._attempt = 0 if self._ready else self._attempt + 1
         if self._connection is not None:
             self._connection.finish()
-        self._connection, self._ready = None, False
+        self._connection, self._ready, self._asked_at = None, False, float("-inf")
 
     def _begin(self) -> None:
         target = self._targets[self._attempt % len(self._targets)]
@@ -132,6 +134,7 @@ class DatabaseProbe:
 
     def _ask(self, question: bytes) -> None:
         assert self._connection is not None
+        self._asked_at = time.monotonic()
         self._connection.send_query(question)
         self._connection.flush()
 
@@ -157,7 +160,7 @@ class Reaching(bootsteps.StartStopStep):
         """Ask periodically; a new connection to the broker consumes all queues."""
         self._held, self._changing = [], False
         self._probe = DatabaseProbe(own_connection.parameters())
-        self._timer = parent.timer.call_repeatedly(EVERY, self._look, (parent, self._probe))
+        self._timer = parent.timer.call_repeatedly(LOOK_EVERY, self._look, (parent, self._probe))
 
     def stop(self, parent: Any) -> None:
         """Stop asking while there is no broker."""

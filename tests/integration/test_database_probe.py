@@ -1,5 +1,6 @@
 """The probe that tells a worker whether it reaches the database: it never waits for an answer."""
 
+import itertools
 import socket
 import time
 from collections.abc import Iterator
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from runners.process import own_connection
-from runners.workers.reach import SILENCE, DatabaseProbe
+from runners.workers.reach import ASK_EVERY, LOOK_EVERY, SILENCE, DatabaseProbe
 from tests.support.fleet import database_url
 from tests.support.relay import relay
 from tests.support.waiting import wait_until
@@ -64,13 +65,34 @@ def test_a_silent_host_gives_way_to_the_next_one(mute: int) -> None:
     probe.close()
 
 
-def test_a_connection_that_ends_is_replaced() -> None:
+def test_a_connection_that_ended_gives_no_answer() -> None:
     with relay(database_url()) as line:
         probe = DatabaseProbe(to(line.port))
         wait_until(probe.look, 10, "the first question")
-    wait_until(lambda: not probe.look(), 10, "the end of the connection")
-    silence = probe.silence()
+    asked = time.monotonic()
 
-    assert not probe.look()
-    assert probe.silence() > silence
+    wait_until(lambda: probe.look() or probe.silence() > ASK_EVERY + 1, 10, "silence")
+
+    assert probe.silence() > time.monotonic() - asked - 1
     probe.close()
+
+
+def test_a_slow_network_is_no_silence() -> None:
+    """The looks are as far apart as a worker's."""
+    with relay(database_url()) as line:
+        line.slow(0.2)
+        probe = DatabaseProbe(to(line.port))
+        due = itertools.count(time.monotonic(), LOOK_EVERY)
+
+        def look_when_due() -> bool:
+            nonlocal at
+            if time.monotonic() < at:
+                return False
+            at = next(due)
+            return probe.look()
+
+        at = next(due)
+        wait_until(look_when_due, 10, "the first question")
+        wait_until(look_when_due, 10, "the second question, after an answer to the first")
+        assert probe.silence() < SILENCE / 2
+        probe.close()
