@@ -36,7 +36,7 @@ SEEN_EVERY = 15.0
 SEEN = SQL("UPDATE {} SET seen_at = clock_timestamp() WHERE name = {}")
 ANSWERS = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 # Messages of a handshake that one look handles, and how long it waits for each.
-STEPS, STEP_SECONDS = 20, 0.01
+STEPS, STEP_MILLISECONDS = 20, 10
 
 
 class DatabaseProbe:
@@ -107,9 +107,11 @@ class DatabaseProbe:
         assert connection is not None
         wanted = pq.PollingStatus.WRITING
         for _ in range(STEPS):
-            reads = [connection.socket] if wanted == pq.PollingStatus.READING else []
-            writes = [] if reads else [connection.socket]
-            if not any(select.select(reads, writes, [], STEP_SECONDS)):
+            # Not `select`, which takes no file descriptor above 1,023.
+            ready = select.poll()
+            reads = wanted == pq.PollingStatus.READING
+            ready.register(connection.socket, select.POLLIN if reads else select.POLLOUT)
+            if not ready.poll(STEP_MILLISECONDS):
                 return
             wanted = pq.PollingStatus(connection.connect_poll())
             if wanted == pq.PollingStatus.FAILED:
@@ -150,7 +152,7 @@ class Reaching(bootsteps.StartStopStep):
         self._timer: Any = None
         self._probe: DatabaseProbe | None = None
         self._held: list[Any] = []
-        self._changing = False
+        self._holds = self._changing = False
         self._seen = SEEN.format(
             Identifier(Runner._meta.db_table), Literal(os.environ.get("RUNNER_ID", ""))
         ).as_bytes()
@@ -158,7 +160,7 @@ class Reaching(bootsteps.StartStopStep):
 
     def start(self, parent: Any) -> None:
         """Ask periodically; a new connection to the broker consumes all queues."""
-        self._held, self._changing = [], False
+        self._held, self._holds, self._changing = [], False, False
         self._probe = DatabaseProbe(own_connection.parameters())
         self._timer = parent.timer.call_repeatedly(LOOK_EVERY, self._look, (parent, self._probe))
 
@@ -181,29 +183,30 @@ class Reaching(bootsteps.StartStopStep):
         if probe.look(self._seen if seen else QUESTION) and seen:
             self._seen_at = time.monotonic()
         cut = probe.silence() > SILENCE
-        if cut != bool(self._held) and not self._changing:
+        if cut != self._holds and not self._changing:
             # A pool of threads has its timer in another thread than its consumer.
             self._changing = True
             parent.call_soon(self._hold if cut else self._resume, parent)
 
     def _hold(self, parent: Any) -> None:
+        self._holds, self._changing = True, False
         consumer = parent.task_consumer
         ours = _alone(parent.app.amqp.queues.consume_from)
         self._held = [queue for queue in consumer.queues if queue.name in ours]
         for queue in self._held:
             consumer.cancel_by_queue(queue.name)
-        self._changing = False
         log.warning(
             "the database has not answered for %g s; this worker takes no messages until it does",
             SILENCE,
         )
 
     def _resume(self, parent: Any) -> None:
+        self._holds, self._changing = False, False
         consumer = parent.task_consumer
         for queue in self._held:
             consumer.add_queue(queue)
         consumer.consume()
-        self._held, self._changing = [], False
+        self._held = []
         log.warning("the database answers; this worker takes messages again")
 
 

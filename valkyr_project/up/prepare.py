@@ -58,14 +58,14 @@ def static() -> None:
 
     root = _static_root(os.environ)
     call_command("collectstatic", interactive=False, verbosity=0, clear=root.exists())
-    _stamp(root).write_text(_fingerprint())
+    _stamp(root).write_text(fingerprint())
 
 
 def static_is_current(environment: Mapping[str, str]) -> bool:
     """Return whether the collected files match the current packages and project."""
     root = _static_root(environment)
     stamp = _stamp(root)
-    return root.is_dir() and stamp.is_file() and stamp.read_text() == _fingerprint()
+    return root.is_dir() and stamp.is_file() and stamp.read_text() == fingerprint()
 
 
 def sources() -> list[Path]:
@@ -84,7 +84,7 @@ def _stamp(root: Path) -> Path:
     return root.with_name(root.name + ".stamp")
 
 
-def _fingerprint() -> str:
+def fingerprint() -> str:
     """Return a fingerprint of the packages, the chosen plugins and the static files' sources."""
     pinned = PROJECT / "requirements.txt"
     # In an installed package, the names of the installed distributions identify the code.
