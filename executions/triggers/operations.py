@@ -9,6 +9,7 @@ from django.utils import timezone
 from executions.access import Action
 from executions.access.actor import Actor
 from executions.access.operation import Operation
+from executions.errors import WrongState
 from executions.models import Trigger, WorkflowExecution
 from executions.states import Permission, TriggerType
 from executions.triggers import webhook
@@ -43,6 +44,8 @@ def _resume(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Trigger:
 
 def _run_now(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
     trigger = Trigger.objects.select_related("workflow").get(pk=pk)
+    if refused := _refuse_run(trigger):
+        raise WrongState(refused, "RETIRED" if trigger.retired_at else "NO_SCHEDULE")
     return start_execution(
         trigger.workflow, {}, actor=actor, trigger=trigger, reason=data.get("reason", "")
     ).execution

@@ -1,14 +1,18 @@
 """A list that is looked at stays current: rows change in place, new ones are counted."""
 
+import json
 from typing import Any
 
 import pytest
+from django.contrib.admin.views.main import PAGE_VAR
 from django.utils import timezone
 from playwright.sync_api import expect
 
+from dlq.admin.keyset import CURSORS
 from executions.models import Workflow, WorkflowExecution
 from tests.support import admin_rows as rows
 from tests.support.accessibility import findings
+from tests.support.stack import PROJECT
 
 EXECUTIONS = "/admin/executions/workflowexecution/"
 # Longer than the list waits between two looks, in milliseconds of the page's clock.
@@ -22,6 +26,12 @@ def listed(staff_page: Any) -> Any:
     staff_page.clock.install()
     assert staff_page.goto(f"{staff_page.home}{EXECUTIONS}").status == 200
     return staff_page
+
+
+def test_the_script_knows_the_parameters_of_every_kind_of_pages() -> None:
+    script = (PROJECT / "executions/static/executions/live.js").read_text()
+
+    assert json.dumps([PAGE_VAR, *CURSORS]) in script
 
 
 def body(page: Any) -> Any:

@@ -9,9 +9,11 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from executions.database.clock import database_now
+from executions.errors import WrongState
 from executions.models import Activity, Membership, Trigger, WorkflowExecution
 from executions.triggers import cron, sync
 from executions.triggers.cron_schedule import GRACE
+from executions.triggers.operations import RUN_NOW
 from tests.contract.people import an_author
 from tests.support.schedules import ACTOR, let_pass, queued, scheduled, statuses, workspace
 
@@ -201,3 +203,16 @@ def test_a_schedule_runs_once_on_demand(client: Client) -> None:
     execution = WorkflowExecution.objects.get()
     assert (execution.trigger, execution.trigger_type) == (trigger, "MANUAL")
     assert not trigger.ticks.exists()
+
+
+def test_only_a_schedule_runs_on_demand() -> None:
+    hook = scheduled()
+    Trigger.objects.filter(pk=hook.pk).update(type="WEBHOOK")
+    retired = scheduled()
+    Trigger.objects.filter(pk=retired.pk).update(enabled=False, retired_at=database_now())
+
+    for row in (hook, retired):
+        with pytest.raises(WrongState):
+            RUN_NOW.apply(row.pk, ACTOR, {})
+
+    assert not WorkflowExecution.objects.exists()

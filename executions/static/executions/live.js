@@ -6,7 +6,7 @@
   if (window.vkLive) return;
   window.vkLive = true;
   const PAUSED = "valkyr-live-paused";
-  const PAGES = ["p", "after", "before"]; // only the first page can have new rows
+  const PAGES = ["p", "next", "previous"]; // parameters of other pages than the first
   const seen = new Map(); // a cell's HTML as the server last sent it, by row and place
   let strip = null;
   let asking = false;

@@ -16,6 +16,7 @@ from executions.models import Credential, Workspace
 from runners.modules.base import StepError
 from tests.support.engine_database import engine_database
 from tests.support.issuing import IssuingServer
+from tests.support.waiting import wait_until
 from tests.support.workflows import ACTOR, default_workspace
 from valkyr_plugins.short_lived import oauth2
 
@@ -274,12 +275,9 @@ def test_an_answer_without_a_time_is_kept_for_minutes(server: IssuingServer) -> 
 
 
 def _until_asked(server: IssuingServer) -> None:
-    deadline = time.monotonic() + 10
-    while server.count("/token") == 0 and time.monotonic() < deadline:
-        time.sleep(0.005)
+    wait_until(lambda: server.count("/token") > 0, 10, "a request for a token")
 
 
 def _wait(seconds: float) -> None:
     until = time.monotonic() + seconds + 0.01
-    while time.monotonic() < until:
-        time.sleep(0.01)
+    wait_until(lambda: time.monotonic() >= until, seconds + 10, "the end of the values")

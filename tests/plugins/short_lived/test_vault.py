@@ -17,6 +17,7 @@ from runners.modules.base import StepError
 from runners.modules.egress import ruled_by
 from runners.states import ErrorType
 from tests.support.issuing import IssuingServer
+from tests.support.waiting import wait_until
 from valkyr_plugins.short_lived import requests, vault
 
 PATH = "/v1/database/creds/app"
@@ -59,9 +60,7 @@ def test_concurrent_steps_read_it_once(server: IssuingServer) -> None:
     server.held.clear()
     with ThreadPoolExecutor(8) as threads:
         asking = [threads.submit(read, one) for _ in range(8)]
-        deadline = time.monotonic() + 10
-        while server.count(PATH) == 0 and time.monotonic() < deadline:
-            time.sleep(0.005)
+        wait_until(lambda: server.count(PATH) > 0, 10, "a request for the secret")
         server.held.set()
         found = {values.result().fields["token"] for values in asking}
 
@@ -284,5 +283,4 @@ def test_good_fields_are_kept() -> None:
 def _wait_for_margin(seconds: float) -> Any:
     """Wait until a lease of these seconds is near its end, by the share that is kept back."""
     until = time.monotonic() + seconds * (1 - issuing.SHARE) + 0.01
-    while time.monotonic() < until:
-        time.sleep(0.01)
+    wait_until(lambda: time.monotonic() >= until, seconds + 10, "the margin before the end")

@@ -35,7 +35,7 @@ from valkyr_plugins.redrive.options import (
 
 # To start more than this, the user must type the number.
 TYPED_ABOVE = 100
-# What the form proposes for so many: a few first, and a stop if they fail again.
+# For more entries than that, the form proposes a canary and a percentage of failures to stop at.
 CAREFUL = {"canary": 10, "stop_above": 20}
 
 
@@ -258,7 +258,7 @@ def may_go(
 
 
 def proposed(count: int) -> dict[str, Any]:
-    """Return the form's first values for so many entries."""
+    """Return the form's initial values for a redrive of `count` entries."""
     return {"scope": "STEP"} | (CAREFUL if count > TYPED_ABOVE else {})
 
 
