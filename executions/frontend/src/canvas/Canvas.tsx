@@ -8,8 +8,10 @@ import { useClipboard } from "./clipboard";
 import { mayLink, onConnect, onConnectEnd, onReconnect } from "./connecting";
 import { EmptyCanvas } from "./EmptyCanvas";
 import type { CanvasNode } from "./graph";
+import { NodeBar } from "./NodeBar";
 import { NoticeLine } from "./NoticeLine";
 import { Plane } from "./Plane";
+import { usePointed } from "./pointed";
 import { SelectionBar } from "./SelectionBar";
 import { SizeWarning } from "./SizeWarning";
 import { Toolbar } from "./Toolbar";
@@ -36,8 +38,10 @@ function Graph() {
   const empty = useDocument().tasks.length === 0;
   useClipboard();
   useRevealing();
+  const { pointed, listeners } = usePointed();
   return (
     <section
+      {...listeners}
       className="canvas"
       aria-label={t("canvas.canvas")}
       tabIndex={-1}
@@ -71,6 +75,7 @@ function Graph() {
         <Toolbar />
         <SelectionBar />
         <SizeWarning count={nodes.length} />
+        {pointed && <NodeBar pointed={pointed} />}
       </Plane>
       {empty && <EmptyCanvas />}
       <NoticeLine />

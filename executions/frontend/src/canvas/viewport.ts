@@ -17,14 +17,25 @@ const MARGIN = 48;
 
 let flow: Flow | null = null;
 
+/** The task that is to be in the middle as soon as it is drawn. */
+let wanted: TaskPath | null = null;
+
 export function setFlow(instance: Flow | null): void {
   flow = instance;
 }
 
+/** Bring a task into the middle, now or when the canvas has drawn it. */
+export function centre(path: TaskPath): void {
+  wanted = path;
+  reveal(path);
+}
+
 const duration = (): number => (matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 220);
 
-/** A long workflow does not fit at a size that can be read: begin at its start instead. */
+/** A long workflow does not fit at a size that can be read: begin at its start instead, or at the
+ * task that is wanted. */
 export function begin(): void {
+  if (wanted !== null && reveal(wanted)) return;
   const page = pageBox();
   if (!flow || !page || flow.getZoom() >= READABLE) return;
   const nodes = flow.getNodes().filter((node) => !node.parentId);
@@ -87,7 +98,8 @@ export function reveal(id: string, readable = false): boolean {
     from.x < page.right - 20 &&
     to.y > page.top + 20 &&
     from.y < page.bottom - 20;
-  if (!seen || (readable && flow.getZoom() < FAR)) {
+  if (!seen || wanted === id || (readable && flow.getZoom() < FAR)) {
+    wanted = null;
     const zoom = Math.max(flow.getZoom(), 0.6);
     void flow.setCenter(x + width / 2, y + height / 2, { zoom, duration: duration() });
   }
