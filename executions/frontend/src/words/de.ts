@@ -953,6 +953,11 @@ export const de = {
   "running.aTestRunNeedsARole":
     "Sie brauchen die Berechtigung, diesen Workflow zu ändern und zu starten.",
   "running.itRunsAsAWhole": "Sie liegt in einer Schleife oder einem Map, die als Ganzes laufen.",
+  "running.latestExecutions": "Neueste Ausführungen",
+  "running.newExecutions": { one: "{count} neue", other: "{count} neue" },
+  "running.noExecutionsYet":
+    "Noch keine Ausführungen. Führen Sie den Entwurf als Test aus und verfolgen Sie ihn hier.",
+  "running.openPageOf": "Seite der Ausführung öffnen, {state}, {time}",
   "running.days": "{value} Tagen",
 
   // saving
@@ -1054,6 +1059,8 @@ export const de = {
   "shell.showInspector": "Details anzeigen",
   "shell.closePalette": "Module schließen",
   "shell.closeInspector": "Details schließen",
+  "shell.executions": "Ausführungen",
+  "shell.modulesAndExecutions": "Module und Ausführungen",
   "shell.modules": "Module",
   "shell.loadingTheWorkflow": "Workflow wird geladen…",
   "shell.theWorkflowCouldNotBeLoaded": "Der Workflow konnte nicht geladen werden",

@@ -925,6 +925,10 @@ export const en = {
   "running.runThisTaskAlone": "Run this task only",
   "running.aTestRunNeedsARole": "You need permission to change and start this workflow.",
   "running.itRunsAsAWhole": "It is inside a loop or map, which runs as a whole.",
+  "running.latestExecutions": "Latest executions",
+  "running.newExecutions": { one: "{count} new", other: "{count} new" },
+  "running.noExecutionsYet": "No executions yet. Run the draft as a test, and watch it here.",
+  "running.openPageOf": "Open the page of the execution, {state}, {time}",
   "running.days": "{value} days",
 
   // saving
@@ -1022,6 +1026,8 @@ export const en = {
   "shell.showInspector": "Show details",
   "shell.closePalette": "Close modules",
   "shell.closeInspector": "Close details",
+  "shell.executions": "Executions",
+  "shell.modulesAndExecutions": "Modules and executions",
   "shell.modules": "Modules",
   "shell.loadingTheWorkflow": "Loading the workflow…",
   "shell.theWorkflowCouldNotBeLoaded": "The workflow could not be loaded",

@@ -938,6 +938,11 @@ export const es = {
   "running.runThisTaskAlone": "Ejecutar solo esta tarea",
   "running.aTestRunNeedsARole": "Necesita permiso para cambiar e iniciar este flujo.",
   "running.itRunsAsAWhole": "Está dentro de un bucle o map, que se ejecuta como un todo.",
+  "running.latestExecutions": "Últimas ejecuciones",
+  "running.newExecutions": { one: "{count} nueva", other: "{count} nuevas" },
+  "running.noExecutionsYet":
+    "Aún no hay ejecuciones. Ejecute el borrador como prueba y obsérvelo aquí.",
+  "running.openPageOf": "Abrir la página de la ejecución, {state}, {time}",
   "running.days": "{value} días",
 
   // saving
@@ -1035,6 +1040,8 @@ export const es = {
   "shell.showInspector": "Mostrar los detalles",
   "shell.closePalette": "Cerrar los módulos",
   "shell.closeInspector": "Cerrar los detalles",
+  "shell.executions": "Ejecuciones",
+  "shell.modulesAndExecutions": "Módulos y ejecuciones",
   "shell.modules": "Módulos",
   "shell.loadingTheWorkflow": "Cargando el flujo…",
   "shell.theWorkflowCouldNotBeLoaded": "No se pudo cargar el flujo",
