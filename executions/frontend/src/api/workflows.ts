@@ -51,8 +51,14 @@ export const validate = async (
   (await ask<Validation>(at(id, "/validate"), { method: "POST", json: { definition }, signal }))
     .data;
 
-export const publish = async (id: string): Promise<Published> =>
-  (await ask<Published>(at(id, "/publish"), { method: "POST", json: {} })).data;
+/** Publish the draft; with a number, that earlier version again. */
+export const publish = async (id: string, again?: number): Promise<Published> =>
+  (
+    await ask<Published>(at(id, "/publish"), {
+      method: "POST",
+      json: again === undefined ? {} : { version: again },
+    })
+  ).data;
 
 /** The versions, newest first; `next` is the address of a later page, from `nextPage`. */
 export const listVersions = (id: string, next?: string): Promise<Answer<VersionSummary[]>> =>

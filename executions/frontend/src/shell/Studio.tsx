@@ -9,6 +9,7 @@ import { Banners } from "../saving/Banners";
 import { Keeper } from "../saving/Keeper";
 import { Button } from "../shared/Button";
 import { useStudio } from "../store/studio";
+import { PublishedBanner } from "../versions/PublishedBanner";
 import { t } from "../words/t";
 import { YamlView } from "../yaml/YamlView";
 import { Dialogs } from "./Dialogs";
@@ -55,6 +56,7 @@ function Regions() {
       <div className="banners">
         <ReadOnly />
         <Banners />
+        <PublishedBanner />
       </div>
       <SidePanel side="palette">
         <LeftSide />

@@ -1162,6 +1162,14 @@ export const de = {
   "versions.versionIsTheDraftNowSave":
     "Version {number} ist jetzt der Entwurf; speichern Sie ihn, um ihn zu behalten",
   "versions.fileName": "{name} Version {number}",
+  "versions.undoPublishing": "Veröffentlichung rückgängig machen",
+  "versions.runVersionAgain":
+    "Neue Ausführungen verwenden wieder Version {number}. Der Entwurf bleibt unverändert.",
+  "versions.versionRunsAgain":
+    "Version {before} läuft wieder, als Version {number}. Der Entwurf ist unverändert.",
+  "versions.anotherVersionSince":
+    "Inzwischen wurde Version {number} veröffentlicht. Unter „Versionen“ können Sie eine andere wiederherstellen.",
+  "versions.hideThisNote": "Hinweis ausblenden",
   "versions.publishedVersion": "Version {number} veröffentlicht",
   "versions.publish": "Veröffentlichen",
   "versions.nothingToPublish": "Nichts zu veröffentlichen. {reason}",

@@ -1126,6 +1126,14 @@ export const en = {
   "versions.restoreAsDraft": "Restore as draft",
   "versions.versionIsTheDraftNowSave": "Version {number} is now the draft; save it to keep it",
   "versions.fileName": "{name} version {number}",
+  "versions.undoPublishing": "Undo publishing",
+  "versions.runVersionAgain":
+    "New executions run version {number} again. The draft stays as it is.",
+  "versions.versionRunsAgain":
+    "Version {before} runs again, as version {number}. The draft is unchanged.",
+  "versions.anotherVersionSince":
+    "Version {number} was published since. See the versions to restore another one.",
+  "versions.hideThisNote": "Hide this note",
   "versions.publishedVersion": "Published version {number}",
   "versions.publish": "Publish",
   "versions.nothingToPublish": "Nothing to publish. {reason}",

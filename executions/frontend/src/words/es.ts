@@ -1140,6 +1140,14 @@ export const es = {
   "versions.versionIsTheDraftNowSave":
     "La versión {number} es ahora el borrador; guárdelo para conservarlo",
   "versions.fileName": "{name} versión {number}",
+  "versions.undoPublishing": "Deshacer la publicación",
+  "versions.runVersionAgain":
+    "Las nuevas ejecuciones vuelven a usar la versión {number}. El borrador no cambia.",
+  "versions.versionRunsAgain":
+    "La versión {before} vuelve a ejecutarse, como versión {number}. El borrador no ha cambiado.",
+  "versions.anotherVersionSince":
+    "Desde entonces se publicó la versión {number}. Restaure otra en «Versiones».",
+  "versions.hideThisNote": "Ocultar este aviso",
   "versions.publishedVersion": "Versión {number} publicada",
   "versions.publish": "Publicar",
   "versions.nothingToPublish": "Nada que publicar. {reason}",
