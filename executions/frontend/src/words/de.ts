@@ -419,7 +419,25 @@ export const de = {
   "inspector.allModulesOfTheTask": "Alle Module der Aufgabe",
   "inspector.whenItStarts": "Startbedingungen",
   "inspector.credentialsOfTheWorkspace": "Zugangsdaten des Arbeitsbereichs",
-  "inspector.areMadeInTheAdmin": "Legen Sie {link} in der Verwaltung an (öffnet einen neuen Tab).",
+  "inspector.newCredential": "Neue Zugangsdaten…",
+  "inspector.newCredentialTitle": "Neue Zugangsdaten",
+  "inspector.createCredential": "Zugangsdaten anlegen",
+  "inspector.credentialMade": "Zugangsdaten {name} angelegt und ausgewählt.",
+  "inspector.theCredentialIsBeingMade": "Die Zugangsdaten werden angelegt.",
+  "inspector.yourRoleForbidsCredentials": "Ihre Rolle erlaubt es nicht, Zugangsdaten anzulegen.",
+  "inspector.manageInTheAdmin": "{link} in der Verwaltung bearbeiten (öffnet einen neuen Tab).",
+  "inspector.credentialName": "Name",
+  "inspector.credentialNameHint":
+    "Kleinbuchstaben, Ziffern und _. Sie können ihn später nicht ändern.",
+  "inspector.credentialType": "Art",
+  "inspector.credentialHosts": "Hosts",
+  "inspector.credentialHostsHint":
+    "Die Hosts, an die sie gesendet werden dürfen, etwa api.example.com; * für alle.",
+  "inspector.credentialFields": "Felder",
+  "inspector.optionalField": "{field} (optional)",
+  "inspector.fieldName": "Name von Feld {number}",
+  "inspector.fieldValue": "Wert von Feld {number}",
+  "inspector.addField": "Feld hinzufügen",
   "inspector.whenItFailsTheExecutionGoesOn":
     "Schlägt sie endgültig fehl, fährt die Ausführung mit {tasks} fort.",
   "inspector.whenItFailsTheExecutionFails":

@@ -48,13 +48,15 @@ export function TaskHead({ path, task, type, problems }: Props) {
           ))}
         </div>
       </div>
-      <Button
-        bare
-        icon="link"
-        label={t("canvas.copyLink")}
-        onClick={() => void copyTaskLink(path)}
-      />
-      <RunMenu path={path} />
+      <span className="task-actions">
+        <Button
+          bare
+          icon="link"
+          label={t("canvas.copyLink")}
+          onClick={() => void copyTaskLink(path)}
+        />
+        <RunMenu path={path} />
+      </span>
     </header>
   );
 }
