@@ -219,6 +219,8 @@ export const de = {
   "forms.default": "Standard: {value}.",
   "forms.doubleQuote": "doppeltes Anführungszeichen",
   "forms.lineColumn": "Zeile {line}, Spalte {column}: {message}.",
+  "forms.noValueInTheLastRun": "Kein Wert für den letzten Lauf: {reason}",
+  "forms.previewed": "Vorschau: {value}",
   "forms.lastRun": "Letzter Lauf: {value}",
   "forms.item": "Element {number}",
   "forms.itemOf": "Element {number} von {list}",

@@ -216,6 +216,8 @@ export const en = {
   "forms.default": "Default: {value}.",
   "forms.doubleQuote": "double quote",
   "forms.lineColumn": "Line {line}, column {column}: {message}.",
+  "forms.noValueInTheLastRun": "No value for the last run: {reason}",
+  "forms.previewed": "Preview: {value}",
   "forms.lastRun": "Last run: {value}",
   "forms.item": "Item {number}",
   "forms.itemOf": "item {number} of {list}",

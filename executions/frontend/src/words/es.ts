@@ -218,6 +218,8 @@ export const es = {
   "forms.default": "Predeterminado: {value}.",
   "forms.doubleQuote": "comillas dobles",
   "forms.lineColumn": "Línea {line}, columna {column}: {message}.",
+  "forms.noValueInTheLastRun": "Sin valor para la última ejecución: {reason}",
+  "forms.previewed": "Vista previa: {value}",
   "forms.lastRun": "Última ejecución: {value}",
   "forms.item": "Elemento {number}",
   "forms.itemOf": "elemento {number} de {list}",
