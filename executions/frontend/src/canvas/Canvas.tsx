@@ -6,6 +6,7 @@ import { useDocument, useStudio } from "../store/studio";
 import { t } from "../words/t";
 import { useClipboard } from "./clipboard";
 import { mayLink, onConnect, onConnectEnd, onReconnect } from "./connecting";
+import { dragBegan, dragged } from "./dropping";
 import { EmptyCanvas } from "./EmptyCanvas";
 import type { CanvasNode } from "./graph";
 import { NodeBar } from "./NodeBar";
@@ -58,6 +59,8 @@ function Graph() {
         onConnectEnd={onConnectEnd}
         onReconnect={onReconnect}
         isValidConnection={mayLink}
+        onNodeDragStart={dragBegan}
+        onNodeDrag={dragged}
         onNodeDoubleClick={openDetails}
         nodesConnectable={canEdit}
         edgesReconnectable={canEdit}

@@ -1,7 +1,7 @@
 /** What others may ask of the canvas that is on the page; nothing happens where none is. */
 import type { ReactFlowInstance } from "@xyflow/react";
 import type { Point } from "../document/edits";
-import { originOf } from "../document/sizes";
+import { type Box, originOf } from "../document/sizes";
 import type { BodyPath, TaskPath } from "../document/types";
 import type { CanvasLine, CanvasNode } from "./graph";
 
@@ -145,6 +145,24 @@ export function bodyUnder(screen: Point): { body: BodyPath; at: Point } {
     },
   };
 }
+
+/** Where a task is drawn, on the workflow's plane. */
+export function boxOf(path: TaskPath): Box | undefined {
+  const found = flow?.getInternalNode(path);
+  if (!found) return undefined;
+  const { x, y } = found.internals.positionAbsolute;
+  return { x, y, w: found.width ?? 0, h: found.height ?? 0 };
+}
+
+/** The opened containers with where they are drawn, inner ones first. */
+export const containers = (): [TaskPath, Box][] =>
+  (flow?.getNodes() ?? [])
+    .filter((node) => node.type === "container")
+    .flatMap((node): [TaskPath, Box][] => {
+      const box = boxOf(node.id);
+      return box ? [[node.id, box]] : [];
+    })
+    .sort(([one], [other]) => depth(other) - depth(one));
 
 const depth = (path: TaskPath): number => path.split(".").length;
 

@@ -36,6 +36,10 @@ export const de = {
   "canvas.linkedTaskIsMissing": "Die Aufgabe {task} dieses Links ist nicht im Entwurf.",
   "canvas.actionsOf": "Aktionen von {task}",
   "canvas.copyLink": "Link kopieren",
+  "canvas.releaseToMove": "Loslassen, um nach „{container}“ zu verschieben.",
+  "canvas.movedTo": "{tasks} nach „{container}“ verschoben. Strg+Z macht es rückgängig.",
+  "canvas.movedToAndCut":
+    "{tasks} nach „{container}“ verschoben; {connections} entfernt. Strg+Z macht beides rückgängig.",
   "canvas.emptyNote": "Leere Notiz",
   "canvas.note": "Notiz",
   "canvas.editTheText": "Text bearbeiten",

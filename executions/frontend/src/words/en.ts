@@ -34,6 +34,10 @@ export const en = {
   "canvas.linkedTaskIsMissing": "The task {task} of this link is not in the draft.",
   "canvas.actionsOf": "Actions of {task}",
   "canvas.copyLink": "Copy link",
+  "canvas.releaseToMove": "Release to move to {container}.",
+  "canvas.movedTo": "{tasks} moved to {container}. Ctrl+Z undoes it.",
+  "canvas.movedToAndCut":
+    "{tasks} moved to {container}; {connections} removed. Ctrl+Z undoes both.",
   "canvas.emptyNote": "Empty note",
   "canvas.note": "Note",
   "canvas.editTheText": "Edit the text",

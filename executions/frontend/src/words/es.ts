@@ -36,6 +36,10 @@ export const es = {
   "canvas.linkedTaskIsMissing": "La tarea {task} de este enlace no está en el borrador.",
   "canvas.actionsOf": "Acciones de {task}",
   "canvas.copyLink": "Copiar enlace",
+  "canvas.releaseToMove": "Suelte para mover a {container}.",
+  "canvas.movedTo": "{tasks}: movido a {container}. Ctrl+Z lo deshace.",
+  "canvas.movedToAndCut":
+    "{tasks}: movido a {container}; se quitaron {connections}. Ctrl+Z deshace ambos.",
   "canvas.emptyNote": "Nota vacía",
   "canvas.note": "Nota",
   "canvas.editTheText": "Editar el texto",
