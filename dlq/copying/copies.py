@@ -102,7 +102,7 @@ KINDS: Mapping[str, CopyFormat] = {
     kind.name: kind
     for kind in (
         CopyFormat(
-            "requeue", gettext_noop("Requeue by curl"), "terminal", False,
+            "requeue", gettext_noop("Requeue with curl"), "terminal", False,
             lambda entry: True,
             lambda entry: requeuing(addresses.below_root("dead-letter-requeue", entry.pk)),
         ),

@@ -147,7 +147,7 @@ def test_who_may_not_see_payloads_sees_none_of_them_anywhere(
     for secret in ("partner.test/old", "inputs.url", "reserved", "Copy as curl"):
         assert secret not in shown, secret
     assert not re.search(r"\b990\b", shown)  # an id may hold these figures too
-    assert "Requeue by curl" in shown
+    assert "Requeue with curl" in shown
     assert client.get(f"{LETTERS}{entry.pk}/copy/requeue/").status_code == 200
     for kind in ("curl", "pytest"):
         assert client.get(f"{LETTERS}{entry.pk}/copy/{kind}/").status_code == 403
