@@ -146,10 +146,9 @@ class LlmChat(LlmModule[ChatInputs]):
     Mistral, OpenRouter, or a server of your own (vLLM, Ollama), whose network an administrator
     allows. The key is a credential of type bearer. While the answer arrives, its latest part is
     shown on the run's page; afterwards the answer is in the run's log. The tokens, and their cost
-    by the
-    installation's price list, are recorded with the run, even if it fails during an answer. Rate
-    limits, overload and broken connections are retried; a rejected key, a context that is too long
-    and a content filter are not. After a crash, a model may be called, and paid for, twice.
+    by the installation's price list, are recorded with the run, even if it fails during an answer.
+    Rate limits, overload and broken connections are retried; a rejected key, a context that is too
+    long and a content filter are not. After a crash, a model may be called, and paid for, twice.
     """
 
     type = "llm.chat"

@@ -88,8 +88,7 @@ class ModuleCall:
     """A built-in module, or a family of them: `modules.http.request(url=…)`.
 
     Inputs have the same names as in the reference; `if_` and `from_` replace Python keywords.
-    `with_={…}`
-    passes inputs whose names are not Python names.
+    `with_={…}` passes inputs whose names are not Python names.
     """
 
     def __init__(self, path: str = "", options: Mapping[str, Any] | None = None) -> None:
