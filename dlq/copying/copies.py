@@ -54,8 +54,9 @@ def as_pytest(entry: DeadLetterEntry) -> str:
     """Return a test file that replays the step; raises CannotCopy if no single module runs it."""
     if not _replayable(entry):
         raise CannotCopy(
-            f"Step {entry.step_path} had no inputs yet, or no installed module does "
-            f"{entry.module} by itself; test the workflow instead, see docs/how-to/testing.md."
+            f"Step {entry.step_path} had no inputs yet, or the module {entry.module} is not "
+            "installed or cannot run alone. Test the workflow instead: see "
+            "docs/how-to/testing.md."
         )
     _, kind = _credential(entry)
     return pytest_file(

@@ -114,7 +114,8 @@ def _enabled_schedule(trigger_id: UUID) -> Trigger:
     trigger = locked(trigger_id)
     if trigger.type != TriggerType.CRON:
         raise WrongState(
-            f"Trigger {trigger.pk} is no schedule, and only schedules can be paused. Disable it.",
+            f"Trigger {trigger.pk} is not a schedule, and only schedules can be paused. "
+            "Disable it instead.",
             "NO_SCHEDULE",
         )
     if not trigger.enabled:

@@ -103,7 +103,7 @@ def cancel(child_id: UUID, parent_id: UUID) -> int:
     """Cancel one child in a transaction of its own; 0 when it ended meanwhile."""
     try:
         lifecycle.cancel(
-            child_id, actor=ACTOR, reason=f"Its parent execution {parent_id} needs it no more."
+            child_id, actor=ACTOR, reason=f"Its parent execution {parent_id} no longer needs it."
         )
     except WrongState:
         return 0

@@ -72,7 +72,7 @@ def again(
     state, part = _row(rerun, _Dead(dead.step_path, dead.attempt, dead.overrides))
     if not run_rows.insert(state, [part]):
         raise WrongState(
-            f"Step {dead.step_path} has a live or successful run already. Nothing was changed.",
+            f"Step {dead.step_path} already has a live or successful run. Nothing was changed.",
             dead.state,
         )
 

@@ -76,7 +76,7 @@ class DatabaseProbe:
             if time.monotonic() - since > (GIVEN_UP if self._ready else self._handshake):
                 self.close()
         except (psycopg.Error, OSError) as error:
-            log.debug("the database gave no answer (%s)", error)
+            log.debug("the database did not answer (%s)", error)
             self.close()
         return False
 

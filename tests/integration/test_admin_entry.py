@@ -191,7 +191,7 @@ def test_giving_outputs_begins_with_the_last_good_ones_and_is_refused_at_the_fie
 
     begun = op.get(address).context["form"]
     assert begun.initial["outputs"] == '{\n  "colour": "teal"\n}'
-    assert "last good run" in begun.fields["outputs"].help_text
+    assert "last successful run" in begun.fields["outputs"].help_text
 
     refused = op.post(address, {"outputs": "1", "outcome": "left", "_form_submitted": "True"})
     assert "outcome" in refused.context["form"].errors

@@ -67,7 +67,7 @@ def _bound(
         known = set(step.parameters().parameters)
         extra = next((name for name in kwargs if name not in known), "")
         hint = (
-            f"; options of a call go before it: {step.__name__}.options({extra}=…)(…)"
+            f"; pass options before the call: {step.__name__}.options({extra}=…)(…)"
             if extra in CallOptions.__dataclass_fields__
             else ""
         )
@@ -109,8 +109,8 @@ class ModuleCall:
         """Record a task of this module; return the handle of its output."""
         if args or "." not in self._path:
             raise TracingError(
-                f"modules.{self._path} takes inputs by name, and a module has two words, as in "
-                "modules.http.request(url=…)"
+                f"modules.{self._path} takes inputs by name, and a module's name has two "
+                "words, as in modules.http.request(url=…)"
             )
         config = {**(with_ or {}), **{name.rstrip("_"): value for name, value in inputs.items()}}
         family, _, word = self._path.rpartition(".")

@@ -109,7 +109,7 @@ class _Making:
         for task in self._tasks():
             if task.index in self.section.pinned and self._outcome(task) is None:
                 names = ", ".join(f'"{one}"' for one in outcomes_of(task) or ())
-                message = f'"{task.id}" decides where to go on; say its outcome: {names}'
+                message = f'"{task.id}" chooses a branch; set its outcome: {names}'
                 yield problem(("pinned", task.id, "outcome"), "outcome_required", message)
 
     def reads_of_others(self) -> frozenset[str]:
