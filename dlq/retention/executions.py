@@ -212,7 +212,7 @@ def look(wanted: RetentionPeriods, pace: PruningPace, without: LettersGone) -> P
 
 
 def packs(found: Sequence[Family], most: int) -> Iterator[list[Family]]:
-    """Group families that fit into one transaction; a larger one comes alone. Pure."""
+    """Group families that fit into one transaction; a larger family is a group of its own. Pure."""
     pack: list[Family] = []
     size = runs = 0
     for family in found:

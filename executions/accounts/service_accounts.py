@@ -69,7 +69,7 @@ def change_service_account(
 ) -> ServiceAccount:
     """Change name, description, role, permissions, or `enabled`, effective at once.
 
-    Raises NotFound, Taken, WithProblems as `create_service_account`.
+    Raises NotFound, and Taken and WithProblems like `create_service_account`.
     """
     check_role(changes.get("role", Role.SYSTEM), changes.get("permissions", ()))
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Labels of our apps in this project, which can change one that conflicts with an app of its own.
+"""Labels of Valkyr's apps in this project, which can change one that conflicts with its own app.
 
     class Runs(RunnersConfig):
         label = "valkyr_runners"

@@ -82,7 +82,7 @@ def switch(trigger_id: UUID, *, enabled: bool, actor: Actor, reason: str = "") -
 
 
 def pause(trigger_id: UUID, *, until: datetime, actor: Actor, reason: str = "") -> Trigger:
-    """Pause an enabled schedule: times before `until` do not fire, then it continues by itself.
+    """Pause an enabled schedule: times before `until` do not fire; then it continues automatically.
 
     A later call replaces the time. Times in between leave no tick and are not caught up on. Raises
     NotFound, and WrongState for another kind of trigger, a disabled one, or a time not in the next

@@ -1,4 +1,4 @@
-"""Containers: a loop or a map opens its body, and continues when all its turns have ended.
+"""Containers: a loop or a map opens its body, and continues when all its iterations have ended.
 
 The container's own run waits meanwhile and keeps the counters (see `turning`).
 """

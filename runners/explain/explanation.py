@@ -251,7 +251,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Everything that an execution waits for; `more` says that steps or tasks were left out."""
+    """Everything that an execution waits for; `more` says that steps or tasks were omitted."""
 
     execution_id: UUID
     state: str

@@ -245,7 +245,7 @@ class StandIns(UserDict[str, Module[Any]]):
 class Described(Mapping[str, ModuleSpec]):
     """Modules by type, each described when it is looked up.
 
-    Modules without a description are left out.
+    Modules without a description are omitted.
     """
 
     def __init__(self, names: frozenset[str], describe: Callable[[str], ModuleSpec | None]) -> None:

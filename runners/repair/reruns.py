@@ -80,8 +80,8 @@ def again(
 def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
     """Insert the next attempts of many dead runs in one statement; return the ids of the new runs.
 
-    The runs are sent after the commit. The caller holds the executions' locks. A dead run that can
-    have no next attempt is left out.
+    The runs are sent after the commit. The caller holds the executions' locks. A dead run that
+    cannot have another attempt is omitted.
 
     No execution is planned: a FAILED one had no steps left to start, and a live one is planned when
     its steps end.

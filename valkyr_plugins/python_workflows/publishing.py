@@ -34,7 +34,7 @@ def publish_all() -> dict[str, CodeVersion]:
 
 
 def publish(workflow: PythonWorkflow[Any, Any]) -> CodeVersion:
-    """Publish one workflow; writes nothing if nothing changed. Raises as `publish_all`."""
+    """Publish one workflow, unless it did not change. Raises the same errors as `publish_all`."""
     return _published([workflow])[workflow.slug]
 
 

@@ -34,10 +34,10 @@ class Settled:
 
 
 def settle(redrive_id: UUID) -> Settled:
-    """Settle a redrive's ended items; stop it after too many failures, finish it with its last.
+    """Settle a redrive's ended items; stop it after too many failures, or finish it.
 
-    Each call checks the window after the last one, and restarts at the end, so that slow entries do
-    not block those behind them.
+    It is finished with its last item. Each call checks the window after the last one, and restarts
+    at the end, so that slow entries do not block those behind them.
     """
     with transaction.atomic():
         redrive = items.claimed(redrive_id)

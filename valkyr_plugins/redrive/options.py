@@ -40,7 +40,7 @@ NEEDS_FORKS = (
 
 
 class InvalidRedrive(WithProblems):
-    """Such a redrive cannot be made."""
+    """The options of the redrive are not valid."""
 
     code = "invalid_redrive"
 

@@ -1,4 +1,4 @@
-"""The pace of a redrive, and when it stops by itself: pure decisions."""
+"""The rate of a redrive, and when it stops automatically: pure decisions."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

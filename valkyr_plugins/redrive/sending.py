@@ -92,7 +92,7 @@ def cannot_go(redrive: Redrive, item: Queued) -> str | None:
 def patches_of(redrive: Redrive, queue: Sequence[Queued]) -> dict[UUID, patching.Patched]:
     """Return the patch of each entry's inputs; empty without changes.
 
-    If expressions take too long, later entries are left out, but never the first.
+    If expressions take too long, later entries are omitted, but never the first.
     """
     patcher = patching.patcher(redrive)
     if patcher is None:

@@ -268,7 +268,7 @@ class HeartbeatRun(Endpoint):
 
 
 class CompleteRun(Endpoint):
-    """A run that is completed."""
+    """Completes a run."""
 
     urgent = True
 

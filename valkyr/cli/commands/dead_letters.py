@@ -96,7 +96,7 @@ def show_letter(choices: Choices, letter: Any) -> None:
 @click.option("--input", "overrides", type=JsonParameter(), help="Merged into the step's inputs.")
 @click.pass_obj
 def requeue(choices: Choices, letters: tuple[Any, ...], overrides: Any) -> int:
-    """Try failed steps again; their executions go on.
+    """Retry failed steps; their executions continue.
 
     Exits with 1 if one of several was refused. For very many, at a rate, see `valkyr redrive`.
     """

@@ -113,7 +113,8 @@ def start_redrive(
 ) -> int:
     """Requeue dead letters: by ID, --group or --filter.
 
-    The open ones are frozen when it is made. With --wait it exits with 1 unless all succeed.
+    The redrive contains the dead letters that are open when it is created. With --wait, the exit
+    code is 1 unless all succeed.
     """
     body, output = _body(letters, given), CommandOutput(choices)
     with _plugin(choices) as api:

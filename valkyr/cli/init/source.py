@@ -16,7 +16,7 @@ NEWLINE = ord("\n")
 
 
 class UnclearSource(Exception):
-    """The file is written in a way that cannot be edited safely; the message names it."""
+    """The file's code cannot be edited safely; the message gives the reason."""
 
 
 class SourceFile:

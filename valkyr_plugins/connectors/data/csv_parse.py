@@ -91,7 +91,7 @@ class CsvParseOutputs(ModuleOutputs):
 
 
 class CsvParse(Module[CsvParseInputs]):
-    """Reads CSV into rows. Empty lines are left out; all values stay text.
+    """Reads CSV into rows. Empty lines are skipped; all values stay text.
 
     A step yields at most 5 MiB of rows. For a larger file, set `path` and `batchSize`: the step
     returns batches, and `flow.map` runs a second `data.csv_parse` for each with `batch: "{{ item

@@ -225,7 +225,7 @@ KINDS = {
 
 @dataclass
 class Reading:
-    """The progress: `position` is the next page's, None after the last."""
+    """The progress; `position` is the position of the next page, None after the last page."""
 
     position: Position | None
     pages: int = 0

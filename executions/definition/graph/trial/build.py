@@ -1,6 +1,6 @@
 """Assemble the definition of a test run, and map each problem to the place of its cause.
 
-Triggers, the concurrency key and the error workflow are left out: a test run is started by hand,
+Triggers, the concurrency key and the error workflow are omitted: a test run is started by hand,
 waits for no other execution, and starts none.
 """
 
