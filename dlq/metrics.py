@@ -53,12 +53,13 @@ def executions(now: datetime) -> Iterator[Family]:
         states[state] += number
         spaces[workspace_id] += number
     yield _family(
-        "executions", f"Executions that have not ended; of a state at most {BOUND:,} are counted.",
+        "executions", f"Executions that have not ended, at most {BOUND:,} per state.",
         "state", states,
     )  # fmt: skip
     yield _family(
         "workspace_executions",
-        f"The same by workspace: the {NAMED} with the most, the others as {OTHERS}.",
+        f"The same by workspace: the {NAMED} with the most executions by name, the rest as "
+        f"{OTHERS}.",
         "workspace",
         _named(spaces),
     )
@@ -68,7 +69,7 @@ def steps(now: datetime) -> Iterator[Family]:
     """Yield runs that have not ended, by state and queue."""
     family = Family(
         "valkyr_steps",
-        f"Steps that have not ended; of a state at most {BOUND:,} are counted.",
+        f"Steps that have not ended, at most {BOUND:,} per state.",
         labels=["state", "queue"],
     )
     rows = statements.fetch("live_runs", {"most": BOUND})
@@ -88,7 +89,7 @@ def waiting(now: datetime) -> Iterator[Family]:
     found = {each.name: each for each in queues(Run.objects.all(), live, now)}
     depth = Family("valkyr_queue_depth", "Steps due that wait for a worker.", labels=["queue"])
     age = Family(
-        "valkyr_queue_oldest_seconds", "For how long the first of them waits.", labels=["queue"]
+        "valkyr_queue_oldest_seconds", "The age of the oldest of these steps.", labels=["queue"]
     )
     workers = Family("valkyr_workers", "Workers seen in the last minute.", labels=["queue"])
     for name in _queue_names(Counter({each.name: each.waiting for each in found.values()})):
@@ -106,12 +107,12 @@ def failures(now: datetime) -> Iterator[Family]:
     rows = list(groups.values_list("status").annotate(Count("pk"), Sum("open")))
     statuses = dict.fromkeys(GroupStatus.values, 0)
     yield _family(
-        "failure_groups", "Kinds of failure, by status.", "status",
+        "failure_groups", "Failure groups, by status.", "status",
         statuses | {status: number for status, number, _ in rows},
     )  # fmt: skip
     yield _family(
         "dead_letters_open",
-        "Open dead letters by the status of their group; some seconds late.",
+        "Open dead letters by the status of their group, a few seconds late.",
         "status",
         statuses | {status: max(0, entries or 0) for status, _, entries in rows},
     )
@@ -133,7 +134,7 @@ def beat(now: datetime) -> Iterator[Family]:
     yield Family("valkyr_audit_seals", "The number of the audit trail's newest seal.", number)
     yield Family(
         "valkyr_audit_unsealed_seconds",
-        "For how long the first row of the audit trail without a seal has waited.",
+        "The age of the oldest audit row without a seal.",
         0.0 if waits is None else max(0.0, (now - waits).total_seconds()),
     )
 
@@ -243,14 +244,14 @@ def read() -> list[Family]:
     found = checking.statuses("database", "broker")
     for part, well in found.items():
         up.add_metric([part], int(well))
-    taken = Family("valkyr_reading_up", "Whether a reading was had: 1 or 0.", labels=["reading"])
+    taken = Family("valkyr_reading_up", "Whether a reading succeeded: 1 or 0.", labels=["reading"])
     families = [up]
     for name, reading in READINGS.items() if found["database"] else ():
         had = time.monotonic() - began < PATIENCE_SECONDS and _take(name, reading, families)
         taken.add_metric([name], int(had))
     took = Family(
         "valkyr_readings_duration_seconds",
-        "What the readings from the database took, the last time they were taken.",
+        "The duration of the latest readings from the database.",
         time.monotonic() - began,
     )
     return [*families, taken, took]
@@ -264,7 +265,7 @@ def _take(name: str, reading: Reading, families: list[Family]) -> bool:
                 cursor.execute("SET LOCAL enable_seqscan = off")
             families.extend(list(reading(database_now())))
     except DatabaseError as error:
-        log.warning("the reading %r was not had (%s)", name, error)
+        log.warning("the reading %r failed (%s)", name, error)
         return False
     return True
 

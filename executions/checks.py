@@ -21,8 +21,8 @@ from executions.sealing import installation_key
 
 Check = Callable[..., list[CheckMessage]]
 CALL = (
-    "Call valkyr.configure_celery(app) where the project makes its Celery app, and import that "
-    "module in the project's __init__.py, so that web processes send by it too."
+    "Call valkyr.configure_celery(app) where the project creates its Celery app, and import "
+    "that module in the project's __init__.py, so that web processes use it too."
 )
 REFERENCE = "Fix it where it is set; docs/reference/configuration.md lists every setting."
 
@@ -78,7 +78,7 @@ def celery(**_: Any) -> list[CheckMessage]:
     """Check that a Celery app has our tasks."""
     if messaging.configured_app() is not None:
         return []
-    return [Error("No Celery app carries Valkyr's tasks.", hint=CALL, id="valkyr.E010")]
+    return [Error("No Celery app has Valkyr's tasks.", hint=CALL, id="valkyr.E010")]
 
 
 # What a project needs for the API and the pages.
@@ -97,8 +97,8 @@ def addresses_are_there(**_: Any) -> list[CheckMessage]:
     except NoReverseMatch:
         return [
             Advice(
-                f"{django_settings.ROOT_URLCONF} has no routes of Valkyr; expected them below some "
-                "prefix or none.",
+                f"{django_settings.ROOT_URLCONF} does not include Valkyr's routes; expected "
+                "them, with or without a prefix.",
                 hint='Add path("workflows/", include("valkyr.urls")) to its urlpatterns.',
                 id="executions.W101",
             )
@@ -120,8 +120,8 @@ def authentication_is_there(**_: Any) -> list[CheckMessage]:
     except ImportError as error:
         return [
             Error(
-                f'VALKYR["AUTHENTICATION_CLASSES"] names a class that is not there: {error}',
-                hint="Name classes of REST framework by their dotted paths.",
+                f'VALKYR["AUTHENTICATION_CLASSES"] names a class that cannot be imported: {error}',
+                hint="Name classes of Django REST framework by their dotted paths.",
                 id="executions.E102",
             )
         ]
@@ -143,9 +143,9 @@ def sessions_can_be_ended(**_: Any) -> list[CheckMessage]:
         return []
     return [
         Advice(
-            "MIDDLEWARE has no BrowserSessions, so sessions of browsers are not listed under "
-            "Sessions and cannot be ended there. Sessions by tokens are.",
-            hint=f"Replace {DJANGOS} by {SESSIONS} in MIDDLEWARE, or silence executions.W103.",
+            "MIDDLEWARE lacks BrowserSessions, so browser sessions are not listed under "
+            "Sessions and cannot be ended there. Token sessions are not affected.",
+            hint=f"Replace {DJANGOS} with {SESSIONS} in MIDDLEWARE, or silence executions.W103.",
             id="executions.W103",
         )
     ]
@@ -161,8 +161,8 @@ def _times() -> Iterator[str]:
     """Yield problems of the project's time settings."""
     if not django_settings.USE_TZ:
         yield (
-            "USE_TZ is False, so times are read without their zone; expected True, since leases "
-            "and schedules compare times of several machines. Set USE_TZ = True and keep "
+            "USE_TZ is False, so times have no zone; expected True, because leases and "
+            "schedules compare times of several machines. Set USE_TZ = True and keep "
             "TIME_ZONE: Django's guide for this is at "
             "https://docs.djangoproject.com/en/stable/topics/i18n/timezones/#migration-guide."
         )

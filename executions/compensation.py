@@ -93,11 +93,10 @@ def refuse(execution: WorkflowExecution, verb: str, *, undoing: bool = False) ->
 
 
 WHY: dict[str, str] = {
-    State.WAITING: "it is about to be undone, when its running steps have ended.",
+    State.WAITING: "it will be undone when its running steps have ended.",
     State.RUNNING: "it is being undone.",
     State.DONE: "it was undone.",
     State.FAILED: (
-        "it was undone in part. Requeue, fix or skip the dead letter of its undo step to go on "
-        "undoing."
+        "it was partly undone. Requeue, fix or skip the dead letter of its undo step to continue."
     ),
 }

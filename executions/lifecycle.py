@@ -78,7 +78,7 @@ def time_out(execution_id: UUID) -> bool:
         execution = _lock(execution_id)
         if execution is None or execution.state in FINAL or execution.compensation:
             return False
-        _end(execution, State.TIMEOUT, message="The execution's time was over.")
+        _end(execution, State.TIMEOUT, message="The execution's deadline passed.")
     return True
 
 

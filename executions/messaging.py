@@ -108,7 +108,9 @@ def sending() -> Iterator[None]:
     global _slow_until  # noqa: PLW0603 - one broker a process
     begun = monotonic()
     if begun < _slow_until:
-        raise OperationalError("the broker did not answer in time a moment ago")
+        raise OperationalError(
+            "the broker did not answer in time; the next attempt is in a few seconds"
+        )
     try:
         yield
     except Exception:

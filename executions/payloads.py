@@ -35,8 +35,8 @@ def dump(value: Any, what: str = "value", limit: int = MAX_BYTES) -> str:
         raise PayloadError(f"The {what} is nested too deeply to be stored as JSON.") from None
     except UnicodeEncodeError as error:
         raise PayloadError(
-            f"The {what} holds a lone surrogate (U+{ord(error.object[error.start]):04X}), which "
-            "is not text. Decode bytes with errors='replace' first."
+            f"The {what} contains a lone surrogate (U+{ord(error.object[error.start]):04X}), "
+            "which is not text. Decode bytes with errors='replace' first."
         ) from None
     except (TypeError, ValueError) as error:
         raise PayloadError(f"The {what} cannot be stored as JSON: {error}.") from None
@@ -44,7 +44,8 @@ def dump(value: Any, what: str = "value", limit: int = MAX_BYTES) -> str:
         raise _too_large(what, f"{size:,}", limit)
     if "\\u0000" in text and _holds_nul(value):
         raise PayloadError(
-            f"The {what} holds a NUL character (U+0000), which PostgreSQL cannot store. Remove it."
+            f"The {what} contains a NUL character (U+0000), which PostgreSQL cannot store. "
+            "Remove it."
         )
     return text
 

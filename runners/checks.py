@@ -28,8 +28,8 @@ def public_address(**_: Any) -> list[CheckMessage]:
         return []
     return [
         Error(
-            f"VALKYR_PUBLIC_URL is {address!r}; other systems cannot call that.",
-            hint="Expected an address such as https://valkyr.example.org, with a path or without.",
+            f"VALKYR_PUBLIC_URL is {address!r}; other systems cannot reach this address.",
+            hint="Expected an address such as https://valkyr.example.org, with or without a path.",
             id="runners.E003",
         )
     ]
@@ -46,7 +46,7 @@ def timings(**_: Any) -> list[CheckMessage]:
             Error(
                 f"VALKYR_HEARTBEAT_SECONDS is {limits.heartbeat:g} and VALKYR_LEASE_SECONDS is "
                 f"{limits.lease:g}: one late renewal would lose the lease.",
-                hint="Let the lease last at least twice the heartbeat.",
+                hint="Set the lease to at least twice the heartbeat.",
                 id="runners.E001",
             )
         )
@@ -55,7 +55,7 @@ def timings(**_: Any) -> list[CheckMessage]:
             Error(
                 f"VALKYR_STALL_SECONDS is {limits.stall:g} and VALKYR_LEASE_SECONDS is "
                 f"{limits.lease:g}: leases of a stalled process would end before it is noticed.",
-                hint="Set it below the lease, half of it for example; 0 starts no watchdog.",
+                hint="Set it below the lease, for example to half of it; 0 starts no watchdog.",
                 id="runners.E004",
             )
         )
@@ -108,7 +108,7 @@ def thread_queues(**_: Any) -> list[CheckMessage]:
         Error(
             f"VALKYR_THREAD_QUEUES names {queue!r}, the queue of modules that compute "
             f"({_some(types)}): each would stop all other steps of its process.",
-            hint=f"Leave {queue!r} out, so that processes serve it.",
+            hint=f"Remove {queue!r} from it, so that processes serve this queue.",
             id="runners.E006",
         )
         for queue, types in sorted(by_queue.items())

@@ -40,7 +40,7 @@ def _tasks(app: Celery) -> Iterator[CheckMessage]:
     if app.conf.task_always_eager:
         yield Error(
             "task_always_eager is on: steps would run in the process that starts a workflow.",
-            hint="Switch it off where workflows run.",
+            hint="Turn it off in processes that run workflows.",
             id="valkyr.E011",
         )
     if not {"json", "application/json"} & set(app.conf.accept_content):
@@ -51,8 +51,8 @@ def _tasks(app: Celery) -> Iterator[CheckMessage]:
         )
     if app.conf.worker_pool in GREEN:
         yield Error(
-            f"worker_pool is {app.conf.worker_pool!r}: steps need prefork or threads.",
-            hint="Give Valkyr's queues a worker of their own, with --pool prefork or threads.",
+            f"worker_pool is {app.conf.worker_pool!r}; steps need prefork or threads.",
+            hint="Start a separate worker for Valkyr's queues, with --pool prefork or threads.",
             id="valkyr.E013",
         )
 
@@ -61,9 +61,11 @@ def _beat(app: Celery) -> Iterator[CheckMessage]:
     missing = sorted(beat.entries().keys() - dict(app.conf.beat_schedule).keys())
     if missing:
         yield Error(
-            f"beat_schedule lacks {len(missing)} entries of Valkyr, {missing[0]!r} among them.",
-            hint="Somebody assigned it after the app was in use: set it in the settings, or add to "
-            "it with app.conf.beat_schedule.update(…).",
+            f"beat_schedule lacks {len(missing)} of Valkyr's entries, including {missing[0]!r}.",
+            hint=(
+                "The project replaced it after the app was in use. Set it in the settings, or add "
+                "entries with app.conf.beat_schedule.update(…)."
+            ),
             id="valkyr.E014",
         )
     if not _keeps_rows(app):
@@ -148,7 +150,7 @@ def _silent_beat(name: str) -> Iterator[CheckMessage]:
     if last is None or (database_now() - last).total_seconds() > health.SILENT_SECONDS:
         since = "yet" if last is None else f"since {last:%Y-%m-%d %H:%M:%S} UTC"
         yield checks.Warning(
-            f"Beat has not ticked {since}: nothing is retried, scheduled or taken over.",
+            f"Beat has not run {since}: no step is retried, scheduled or taken over.",
             hint=f"Start one: celery -A {name} beat. It needs a worker of the queue "
             f"{messaging.at_broker(messaging.CONTROL)!r}, too.",
             id="valkyr.W032",

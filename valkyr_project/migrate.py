@@ -73,7 +73,11 @@ def _missing() -> str:
     finally:
         connection.close()
     names = ", ".join(f"{migration.app_label}.{migration.name}" for migration, _ in plan[:3])
-    return f"{len(plan)} migrations wait ({names}); run the job `migrate`." if plan else ""
+    return (
+        (f"{len(plan)} migrations are not applied ({names}); run the job `migrate`.")
+        if plan
+        else ""
+    )
 
 
 if __name__ == "__main__":

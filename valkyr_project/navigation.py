@@ -107,7 +107,7 @@ SCHEDULES = replace(
     _list_of(lazy("Schedules"), "schedule", "executions.trigger"),
     link=format_lazy("{}?type__exact=CRON", TRIGGERS.link),
 )
-BEAT = _list_of(lazy("Entries of beat"), "schedule", "django_celery_beat.periodictask")
+BEAT = _list_of(lazy("Beat entries"), "schedule", "django_celery_beat.periodictask")
 TICKS = _list_of(lazy("Schedule ticks"), "alarm_on", "executions.crontick")
 WORKFLOWS = _list_of(lazy("Workflows"), "account_tree", "executions.workflow")
 STUDIO = AdminPage(lazy("Studio"), "draw", reverse_lazy("valkyr-studio"))
@@ -224,7 +224,7 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Workspaces"),
                 "workspaces",
                 "executions.workspace",
-                lazy("Teams with workflows, members and limits of their own."),
+                lazy("Teams with their own workflows, members and limits."),
             ),
             _list_of(
                 lazy("Members"),
@@ -236,7 +236,7 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Service accounts"),
                 "smart_toy",
                 "executions.serviceaccount",
-                lazy("Accounts of programs."),
+                lazy("Accounts for programs."),
             ),
             _list_of(
                 lazy("API tokens"),

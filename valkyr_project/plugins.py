@@ -48,22 +48,22 @@ def chosen() -> list[str]:
     for name in names:
         if (needed := NEEDS.get(name, name)) not in names:
             raise ImproperlyConfigured(
-                f"VALKYR_PLUGINS names {name!r}, which needs {needed!r}: add it, or leave out both."
+                f"VALKYR_PLUGINS names {name!r}, which needs {needed!r}: add it, or remove both."
             )
     if "sso" not in names and env.flag("VALKYR_OIDC_ONLY", False):
         raise ImproperlyConfigured(
-            "VALKYR_OIDC_ONLY is 1 but VALKYR_PLUGINS leaves out 'sso', so passwords would be "
+            "VALKYR_OIDC_ONLY is 1 but VALKYR_PLUGINS lacks 'sso', so passwords would be "
             "accepted. Add it, or set VALKYR_OIDC_ONLY=0."
         )
     if "mfa" not in names and env.flag("VALKYR_MFA_REQUIRED", False):
         raise ImproperlyConfigured(
-            "VALKYR_MFA_REQUIRED is 1 but VALKYR_PLUGINS leaves out 'mfa', so passwords alone "
+            "VALKYR_MFA_REQUIRED is 1 but VALKYR_PLUGINS lacks 'mfa', so passwords alone "
             "would be accepted. Add it, or set VALKYR_MFA_REQUIRED=0."
         )
     if "remote" not in names and env.words("VALKYR_REMOTE_QUEUES"):
         raise ImproperlyConfigured(
-            "VALKYR_REMOTE_QUEUES names queues but VALKYR_PLUGINS leaves out 'remote', so nobody "
-            "could lease their runs. Add it, or unset VALKYR_REMOTE_QUEUES."
+            "VALKYR_REMOTE_QUEUES names queues but VALKYR_PLUGINS lacks 'remote', so no "
+            "runner could lease their runs. Add it, or unset VALKYR_REMOTE_QUEUES."
         )
     return names
 

@@ -38,7 +38,7 @@ def chosen(arguments: Sequence[str]) -> ProcessCommand:
     if given.process == "flower":
         sign_in = os.environ.get("FLOWER_BASIC_AUTH", "")
         if ":" not in sign_in:
-            parser.error("FLOWER_BASIC_AUTH is empty; set it to user:password. Nobody else gets in")
+            parser.error("FLOWER_BASIC_AUTH is empty; set it to user:password")
         return commands.flower(given.host, given.port, sign_in)
     return commands.migrate(*(("--wait", str(given.wait)) if given.wait else ()))
 
@@ -57,21 +57,28 @@ def _parser() -> argparse.ArgumentParser:
     processes = parser.add_subparsers(dest="process", required=True)
     web = processes.add_parser("web", help="admin, API and health")
     _listening(web, 8000)
-    web.add_argument("--grace", type=_positive, default=20, help="seconds for requests at the end")
-    worker = processes.add_parser("worker", help="does the work of a queue")
+    web.add_argument(
+        "--grace", type=_positive, default=20, help=("seconds that requests may take at shutdown")
+    )
+    worker = processes.add_parser("worker", help="executes the steps of a queue")
     worker.add_argument("--queue", required=True, help="control, default, io, or your own queue")
-    worker.add_argument("--pool", choices=("threads", "prefork"), help="as suits the queue")
-    worker.add_argument("--concurrency", type=_positive, help="as suits the queue")
+    worker.add_argument(
+        "--pool", choices=("threads", "prefork"), help=("default: depends on the queue")
+    )
+    worker.add_argument("--concurrency", type=_positive, help="default: depends on the queue")
     worker.add_argument(
         "--task-events",
         action="store_true",
         help="report each message to Flower even if no user views it",
     )
-    processes.add_parser("beat", help="the clock; start two, one is elected")
-    _listening(processes.add_parser("flower", help="what workers do"), 5555)
-    migrate = processes.add_parser("migrate", help="bring the tables up to date, then end")
+    processes.add_parser("beat", help="sends schedules and duties; start two, one is elected")
+    _listening(processes.add_parser("flower", help="shows the state of workers"), 5555)
+    migrate = processes.add_parser("migrate", help="update the database tables, then end")
     migrate.add_argument(
-        "--wait", type=_positive, metavar="SECONDS", help="only wait until somebody did"
+        "--wait",
+        type=_positive,
+        metavar="SECONDS",
+        help=("only wait until the tables are up to date"),
     )
     return parser
 
@@ -83,7 +90,7 @@ def _listening(parser: argparse.ArgumentParser, port: int) -> None:
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
 
 

@@ -26,8 +26,8 @@ SECRET_KEY = env.text("VALKYR_SECRET_KEY")
 if not SECRET_KEY:
     if not env.flag("VALKYR_INSECURE_KEY", False):
         raise ImproperlyConfigured(
-            "VALKYR_SECRET_KEY is not set. `make up` makes one; elsewhere set it to 50 or more "
-            "random characters."
+            "VALKYR_SECRET_KEY is not set. `make up` creates one; otherwise, set it to 50 or "
+            "more random characters."
         )
     SECRET_KEY = "insecure-" + "x" * 50
 SECRET_KEY_FALLBACKS = env.words("VALKYR_SECRET_KEY_FALLBACKS")

@@ -63,8 +63,8 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
     }
     empty_text = lazy("No failures need attention.")
     empty_about = lazy(
-        "A step that fails for good becomes a dead letter. Dead letters of one cause form a "
-        "failure group, which you triage and requeue together."
+        "A step that fails permanently becomes a dead letter. Dead letters with the same cause "
+        "form a failure group, which you triage and requeue together."
     )
     search_ids = ("id",)
     search_texts = ("message", "exception", "place", "sample")

@@ -146,9 +146,9 @@ def _definition(entry: DeadLetterEntry) -> PageSection:
             number=latest.number, step_path=entry.step_path
         )
         return PageSection(NOW, body=text, folded=True)
-    note = gettext("The step as version {version_number} ran it, and as {number} would.").format(
-        version_number=entry.version_number, number=latest.number
-    )
+    note = gettext(
+        "The step in version {version_number}, which ran, and in version {number}."
+    ).format(version_number=entry.version_number, number=latest.number)
     sides = (
         gettext("Version {version_number}").format(version_number=entry.version_number),
         gettext("Version {number}").format(number=latest.number),

@@ -54,10 +54,10 @@ class DeadLetterSummary(CamelCase, serializers.ModelSerializer[DeadLetterEntry])
     follows = serializers.UUIDField(
         source="follows_id",
         allow_null=True,
-        help_text="The dead letter of the same step that was requeued before.",
+        help_text="The previous dead letter of the same step, which was requeued.",
     )
     seen_at = serializers.DateTimeField(
-        allow_null=True, help_text="When a person first opened its page."
+        allow_null=True, help_text="When a user first opened its page."
     )
 
     class Meta:
@@ -121,12 +121,12 @@ class FixBody(Body):
 
     outputs = Json(
         allow_null=True,
-        help_text="The step's result, in the form of its module's output.",
+        help_text="The step's result; it must match the module's output schema.",
     )
     outcome = Text(
         required=False,
         max_length=100,
-        help_text="How the step ended; needed where it decides where to go on.",
+        help_text="The step's outcome; required for branching steps.",
     )
     notes = Text(required=False, default="", allow_blank=True, max_length=10_000)
 

@@ -36,7 +36,7 @@ class Conditions(serializers.Field[Any, Any, Any, Any]):
                 raise BadCondition('Expected [{"path": …, "op": "eq" | "contains", "value": …}].')
             several(found)
         except (ValueError, RecursionError) as error:
-            text = str(error) if isinstance(error, BadCondition) else "This is not valid JSON."
+            text = str(error) if isinstance(error, BadCondition) else "The value is not valid JSON."
             raise serializers.ValidationError(text, code="conditions") from None
         return found
 
@@ -49,7 +49,7 @@ class EntryFilters(Body):
     """Filters of dead letters; a dead letter must match every given field."""
 
     workspaceId = serializers.UUIDField(
-        required=False, help_text="Only what belongs to this workspace."
+        required=False, help_text="Only dead letters of this workspace."
     )
     resolution = serializers.ChoiceField(Resolution.choices, required=False)
     failureType = serializers.ChoiceField(FailureType.choices, required=False)
@@ -75,9 +75,7 @@ class EntryFilters(Body):
     redriven = serializers.BooleanField(
         required=False, help_text="Whether the step was requeued before it failed this time."
     )
-    seen = serializers.BooleanField(
-        required=False, help_text="Whether a person has opened its page."
-    )
+    seen = serializers.BooleanField(required=False, help_text="Whether a user has opened its page.")
     inputs = Conditions(
         required=False,
         help_text=f"At most {MAX_CONDITIONS} conditions on the original inputs, as JSON: "

@@ -53,7 +53,9 @@ class FailureGroupSummary(CamelCase, serializers.ModelSerializer[FailureGroup]):
     resolved_in = serializers.IntegerField(allow_null=True)
     owner_id = shown_user_id(allow_null=True)
     owner = serializers.SerializerMethodField()
-    total = serializers.IntegerField(help_text="How many there ever were; a second or so late.")
+    total = serializers.IntegerField(
+        help_text=("The number of all failures so far; about a second late.")
+    )
     open = serializers.IntegerField()
     first_seen = serializers.DateTimeField()
     last_seen = serializers.DateTimeField()
@@ -116,7 +118,7 @@ class BreakdownShape(CamelCaseSerializer):
     """The differences between the newest entries."""
 
     looked_at = serializers.IntegerField()
-    more = serializers.BooleanField(help_text="Whether there may be older ones.")
+    more = serializers.BooleanField(help_text="Whether there may be older dead letters.")
     facets = FacetShape(many=True)
 
 
@@ -131,7 +133,9 @@ class FailureGroupDetail(FailureGroupSummary):
     """A failure group in full."""
 
     mergedInto = serializers.UUIDField(source="merged_into_id", allow_null=True)
-    moving = serializers.SerializerMethodField(help_text="Whether entries are on their way.")
+    moving = serializers.SerializerMethodField(
+        help_text=("Whether more entries are being moved to the group.")
+    )
     hours = serializers.SerializerMethodField()
     versions = serializers.SerializerMethodField()
     notes = serializers.SerializerMethodField()
@@ -187,13 +191,13 @@ class GroupQuery(PageQuery):
     exception = serializers.CharField(required=False, max_length=200)
     seenAfter = serializers.DateTimeField(required=False)
     text = serializers.CharField(
-        required=False, max_length=200, help_text="In the message, as failures gave it."
+        required=False, max_length=200, help_text="The part of the message that failures share."
     )
     order = serializers.ChoiceField(
         [(name, name) for name in ORDERS],
         required=False,
         default="lastSeen",
-        help_text="The newest, or the most, come first.",
+        help_text="The newest, or the largest, come first.",
     )
 
 
@@ -204,10 +208,16 @@ class GroupChange(Body):
     snoozeUntil = serializers.DateTimeField(required=False)
     snoozeTotal = Whole(required=False, min_value=1, max_value=2**53, help_text="Ever seen.")
     snoozeVersion = Whole(
-        required=False, min_value=1, max_value=MOST, help_text="It wakes in a later one."
+        required=False,
+        min_value=1,
+        max_value=MOST,
+        help_text=("It wakes when a failure occurs in a later version."),
     )
     resolvedIn = Whole(
-        required=False, min_value=1, max_value=MOST, help_text="Seen from there on, it regresses."
+        required=False,
+        min_value=1,
+        max_value=MOST,
+        help_text=("A failure in this version or later reopens it as regressed."),
     )
     ownerId = asked_user_id(strict=True, required=False, allow_null=True)
     muted = Flag(required=False, help_text="Raises no alerts.")
@@ -221,15 +231,15 @@ class GroupChange(Body):
         }
         for status, names in terms.items():
             if attrs.get("status") != status and (odd := sorted(names & set(attrs))):
-                text = f"This goes with the status {status} only."
+                text = f"Only allowed with the status {status}."
                 raise serializers.ValidationError(
                     {name: [text] for name in odd}, code="without_status"
                 )
         if attrs.get("status") == "SNOOZED" and not terms["SNOOZED"] & set(attrs):
-            text = "Say until when: snoozeUntil, snoozeTotal or snoozeVersion."
+            text = "Set the end of the snooze: snoozeUntil, snoozeTotal or snoozeVersion."
             raise serializers.ValidationError({"status": [text]}, code="required")
         if not {"status", "ownerId", "muted"} & set(attrs):
-            text = "Say what is to change: status, ownerId or muted."
+            text = "Set at least one of status, ownerId and muted."
             raise serializers.ValidationError({"status": [text]}, code="required")
         return attrs
 

@@ -51,7 +51,7 @@ class Requeue(Endpoint):
         requeue = REQUEUE_WITH if overrides else REQUEUE
         entry, may = obtain(self.user, entries().defer(*LARGE), id, requeue.needs)
         if not isinstance(overrides, dict):
-            raise ValidationError("Expected an object: input overrides.", code="object")
+            raise ValidationError("Expected an object with input overrides.", code="object")
         if overrides:
             check_repair(may, entry.execution_id)
         run = requeue.apply(id, self.actor, {"overrides": overrides})

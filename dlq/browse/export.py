@@ -72,7 +72,7 @@ def _next(batch: Batch, last: Any) -> tuple[bytes, Any] | None:
 
 
 BATCH = 50  # rows in memory at once, with inputs of up to 1 MB each
-HIDDEN = {"$hidden": "Seeing this needs the permission view_payloads."}
+HIDDEN = {"$hidden": "You need the permission view_payloads to see this."}
 # Names in the file → columns.
 COLUMNS: dict[str, str] = {
     "id": "pk", "workspaceId": "workspace_id", "workflowId": "workflow_id",

@@ -62,7 +62,7 @@ def _by_inputs(
 ) -> QuerySet[DeadLetterEntry]:
     """Return the rows whose inputs match every condition.
 
-    Inputs too large for the index are left out.
+    Inputs that are too large for the index do not match.
     """
     for condition in several(conditions):
         rows = rows.filter(_passes(condition), inputs_indexed=True)

@@ -74,10 +74,10 @@ def condition(path: Any, op: Any, value: Any) -> Condition:
         )
     _check_value(path)
     if op not in OPERATORS:
-        raise BadCondition(f"The comparison {str(op)[:20]!r} is unknown; there are eq, contains.")
+        raise BadCondition(f"The comparison {str(op)[:20]!r} is unknown; expected eq or contains.")
     _check_value(value)
     if op == EQUALS and isinstance(value, dict | list) and "[]" in path:
-        raise BadCondition("Within an array only single values are compared by eq; use contains.")
+        raise BadCondition("Within an array, eq compares only single values; use contains.")
     return Condition(path, op, value)
 
 
@@ -142,7 +142,9 @@ def _check_value(value: Any) -> None:
     if len(text) > MAX_VALUE:
         raise BadCondition(f"The value has {len(text):,} characters; at most {MAX_VALUE:,}.")
     if "\\u0000" in text:
-        raise BadCondition("The value holds a NUL character, which no stored input has.")
+        raise BadCondition(
+            "The value contains a NUL character, which stored inputs cannot contain."
+        )
 
 
 def _refuse(name: str) -> Any:

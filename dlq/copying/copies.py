@@ -54,8 +54,9 @@ def as_pytest(entry: DeadLetterEntry) -> str:
     """Return a test file that replays the step; raises CannotCopy if no single module runs it."""
     if not _replayable(entry):
         raise CannotCopy(
-            f"Step {entry.step_path} had no inputs yet, or no installed module does "
-            f"{entry.module} by itself; test the workflow instead, see docs/how-to/testing.md."
+            f"Step {entry.step_path} had no inputs yet, or the module {entry.module} is not "
+            "installed or cannot run alone. Test the workflow instead: see "
+            "docs/how-to/testing.md."
         )
     _, kind = _credential(entry)
     return pytest_file(
@@ -102,7 +103,7 @@ KINDS: Mapping[str, CopyFormat] = {
     kind.name: kind
     for kind in (
         CopyFormat(
-            "requeue", gettext_noop("Requeue by curl"), "terminal", False,
+            "requeue", gettext_noop("Requeue with curl"), "terminal", False,
             lambda entry: True,
             lambda entry: requeuing(addresses.below_root("dead-letter-requeue", entry.pk)),
         ),

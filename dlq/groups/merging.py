@@ -212,7 +212,7 @@ def merge(
         locked_all([target_id, *ids])
         target, *sources = (_still(locked(pk)) for pk in (target_id, *ids))
         if strangers := [str(one.pk) for one in sources if one.workspace_id != target.workspace_id]:
-            raise CannotJoin(f"Of another workspace: {', '.join(strangers)}.")
+            raise CannotJoin(f"These groups belong to another workspace: {', '.join(strangers)}.")
         tally.absorb(target.pk, ids)
         _repoint(target, ids)
         _begin(GroupMove(source=source, target=target) for source in sources)

@@ -161,7 +161,7 @@ def _announce(signal: Signal, group: FailureGroup, **facts: Any) -> None:
         with transaction.atomic():
             signal.send(FailureGroup, group_id=group.pk, **facts)
     except Exception:
-        log.exception("group %s was counted, but not everybody could be notified", group.pk)
+        log.exception("group %s was counted, but some notifications failed", group.pk)
 
 
 def _columns(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> dict[str, list[Any]]:

@@ -46,7 +46,7 @@ def log_dead_letter(entry: DeadLetterEntry) -> None:
     """Log that a step needs attention; its error was logged before."""
     with log_context.bound(execution_id=entry.execution_id, run_id=entry.run_id):
         log.error(
-            "dead letter %s: step %s (%s) of execution %s is given up, %s after attempt %s",
+            "dead letter %s: step %s (%s) of execution %s failed permanently, %s after attempt %s",
             entry.pk,
             entry.step_path,
             entry.module,

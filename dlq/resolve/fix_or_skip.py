@@ -113,12 +113,14 @@ def outputs_template(entry: DeadLetterEntry, *, with_payloads: bool) -> tuple[An
     if with_payloads:
         good = last_good(entry).good
         if good is not None and good.run.outputs is not None:
-            origin = f"They are those of the last good run (version {good.version})."
+            origin = f"These are the outputs of the last successful run (version {good.version})."
             return good.run.outputs, origin
     spec = catalog().get(entry.module)
     if spec is None or spec.outputs_schema is None:
         return None, ""
-    return shape(dict(spec.outputs_schema)), f"They have the shape that {entry.module} gives."
+    return shape(dict(spec.outputs_schema)), (
+        f"They have the structure of the output of {entry.module}."
+    )
 
 
 def shape(schema: Mapping[str, Any]) -> Any:

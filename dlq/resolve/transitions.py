@@ -40,7 +40,7 @@ def must_be_open(entry: DeadLetterEntry, done: str) -> None:
     """
     if entry.resolution != Resolution.PENDING:
         raise WrongState(
-            f"Dead letter {entry.pk} is {entry.resolution} already. Nothing was changed.",
+            f"Dead letter {entry.pk} is already {entry.resolution}. Nothing was changed.",
             entry.resolution,
         )
     state = (
@@ -84,7 +84,7 @@ def resolve(
     if moved != 1:
         present = find(entry.pk)
         raise WrongState(
-            f"Dead letter {entry.pk} is {present.resolution} already (since "
+            f"Dead letter {entry.pk} is already {present.resolution} (since "
             f"{present.resolved_at:%Y-%m-%d %H:%M:%S} UTC). Nothing was changed.",
             present.resolution,
         )
@@ -177,7 +177,7 @@ def restore(entry: DeadLetterEntry, *, actor: Actor, reason: str = "") -> None:
 
 def _not_restored(entry: DeadLetterEntry) -> WrongState:
     if entry.resolution == Resolution.DISCARDED:
-        text = "belongs to what a roll-back of its execution undid; it cannot be restored."
+        text = "was discarded by a roll-back of its execution; it cannot be restored."
     else:
         text = f"is {entry.resolution}; only a DISCARDED one can be restored."
     return WrongState(f"Dead letter {entry.pk} {text}", entry.resolution)

@@ -16,9 +16,9 @@ LONGEST_REST = 0.5
 class PruningPace:
     """The pace of pruning, and when it ends.
 
-    It ends at a time of `time.monotonic()` (None: when all is done) or when `stopped` is set. After
-    each transaction, it waits `rest` times its duration, half a second at most, to leave capacity
-    for others. `batch` is the number of rows per transaction.
+    It ends at a time of `time.monotonic()` (None: when all rows are deleted) or when `stopped` is
+    set. After each transaction, it waits `rest` times its duration, half a second at most, to leave
+    capacity for others. `batch` is the number of rows per transaction.
     """
 
     until: float | None = None

@@ -30,11 +30,11 @@ from runners.models import EarlyCallback, Run, Waiter
 
 CHUNK = 2_000
 REASONS = {
-    5: "something they started is under way",
-    4: "something they started is to be kept longer",
+    5: "an execution that they started is still running",
+    4: "an execution that they started must be kept longer",
     3: "open dead letters",
-    2: "dead letters that are pinned or whose time is not over",
-    1: "forks under way that began from them",
+    2: "dead letters that are pinned or not expired",
+    1: "forks of them are still running",
 }
 MEMBERS = 500
 START = datetime(1970, 1, 1, tzinfo=UTC)
@@ -212,7 +212,7 @@ def look(wanted: RetentionPeriods, pace: PruningPace, without: LettersGone) -> P
 
 
 def packs(found: Sequence[Family], most: int) -> Iterator[list[Family]]:
-    """Group families that fit into one transaction; a larger one comes alone. Pure."""
+    """Group families that fit into one transaction; a larger family is a group of its own. Pure."""
     pack: list[Family] = []
     size = runs = 0
     for family in found:

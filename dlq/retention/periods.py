@@ -72,7 +72,7 @@ def overrides() -> dict[str, dict[str, float]]:
 
 def _checked(place: str, days: Any) -> dict[str, float]:
     if not isinstance(days, Mapping) or not set(days) <= set(ENDINGS):
-        raise _wrong(f"what it says of {place!r} is {days!r}")
+        raise _wrong(f"the value for {place!r} is {days!r}")
     for ending, number in days.items():
         if isinstance(number, bool) or not isinstance(number, int | float) or number < 0:
             raise _wrong(f"for {place!r} {ending} is {number!r}")
@@ -147,5 +147,6 @@ def _terms(place: str, days: Mapping[str, float]) -> list[Term]:
 
 def _unknown(place: str, why: str) -> ImproperlyConfigured:
     return ImproperlyConfigured(
-        f"VALKYR_KEEP_OVERRIDES names {place!r}, and {why}. Until then nothing is deleted."
+        f"VALKYR_KEEP_OVERRIDES names {place!r}, but {why}. Nothing is deleted until you "
+        "correct it."
     )

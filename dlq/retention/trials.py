@@ -110,7 +110,7 @@ def _note(tally: PruningTally, versions: dict[UUID, datetime], ids: set[UUID]) -
     for pk in ids:
         tally.span(versions[pk], versions[pk])
     if stay := len(versions) - len(ids):
-        tally.kept["something that ran of them is left"] += stay
+        tally.kept["some of their executions remain"] += stay
 
 
 def _take_in(tally: PruningTally, runs: PruningTally) -> None:

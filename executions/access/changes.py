@@ -56,17 +56,17 @@ def needs(change: AccessChange) -> Iterator[Need]:
     if change.base is Base.TEST:
         yield Need("run the version of a test run again", AUTHOR)
     if change.base is Base.OTHER:
-        yield Need("run another version than the latest", OPERATE)
+        yield Need("run a version other than the latest", OPERATE)
     if change.base is Base.PINNED and change.payload:
-        yield Need("give another input to an older version", OPERATE)
+        yield Need("give a different input to an older version", OPERATE)
     if change.inside:
-        yield Need("begin at a step or a checkpoint", OPERATE)
+        yield Need("start from a step or a checkpoint", OPERATE)
     if change.variables:
         yield Need("override variables", OVERRIDE)
     if change.steps:
         yield Need("override the inputs of steps", OVERRIDE)
     if change.approved:
-        yield Need("change what runs after an approval was given", AUTHOR)
+        yield Need("change steps after an approval that was given", AUTHOR)
 
 
 def operators_powers(change: AccessChange) -> list[Power]:
@@ -94,6 +94,6 @@ def _refusal(may: Powers, need: Need) -> str:
     wanted = ", or ".join(" and ".join(power.value for power in powers) for powers in need.either)
     token = " and this API token's scopes" if may.limited else ""
     return (
-        f"To {need.what} you need {wanted}. Your role here ({may.role or 'none'}){token} does not "
-        "include that. Ask an administrator of the workspace."
+        f"To {need.what}, you need {wanted}. Your role here ({may.role or 'none'}){token} "
+        "does not include that. Ask an administrator of the workspace."
     )

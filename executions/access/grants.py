@@ -99,8 +99,8 @@ def _rows_of(workflow: Workflow, username: str | None, group: str | None) -> tup
         )
         if not member:
             raise NotFound(
-                f"{username!r} is not a member of this workspace. Make the person a member first, "
-                "for example with the role USER, which allows nothing by itself."
+                f"{username!r} is not a member of this workspace. Add the user first, for "
+                "example with the role USER, which has no permissions."
             )
         return WorkflowUserPermission.objects.filter(content_object=workflow, user=found), {
             "user": found

@@ -47,7 +47,7 @@ def note(
             if unlocked.filter(due, pk=pk).values_list("pk").first():
                 rows.filter(pk=pk).update(last_used_at=ClockTimestamp(), last_used_from=address)
     except DatabaseError as error:
-        log.warning("The use of %s %s was not noted: %s", model._meta.verbose_name, pk, error)
+        log.warning("The use of %s %s was not recorded: %s", model._meta.verbose_name, pk, error)
 
 
 # Accounts, sessions and tokens of requests: by prepared statements, at every request.

@@ -41,7 +41,9 @@ def add_member(
     with row_scope.limited(None):  # a program of another workspace is one, too
         is_program = ServiceAccount.objects.filter(user=user).exists()
     if is_program:
-        message = f"{user.get_username()!r} is a service account; it stays in its own workspace."
+        message = (
+            f"{user.get_username()!r} is a service account, which belongs to one workspace only."
+        )
         raise WithProblems(
             "Not valid: userId.", [DefinitionProblem("userId", "service_account", message)]
         )
@@ -159,10 +161,12 @@ def check_role(role: str, permissions: Collection[str]) -> None:
     """Raise WithProblems for an unknown role or permission."""
     found = []
     if role not in Role.values:
-        message = f"There is no role {role!r}; there are: {', '.join(Role.values)}."
+        message = f"There is no role {role!r}; expected one of: {', '.join(Role.values)}."
         found.append(DefinitionProblem("role", "unknown_role", message))
     for unknown in sorted(set(permissions) - set(Permission.values)):
-        message = f"There is no permission {unknown!r}; there are: {', '.join(Permission.values)}."
+        message = (
+            f"There is no permission {unknown!r}; expected some of: {', '.join(Permission.values)}."
+        )
         found.append(DefinitionProblem("permissions", "unknown_permission", message))
     if found:
         raise WithProblems("The membership is not valid.", found)

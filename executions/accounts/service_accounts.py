@@ -69,7 +69,7 @@ def change_service_account(
 ) -> ServiceAccount:
     """Change name, description, role, permissions, or `enabled`, effective at once.
 
-    Raises NotFound, Taken, WithProblems as `create_service_account`.
+    Raises NotFound, and Taken and WithProblems like `create_service_account`.
     """
     check_role(changes.get("role", Role.SYSTEM), changes.get("permissions", ()))
     with transaction.atomic():
@@ -118,8 +118,8 @@ def program_user(username: str) -> Any:
     ]
     if wanted:
         message = (
-            f"An account of {model._meta.label} needs {', '.join(wanted)}, which a program has "
-            "not. Let the field be null, or give it a default."
+            f"An account of {model._meta.label} needs {', '.join(wanted)}, which a program "
+            "does not have. Make the field nullable, or give it a default."
         )
         raise WithProblems("Not valid: name.", [DefinitionProblem("name", "user_model", message)])
     user.save(force_insert=True)
@@ -154,7 +154,7 @@ def username_of(workspace: Workspace, name: str) -> str:
         longest -= len(NOWHERE) + 1
     if len(username) > longest:
         most = longest - len(username) + len(name)
-        message = f"In this workspace a name has {most} characters at most, found {len(name)}."
+        message = f"In this workspace, a name has at most {most} characters; found {len(name)}."
         raise WithProblems("Not valid: name.", [DefinitionProblem("name", "max_length", message)])
     return username
 
@@ -212,5 +212,5 @@ def _locked(account_id: UUID) -> ServiceAccount:
 
 def _taken(workspace: Workspace, name: str) -> Taken:
     return Taken(
-        f"Workspace {workspace.slug!r} has a service account {name!r} already. Choose another name."
+        f"Workspace {workspace.slug!r} already has a service account {name!r}. Choose another name."
     )

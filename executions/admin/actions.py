@@ -135,7 +135,7 @@ class OperatingAdmin(ScopedAdmin):
 
 
 def _permission(operation: AdminOperation) -> Callable[..., bool]:
-    """Return the permission that Django checks to offer the operation, before any row."""
+    """Return the permission that Django checks before it offers the operation for any row."""
 
     def permitted(admin: OperatingAdmin, request: HttpRequest, obj: Any = None) -> bool:
         return admin.may_operate(request, operation)

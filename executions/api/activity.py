@@ -32,7 +32,7 @@ class ActivitySummary(CamelCase, serializers.ModelSerializer[Activity]):
 
     workspace_id = serializers.UUIDField(
         allow_null=True,
-        help_text="Null for what concerns the whole installation.",
+        help_text="Null for actions on the whole installation.",
     )
     actor_id = serializers.IntegerField(allow_null=True)
     actor = serializers.CharField(source="actor_name")
@@ -55,7 +55,7 @@ class ActivityShape(ActivitySummary):
 
     before = Json(allow_null=True, help_text="The changed fields, before the change.")
     after = Json(allow_null=True, help_text="The changed fields, after the change.")
-    details = Json(help_text="What else belongs to it, by action.")
+    details = Json(help_text="Further details, depending on the action.")
 
     class Meta(ActivitySummary.Meta):
         fields = [*ActivitySummary.Meta.fields, "before", "after", "details"]
@@ -64,7 +64,9 @@ class ActivityShape(ActivitySummary):
 class AuditHead(CamelCase, serializers.ModelSerializer[AuditSeal]):
     """The newest seal of the audit trail."""
 
-    head = serializers.SerializerMethodField(help_text="What to keep: `number:digest`.")
+    head = serializers.SerializerMethodField(
+        help_text=("The head to store elsewhere: `number:digest`.")
+    )
     digest = serializers.SerializerMethodField(help_text="SHA-256 in hex.")
     sealed_at = serializers.DateTimeField()
 

@@ -34,14 +34,14 @@ class ApiTokenShape(CamelCase, serializers.ModelSerializer[ApiToken]):
     workspace_id = serializers.UUIDField()
     user_id = shown_user_id()
     username = serializers.CharField(source="user.get_username")
-    prefix = serializers.CharField(help_text="How the token begins, to know it by.")
+    prefix = serializers.CharField(help_text="The beginning of the token, to recognise it.")
     scopes = serializers.ListField(child=serializers.CharField())
     created_by = serializers.CharField()
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField(allow_null=True)
     revoked_at = serializers.DateTimeField(allow_null=True)
     last_used_at = serializers.DateTimeField(
-        allow_null=True, help_text="Written once a minute at most."
+        allow_null=True, help_text="Updated at most once a minute."
     )
     last_used_from = serializers.CharField(allow_null=True)
 
@@ -76,14 +76,15 @@ class NewApiToken(Body):
         required=False, help_text="Optional if you belong to only one workspace."
     )
     serviceAccountId = serializers.UUIDField(
-        required=False, help_text="Makes it a service account's, in its workspace."
+        required=False,
+        help_text=("The service account that owns the token; the token is for its workspace."),
     )
     scopes = serializers.ListField(
         child=Text(max_length=40),
         required=False,
         allow_empty=False,
         max_length=len(SCOPES),
-        help_text=f"Of {', '.join(SCOPES)}. Without them: all that its user may do now.",
+        help_text=f"Of {', '.join(SCOPES)}. Default: all current permissions of the user.",
     )
     expiresAt = serializers.DateTimeField(
         required=False, help_text="Default: 90 days from now (VALKYR_TOKEN_DAYS)."
@@ -93,7 +94,7 @@ class NewApiToken(Body):
         """Check that a service account's token is for its own workspace."""
         if "serviceAccountId" in attrs and "workspaceId" in attrs:
             raise serializers.ValidationError(
-                {"workspaceId": "Leave it out: a service account has one workspace."},
+                {"workspaceId": "Omit it: a service account has one workspace."},
                 code="not_both",
             )
         return attrs
@@ -103,7 +104,9 @@ class ApiTokenChange(Body):
     """The body of `patchApiToken`."""
 
     name = Text(max_length=80, required=False)
-    expiresAt = serializers.DateTimeField(required=False, help_text="Earlier than now set.")
+    expiresAt = serializers.DateTimeField(
+        required=False, help_text=("Must be earlier than the current value.")
+    )
 
 
 class ApiTokenQuery(PageQuery):

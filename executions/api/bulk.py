@@ -33,7 +33,7 @@ class Many(Body):
         child=Id(),
         min_length=1,
         max_length=MAX_IDS,
-        help_text=f"More than {FREE_IDS} need the permission bulk.",
+        help_text=f"More than {FREE_IDS} ids need the permission bulk.",
     )
 
 
@@ -80,7 +80,7 @@ def each(
         except ValkyrError as error:
             refusals[pk] = (error.code, error.message)
         except DatabaseError:
-            refusals[pk] = ("database_refused", "The database refused it just now; try again.")
+            refusals[pk] = ("database_refused", "The database rejected the operation; try again.")
         else:
             done.append(pk)
     refused = [
@@ -109,9 +109,12 @@ def _forbidden(
     for pk in wanted:
         lacking = next((need.value for need, found in allowed if pk not in found), None)
         if lacking is not None and pk in known:
-            out[pk] = ("forbidden", f"That needs {lacking} here. Ask an administrator.")
+            out[pk] = (
+                "forbidden",
+                (f"This needs {lacking} in this workspace. Ask an administrator."),
+            )
         elif lacking is not None:
-            out[pk] = ("not_found", f"There is no such thing in your workspaces: {pk}.")
+            out[pk] = ("not_found", f"Your workspaces do not contain {pk}.")
     return out
 
 

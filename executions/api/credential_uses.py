@@ -41,13 +41,15 @@ class CredentialUseShape(CamelCase, serializers.ModelSerializer[CredentialUse]):
     step_path = serializers.CharField()
     attempt = serializers.IntegerField()
     module = serializers.CharField()
-    remote = serializers.BooleanField(help_text="Whether a remote runner got it.")
+    remote = serializers.BooleanField(help_text="Whether a remote runner received it.")
     host = serializers.CharField(
-        help_text="Where the step connects, if that is known before it runs; for a refused "
-        "connection, where it was to go. Else empty."
+        help_text=(
+            "The step's destination, if it is known before the step runs; for a refused "
+            "connection, the intended destination. Otherwise empty."
+        )
     )
-    allowed = serializers.BooleanField(help_text="Whether the step got it.")
-    reason = serializers.CharField(help_text="Why it was refused; else empty.")
+    allowed = serializers.BooleanField(help_text="Whether the step received it.")
+    reason = serializers.CharField(help_text="Why it was refused; otherwise empty.")
     created_at = serializers.DateTimeField()
 
     class Meta:
@@ -92,7 +94,7 @@ FILTERS = {
 
 
 def _given(query: dict[str, Any]) -> dict[str, Any]:
-    """Return the query without a filter that was left out."""
+    """Return the query, without a filter that was omitted."""
     return {name: value for name, value in query.items() if value is not None}
 
 

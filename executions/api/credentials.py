@@ -29,14 +29,14 @@ from executions.states import Permission
 
 _VALUE = {"type": "string", "minLength": 1, "maxLength": LONGEST}
 HOSTS = (
-    "The hosts that it may go to: api.example.com, *.example.com, 10.0.0.0/8, each with a port or "
-    "without; * is any host."
+    "The hosts to which it may be sent: api.example.com, *.example.com, 10.0.0.0/8, each with "
+    "or without a port; * is any host."
 )
-MODULES = "The modules that may have it: http.request, http.*, or * for any."
-WORKFLOWS = "The ids of the workflows that may have it; * is any."
+MODULES = "The modules that may use it: http.request, http.*, or * for any."
+WORKFLOWS = "The ids of the workflows that may use it; * is any."
 REMOTE = (
-    "Whether remote runners may be given it. Its hosts cannot be enforced there. One that may go "
-    "to any host may go to remote runners too."
+    "Whether remote runners may receive it. Its hosts cannot be enforced there. Remote "
+    "runners may also receive a credential that is allowed for any host."
 )
 
 
@@ -117,11 +117,15 @@ class NewCredential(Body):
     fields = SecretFields()  # type: ignore[assignment]
     hosts = Names(
         required=False,
-        help_text=f"{HOSTS} Left out: those of its type (the host of its URL, a service's own); "
-        "types that suggest none need them.",
+        help_text=(
+            f"{HOSTS} Default: those of its type (the host of its URL, or the service's hosts). "
+            "Types without a default require this field."
+        ),
     )
-    modules = Names(required=False, help_text=f"{MODULES} Left out: those that its type suggests.")
-    workflows = Names(required=False, help_text=f"{WORKFLOWS} Left out: any.")
+    modules = Names(
+        required=False, help_text=(f"{MODULES} Default: the modules that accept its type.")
+    )
+    workflows = Names(required=False, help_text=f"{WORKFLOWS} Default: any.")
     remote = Flag(required=False, default=False, help_text=REMOTE)
     workspaceId = Id(required=False, help_text="Optional if you have only one workspace.")
 
@@ -138,7 +142,9 @@ class CredentialQuery(ListQuery):
 
 
 FILTERS = {"name": "name", "type": "type"}
-IF_MATCH = header("If-Match", "The ETag of what you changed; 412 when it is another by now.")
+IF_MATCH = header(
+    "If-Match", ("The ETag of the version that you changed; 412 if it is no longer current.")
+)
 
 
 def rows() -> QuerySet[Credential]:

@@ -15,18 +15,18 @@ REASONS = {
     400: "The request cannot be read.",
     401: "Not signed in.",
     403: "Your role does not allow it.",
-    404: "There is no such thing in your workspaces.",
-    405: "This address has other methods.",
-    406: "None of the accepted media types can be served.",
-    409: "Not possible in the present state.",
-    410: "Nobody waits for it any more.",
-    412: "Somebody else changed it meanwhile.",
+    404: "Your workspaces do not contain this object.",
+    405: "The address does not accept this method.",
+    406: "The operation supports none of the accepted media types.",
+    409: "Not possible in the current state.",
+    410: "No step waits for this call any more.",
+    412: "Another user changed the object in the meantime.",
     413: "The body is too large.",
-    415: "The body's media type is not taken.",
-    422: "Something in the request is not valid; `errors` says what.",
-    429: "A limit is reached; Retry-After says how long.",
+    415: "The operation does not accept the body's media type.",
+    422: "The request is not valid; `errors` lists the mistakes.",
+    429: "A limit is reached; Retry-After gives the time to wait.",
     502: "The execution ended without success.",
-    503: "A part the server needs does not answer.",
+    503: "A part that the server needs does not answer.",
 }
 
 
@@ -34,16 +34,19 @@ ONCE = OpenApiParameter(
     "Idempotency-Key",
     str,
     OpenApiParameter.HEADER,
-    description="For 24 hours the same key, body and caller get the answer of the first time, and "
-    "nothing is done again; another body is a 409 (`key_reused`), and so is a request while the "
-    "first is under way (`in_progress`). Errors are not kept. At most 200 visible characters.",
+    description=(
+        "For 24 hours, a request with the same key, body and caller gets the first response and "
+        "has no further effect. Another body gets a 409 (`key_reused`), and so does a request "
+        "while the first is running (`in_progress`). Errors are not stored. At most 200 visible "
+        "characters."
+    ),
 )
 REPLAYED = OpenApiParameter(
     "Idempotency-Replayed",
     str,
     OpenApiParameter.HEADER,
     response=[200, 201, 202],
-    description="`true` on an answer that was kept from the first request with the key.",
+    description="`true` if the response is the stored response to the first request with this key.",
 )
 
 
@@ -63,15 +66,15 @@ class Problem(CamelCaseSerializer):
     status = serializers.IntegerField()
     detail = serializers.CharField()
     code = serializers.CharField(help_text="Stable, for programs.")
-    state = serializers.CharField(required=False, help_text="With 409: the present state.")
+    state = serializers.CharField(required=False, help_text="With 409: the current state.")
     revision = serializers.IntegerField(
-        required=False, help_text="With 412, of a workflow: its draft's present revision."
+        required=False, help_text="With 412, for a workflow: the current revision of its draft."
     )
     changedBy = serializers.CharField(  # noqa: N815 - the JSON's name
-        required=False, help_text="With 412, of a workflow: who changed it last."
+        required=False, help_text="With 412, for a workflow: the user who changed it last."
     )
     changedAt = serializers.DateTimeField(  # noqa: N815
-        required=False, help_text="With 412, of a workflow: when that was."
+        required=False, help_text="With 412, for a workflow: the time of that change."
     )
     errors = ProblemItem(many=True, required=False)  # type: ignore[assignment]
 

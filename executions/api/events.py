@@ -31,7 +31,7 @@ class PublishEvent(Body):
         allow_null=True,
         max_length=200,
         trim_whitespace=False,
-        help_text="Yours; an event whose id is known does nothing again. One is made if left out.",
+        help_text="The sender's id: a known id has no further effect. Default: a new id.",
     )
     workspaceId = serializers.UUIDField(required=False, allow_null=True)
 
@@ -49,8 +49,8 @@ class EventResult(CamelCaseSerializer):
 
     id = serializers.UUIDField()
     event_id = serializers.CharField()
-    executions = serializers.SerializerMethodField(help_text="The executions it started.")
-    refused = serializers.SerializerMethodField(help_text="The workflows it could not start.")
+    executions = serializers.SerializerMethodField(help_text="The executions that it started.")
+    refused = serializers.SerializerMethodField(help_text="The workflows that it could not start.")
 
     @extend_schema_field(serializers.ListField(child=serializers.UUIDField()))
     def get_executions(self, event: Event) -> list[str]:
@@ -75,7 +75,7 @@ class EventSummary(EventResult):
     created_at = serializers.DateTimeField()
     delivered_at = serializers.DateTimeField(
         allow_null=True,
-        help_text="When every run that waits for events had been looked at.",
+        help_text="When all waiting runs had been checked.",
     )
 
 

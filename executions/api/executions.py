@@ -51,7 +51,7 @@ class WorkflowExecutionSummary(Flat, serializers.ModelSerializer[WorkflowExecuti
     failureOfExecutionId = serializers.UUIDField(
         source="failure_of_id",
         allow_null=True,
-        help_text="The failed execution for which this one, of an error workflow, was started.",
+        help_text="The failed execution for which this execution of an error workflow was started.",
     )
 
     class Meta:
@@ -129,7 +129,7 @@ class ExecutionQuery(ListQuery):
     state = serializers.ChoiceField(ExecutionState.choices, required=False)
     triggerType = serializers.ChoiceField(TriggerType.choices, required=False)
     test = serializers.BooleanField(
-        required=False, help_text="true: test runs alone; false: all but those."
+        required=False, help_text="true: only test runs; false: all except test runs."
     )
     createdAfter = serializers.DateTimeField(required=False)
     createdBefore = serializers.DateTimeField(required=False)

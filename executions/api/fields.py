@@ -113,7 +113,7 @@ class Body(CamelCaseSerializer):
 
     def _unknown(self) -> str:
         known = ", ".join(name for name, field in self.fields.items() if not field.read_only)
-        return f"There is no such field here; there are: {known or 'none'}."
+        return f"Unknown field; known fields: {known or 'none'}."
 
 
 class Flat(CamelCaseSerializer):

@@ -41,8 +41,10 @@ class ReadyQuery(Body):
     parts = serializers.CharField(
         required=False,
         max_length=200,
-        help_text="Parts that must be UP, separated by commas, or `all`: database, broker, "
-        "migrations, workers, beat. By default the first three, which this process needs itself.",
+        help_text=(
+            "Parts that must be UP, separated by commas, or `all`: database, broker, migrations, "
+            "workers, beat. Default: the first three, which this process needs."
+        ),
     )
 
     def validate_parts(self, text: str) -> tuple[str, ...]:
@@ -52,7 +54,7 @@ class ReadyQuery(Body):
         unknown = [word for word in wanted if word not in known]
         if unknown:
             raise serializers.ValidationError(
-                f"There is no part {unknown[0]!r}. Expected all, or some of {', '.join(known)}.",
+                f"Unknown part {unknown[0]!r}. Expected all, or some of {', '.join(known)}.",
                 code="unknown_part",
             )
         return wanted

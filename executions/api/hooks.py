@@ -134,8 +134,8 @@ class Hook(OpenEndpoint):
         parameters=[
             header(
                 "X-Valkyr-Signature",
-                "`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 over `<t>.<body>` with the trigger's "
-                "secret. Not more than 5 minutes old, and not used before.",
+                "`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 over `<t>.<body>` with the "
+                "trigger's secret. At most 5 minutes old, and not used before.",
             ),
             header("Authorization", "`Bearer <secret>`, for triggers with `auth: bearer`."),
             KEY,
@@ -187,7 +187,8 @@ def _result(execution: WorkflowExecution) -> HttpResponse:
         return JsonResponse(execution.output, safe=False, headers=where)
     return problem(
         FAILED,
-        f"Execution {execution.pk} ended without success; who may see it finds out why there.",
+        f"Execution {execution.pk} ended without success. Users who can view it see the "
+        "reason on its page.",
         code="execution_failed",
         headers=where,
         state=execution.state,

@@ -77,9 +77,9 @@ class SessionShape(CamelCase, serializers.ModelSerializer[AccountSession]):
     kind = serializers.ChoiceField(
         SessionKind.choices, help_text="TOKEN: by `obtainToken`. BROWSER: by a cookie."
     )
-    current = serializers.SerializerMethodField(help_text="Whether it made this request.")
-    user_agent = serializers.CharField(help_text="The program's own words.")
-    address = serializers.CharField(allow_null=True, help_text="Where it began.")
+    current = serializers.SerializerMethodField(help_text="Whether this session made the request.")
+    user_agent = serializers.CharField(help_text="The User-Agent of the browser or program.")
+    address = serializers.CharField(allow_null=True, help_text="The network address at sign-in.")
     created_at = serializers.DateTimeField()
     last_used_at = serializers.DateTimeField(help_text="Written once a minute at most.")
     last_used_from = serializers.CharField(allow_null=True)

@@ -75,7 +75,7 @@ class NewMembership(Body):
         """Check that either `username` or `userId` is given, not both."""
         if ("username" in attrs) == ("userId" in attrs):
             raise serializers.ValidationError(
-                {"username": "Name the user by one of username and userId."}, code="required"
+                {"username": "Name the user by either username or userId."}, code="required"
             )
         return attrs
 

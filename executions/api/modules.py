@@ -17,7 +17,7 @@ from executions.definition.catalog import Take, catalog
 from executions.definition.graph.schema import WORKFLOW_SCHEMA
 from executions.publishing.samples import samples
 
-IF_NONE_MATCH = header("If-None-Match", "The ETag of what you have; 304 where it is the same.")
+IF_NONE_MATCH = header("If-None-Match", "The ETag of your copy; 304 if it is current.")
 TAKES = [(name, name) for name in get_args(Take)]
 CONTAINERS = [("", "none"), ("loop", "loop"), ("map", "map")]
 # For how many seconds a client may cache the modules.
@@ -38,9 +38,11 @@ class OutcomeRuleShape(CamelCaseSerializer):
     key = serializers.CharField()
     take = serializers.ChoiceField(
         TAKES,
-        help_text="each: every item of its list, or every value of its mapping, as text. value: "
-        "its value, or `otherwise` where it has none. given: `outcomes`, where it is there and not "
-        "null. equals: `outcomes`, where its value is `equals`.",
+        help_text=(
+            "each: every item of its list, or every value of its mapping, as text. value: its "
+            "value, or `otherwise` if it has none. given: `outcomes`, if it exists and is not "
+            "null. equals: `outcomes`, if its value is `equals`."
+        ),
     )
     outcomes = serializers.ListField(child=serializers.CharField())
     equals = serializers.CharField(allow_blank=True)
@@ -55,33 +57,44 @@ class ModuleType(CamelCaseSerializer):
     category = serializers.CharField()
     description = serializers.CharField()
     queue = serializers.CharField()
-    inline = serializers.BooleanField(help_text="Pure and quick: recorded together with others.")
+    inline = serializers.BooleanField(
+        help_text=("Pure and fast: recorded together with other steps.")
+    )
     effect = serializers.ChoiceField(["none", "idempotent", "database", "external"])
     outcomes = serializers.ListField(child=serializers.CharField())
     outcomes_from = OutcomeRuleShape(
         many=True,
-        help_text="Where there are any, they say the outcomes in place of `outcomes`: those of all "
-        "rules, in their order, each once; none means `success`.",
+        help_text=(
+            "If there are rules, they replace `outcomes`: the outcomes of all rules, in order, "
+            "each once; none means `success`."
+        ),
     )
-    container = serializers.ChoiceField(CONTAINERS, help_text="What kind of body it runs, if any.")
+    container = serializers.ChoiceField(
+        CONTAINERS, help_text=("The kind of body that it runs, if any.")
+    )
     waits = serializers.BooleanField(help_text="Whether the step can wait without a worker.")
     deferred = serializers.ListField(
         child=serializers.CharField(),
-        help_text="The keys of `with` that are rendered later, in another scope: a loop's `until`.",
+        help_text=(
+            "The keys of `with` that are rendered later, in another scope, such as a loop's "
+            "`until`."
+        ),
     )
-    icon = serializers.CharField(help_text="By the names of Material Symbols.")
+    icon = serializers.CharField(help_text="The icon's name in Material Symbols.")
     writes_variables = serializers.BooleanField()
     retry = serializers.CharField(source="retry_name")
     timeout_seconds = serializers.FloatField()
     credential = serializers.ListField(
         child=serializers.CharField(), help_text="The types of credential that it accepts."
     )
-    takes_secrets = serializers.BooleanField(help_text="Whether its `with` may name secrets.")
+    takes_secrets = serializers.BooleanField(help_text="Whether its `with` may contain secrets.")
     circuit_target = serializers.CharField(
-        help_text="The target of its circuit breaker, in words; empty for none."
+        help_text="A description of its circuit breaker's target; empty if it has none."
     )
-    example = Json(help_text="A `with` that works.")
-    bad_inputs = BadInputShape(many=True, help_text="What it refuses, or fails on, and how.")
+    example = Json(help_text="A valid `with`.")
+    bad_inputs = BadInputShape(
+        many=True, help_text=("Inputs that fail, with the class of the failure.")
+    )
     inputs_schema = Json()
     outputs_schema = Json(allow_null=True)
 
@@ -132,7 +145,7 @@ class WorkflowTemplate(CamelCaseSerializer):
     description = serializers.CharField(allow_blank=True)
     tags = serializers.ListField(
         child=serializers.CharField(),
-        help_text="The categories of its modules, the types of its triggers.",
+        help_text="The categories of its modules and the types of its triggers.",
     )
     definition = Json()
 

@@ -41,56 +41,60 @@ from executions.vendor_seams.drf_spectacular_schema import own_settings
 
 
 INTRODUCTION = """\
-Durable workflows on Django and Celery: author and publish workflows, start them, follow and operate
-what runs, and fix what failed.
+Durable workflows on Django and Celery: write and publish workflows, start, monitor and operate
+executions, and repair failures.
 
-**Signing in.** `Authorization: Bearer …` with an API token (`createApiToken`) or with the access
-token that a name and a password give (`obtainToken`); or the admin's session cookie, with Django's
-CSRF token for what changes something.
+**Authentication.** `Authorization: Bearer …` with an API token (`createApiToken`) or with the
+access token that `obtainToken` returns for a user name and a password; or the admin's session
+cookie, with Django's CSRF token for changes.
 
-**Errors** are `application/problem+json` (RFC 9457) with a stable `code`; for what does not fit,
-`errors` names every mistake with its path.
+**Errors** are `application/problem+json` (RFC 9457) with a stable `code`. If fields are not valid,
+`errors` lists each mistake with its path.
 
-**Lists** are arrays of `limit` rows (50; at most 500), newest first. The next page is the address
-in the `Link` header with `rel="next"`; its `cursor` is nothing to build oneself.
+**Lists** are arrays of `limit` rows (default 50, at most 500), newest first. The `Link` header
+with `rel="next"` contains the address of the next page. Do not build a `cursor` yourself.
 
-**Asking again.** Operations with an `Idempotency-Key` do nothing twice for one key. Drafts carry an
-`ETag`; sent back as `If-Match`, a change is refused (412) when somebody else was faster.
+**Retries.** Operations with an `Idempotency-Key` take effect once per key. Drafts have an `ETag`.
+If you send it back as `If-Match`, a change is rejected (412) when another user changed the draft
+first.
 
-**Limits** answer with 429 and `Retry-After`.
+**Limits** return 429 with `Retry-After`.
 """
 
 TAGS = {
     "Token": "Access tokens for a user name and a password, and signing out.",
-    "Session": "Where the caller is signed in.",
-    "Me": "Who calls, and what the caller may do.",
-    "Workflow": "Definitions: a draft that people edit, and the immutable versions made of it.",
-    "ModuleType": "What steps can do, and the JSON Schemas of definitions.",
-    "WorkflowExecution": "Starting executions, following them, operating them, going back in them.",
-    "Queue": "Starting an execution by the queue's names.",
-    "Run": "Attempts of steps; what remote runners do with them; approvals.",
-    "DeadLetterQueue": "Steps that failed for good, and what operators decide about them.",
-    "FailureGroup": "Failures that are the same: how often, since when, what people make of them.",
-    "Trigger": "What starts workflows by itself: schedules, events, webhooks, queues.",
-    "Event": "Things that happened outside, told once.",
-    "Webhook": "Starting a workflow from outside, with an authentication of its own.",
-    "Callback": "Letting a waiting step go on, by an address that it gave away.",
+    "Session": "The caller's sign-in sessions.",
+    "Me": "The caller's account and permissions.",
+    "Workflow": "Definitions: an editable draft, and the immutable versions published from it.",
+    "ModuleType": "The types of steps, and the JSON Schemas of definitions.",
+    "WorkflowExecution": (
+        "Start, monitor and operate executions, and return them to earlier points."
+    ),
+    "Queue": "Start an execution with the field names of the start queue.",
+    "Run": "Attempts of steps, operations of remote runners, and approvals.",
+    "DeadLetterQueue": "Steps that failed permanently, and their resolution.",
+    "FailureGroup": "Groups of equal failures, with counts, times and status.",
+    "Trigger": "Schedules, events, webhooks and queues that start workflows.",
+    "Event": "External events; each event id takes effect once.",
+    "Webhook": "Start a workflow from another system, with separate authentication.",
+    "Callback": "Continue a waiting step through its callback address.",
     "Credential": "Secrets that steps use; they are never shown again.",
-    "Workspace": "Tenants, their limits and who belongs to them.",
-    "Tier": "What a workspace may use.",
-    "Membership": "Who may do what in a workspace.",
-    "ServiceAccount": "Programs of a workspace.",
-    "ApiToken": "Keys for programs, for one workspace and some scopes.",
-    "Runner": "The worker processes, ours and remote ones.",
-    "Activity": "The audit trail: who did what, when, from where and why.",
-    "Health": "For load balancers; open to everybody.",
+    "Workspace": "Tenants, with their limits and members.",
+    "Tier": "The limits of workspaces.",
+    "Membership": "The roles and permissions of users in workspaces.",
+    "ServiceAccount": "Accounts for programs, each in one workspace.",
+    "ApiToken": "Keys for programs, limited to one workspace and to scopes.",
+    "Runner": "Worker processes and remote runners.",
+    "Activity": "The audit trail: each change with its user, time, address and reason.",
+    "Health": "Health checks, for load balancers; no sign-in is needed.",
 }
 
 SCHEMES = {
     "jwtAuth": {"description": "The `access` of `obtainToken`; it lasts 30 minutes."},
     "cookieAuth": {
-        "description": "The admin's session. What changes something needs Django's CSRF token in "
-        "`X-CSRFToken` as well."
+        "description": (
+            "The admin's session. Changes also need Django's CSRF token in `X-CSRFToken`."
+        )
     },
 }
 
@@ -272,16 +276,16 @@ def _complete_answer(
     answer["description"] = answer.get("description") or HTTPStatus(status).phrase
     names = {parameter["name"] for parameter in described.get("parameters", [])}
     if status == HTTPStatus.OK and method == "get" and "cursor" in names:
-        headers["Link"] = _header('The next page: `<address>; rel="next"`. Missing on the last.')
+        headers["Link"] = _header('The next page: `<address>; rel="next"`. Not on the last page.')
     if status in {HTTPStatus.CREATED, HTTPStatus.ACCEPTED}:
-        headers["Location"] = _header("The address of what was made, where it has one.")
+        headers["Location"] = _header("The address of the created object, if it has one.")
     if status < HTTPStatus.BAD_REQUEST and _schema_of(answer) in tagged:
-        headers["ETag"] = _header("Counts the changes; send it back as If-Match.")
+        headers["ETag"] = _header("The revision of the object; send it back as If-Match.")
     if status == HTTPStatus.UNAUTHORIZED:
-        headers["WWW-Authenticate"] = _header("How to sign in.")
+        headers["WWW-Authenticate"] = _header("The accepted ways to sign in.")
     if status in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
         headers["Retry-After"] = {
-            "description": "Seconds to wait before the next try.",
+            "description": "Seconds to wait before the next attempt.",
             "schema": {"type": "integer", "minimum": 1},
         }
     if not headers:

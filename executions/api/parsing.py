@@ -28,7 +28,7 @@ class BodyTooLarge(APIException):
 
     def __init__(self, limit: int) -> None:
         """Create the error, which names the limit in bytes."""
-        super().__init__(f"The body is too large; at most {limit:,} bytes are taken.")
+        super().__init__(f"The body is too large; at most {limit:,} bytes are accepted.")
 
 
 class JsonParser(BaseParser):
@@ -47,7 +47,7 @@ class JsonParser(BaseParser):
         try:
             value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
         except (ValueError, RecursionError) as error:
-            reason = "it nests too deep" if isinstance(error, RecursionError) else error
+            reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
             raise ParseError(
                 f"The body is not valid JSON: {reason}.", code="malformed_json"
             ) from None
@@ -110,12 +110,13 @@ def check_storable(value: Any) -> None:
     for path, depth, item in _walk(value):
         if depth > MAX_DEPTH:
             raise ParseError(
-                f"The body nests deeper than {MAX_DEPTH} levels at {path[:100]}.", code="too_deep"
+                f"The body is nested more than {MAX_DEPTH} levels deep at {path[:100]}.",
+                code="too_deep",
             )
         if isinstance(item, str) and (found := _UNSTORABLE.search(item)):
             name = f"U+{ord(found.group()):04X}"
             raise ValidationError(
-                {path: f"The text holds {name}, which cannot be stored. Remove it."},
+                {path: f"The text contains {name}, which cannot be stored. Remove it."},
                 code="bad_character",
             )
 

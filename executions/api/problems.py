@@ -187,7 +187,7 @@ def _of_database(error: BaseException) -> JsonResponse:
     log.error("the database did not answer: %s", error)
     return problem(
         503,
-        "The database does not answer just now. Nothing was changed; try again in a moment.",
+        "The database does not answer. Nothing was changed. Try again in a moment.",
         code="database_unavailable",
         headers={"Retry-After": str(RETRY_SECONDS)},
     )
@@ -202,14 +202,14 @@ def _page_without_database(request: HttpRequest, error: BaseException) -> HttpRe
 
 def _of_value(error: Exception) -> JsonResponse:
     log.error("a value reached the database that it cannot store: %s", error)
-    return problem(INVALID, "The request holds a value that cannot be stored.", code="bad_value")
+    return problem(INVALID, "The request contains a value that cannot be stored.", code="bad_value")
 
 
 def _of_django(error: Exception) -> JsonResponse:
     if isinstance(error, Http404):
-        return problem(404, "There is nothing at this address.", code="not_found")
+        return problem(404, "There is no resource at this address.", code="not_found")
     if isinstance(error, PermissionDenied):
-        return problem(403, str(error) or "You may not do that.")
+        return problem(403, str(error) or "You do not have permission for this operation.")
     if isinstance(error, RequestDataTooBig):
         return problem(413, "The body is too large.", code="body_too_large")
     return problem(400, "The request is not acceptable.")
@@ -219,14 +219,14 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     """Return the response for Django's handler404."""
     if _is_admin(request):
         return defaults.page_not_found(request, exception)
-    return problem(404, f"There is nothing at {request.path[:200]}.", code="not_found")
+    return problem(404, f"There is no resource at {request.path[:200]}.", code="not_found")
 
 
 def refused(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     """Return the response for Django's handler403."""
     if _is_admin(request):
         return defaults.permission_denied(request, exception)
-    return problem(403, "You may not do that.")
+    return problem(403, "You do not have permission for this operation.")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
@@ -241,7 +241,7 @@ def failed(request: HttpRequest) -> HttpResponseBase:
         return _page_without_database(request, error) if _is_admin(request) else _of_database(error)
     if _is_admin(request):
         return defaults.server_error(request)
-    return problem(500, "Something failed on our side; the server's log says what.")
+    return problem(500, "The server failed. Its log contains the cause.")
 
 
 def _is_admin(request: HttpRequest) -> bool:

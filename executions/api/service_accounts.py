@@ -30,7 +30,7 @@ class ServiceAccountShape(CamelCase, serializers.ModelSerializer[ServiceAccount]
     workspace_id = serializers.UUIDField()
     user_id = shown_user_id()
     username = serializers.CharField(
-        source="user.get_username", help_text="Who the audit trail names."
+        source="user.get_username", help_text="The name in the audit trail."
     )
     role = serializers.SerializerMethodField()
     permissions = serializers.SerializerMethodField()

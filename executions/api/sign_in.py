@@ -29,13 +29,15 @@ from executions.ports import second_factor
 class Credentials(Body):
     """A user name and a password."""
 
-    username = Text(max_length=LONGEST_NAME, help_text="What the account signs in with.")
+    username = Text(max_length=LONGEST_NAME, help_text="The user name of the account.")
     password = Text(max_length=1000, trim_whitespace=False)
     code = Text(
         max_length=40,
         required=False,
-        help_text="A code of the authenticator app, or a recovery code, where the account has a "
-        "second factor.",
+        help_text=(
+            "A code from the authenticator app, or a recovery code, if the account has a second "
+            "factor."
+        ),
     )
 
 
@@ -61,7 +63,7 @@ class Revocation(Body):
     token_type_hint = serializers.ChoiceField(
         ["refresh_token", "access_token"],
         required=False,
-        help_text="As in RFC 7009; both kinds are recognised without it.",
+        help_text="As in RFC 7009; optional, because both kinds are recognised.",
     )
 
 

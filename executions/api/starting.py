@@ -39,8 +39,8 @@ from executions.triggers.start import Started, start_batch, start_execution
 
 KEY = header(
     "Idempotency-Key",
-    "The same key and body again answer with the execution of the first time; another body is "
-    "a 409. At most 200 visible characters.",
+    "A request with the same key and body returns the first execution; another body gets a "
+    "409. At most 200 visible characters.",
 )
 
 

@@ -28,7 +28,10 @@ class PinShape(Body):
     outcome = Text(
         required=False,
         max_length=100,
-        help_text="One that the task can have, error, or skipped; where only one leads on, that.",
+        help_text=(
+            "An outcome of the task, error, or skipped. Default: success, or the only outcome "
+            "with an edge."
+        ),
     )
 
 
@@ -38,7 +41,7 @@ class Pins(serializers.DictField):
     def to_internal_value(self, data: Any) -> Any:
         """Return the pins; raises ValidationError, also for too many of them."""
         if isinstance(data, dict) and len(data) > MAX_TASKS:
-            message = f"There are {len(data):,}; at most {MAX_TASKS:,} may be."
+            message = f"Found {len(data):,}; at most {MAX_TASKS:,} are allowed."
             raise serializers.ValidationError(message, code="too_many")
         return super().to_internal_value(data)
 

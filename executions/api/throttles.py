@@ -63,12 +63,14 @@ def of_sign_in(request: Request, name: object) -> list[Rate]:
 def of_refusal(request: Request) -> Rate:
     """Return the rates of a request without a valid sign-in."""
     rate = valkyr_settings().refusal_rate
-    return Rate("refused requests from your address", _whom(request), rate)
+    return Rate("rejected requests from your address", _whom(request), rate)
 
 
 def of_visitor(request: Request) -> Rate:
     """Return the rates of a public request, which needs no sign-in."""
-    return Rate("open requests from your address", _whom(request), valkyr_settings().refusal_rate)
+    return Rate(
+        "requests without sign-in from your address", _whom(request), valkyr_settings().refusal_rate
+    )
 
 
 def of_hook(request: Request, trigger_id: object) -> Rate:
@@ -79,7 +81,7 @@ def of_hook(request: Request, trigger_id: object) -> Rate:
 
 def of_refused_hook(request: Request) -> Rate:
     """Return the rates of a forged webhook request or a made-up callback URL."""
-    return Rate("refused calls from your address", _whom(request), REFUSED_HOOKS)
+    return Rate("rejected calls from your address", _whom(request), REFUSED_HOOKS)
 
 
 def _whom(request: Request) -> str:

@@ -37,7 +37,7 @@ def found(user: User, pk: UUID) -> Tier:
     """Return one of `seen_tiers`; raises NotFound."""
     tier = seen_tiers(user).filter(pk=pk).first()
     if tier is None:
-        raise NotFound(f"None of your workspaces is on a tier {pk}.")
+        raise NotFound(f"None of your workspaces uses the tier {pk}.")
     return tier
 
 
@@ -96,7 +96,7 @@ class WindowShape(CamelCase, serializers.Serializer[Window]):
 
     limit = serializers.IntegerField(allow_null=True, help_text="Null: none.")
     used = serializers.IntegerField(
-        allow_null=True, help_text="Null where nothing is limited, and so nothing is counted."
+        allow_null=True, help_text="Null if there is no limit, because nothing is counted then."
     )
     starts_at = serializers.DateTimeField()
     ends_at = serializers.DateTimeField()
@@ -119,9 +119,9 @@ class WorkspaceUsageShape(CamelCaseSerializer):
     workspace_id = serializers.UUIDField()
     tier = TierLimits()
     running = serializers.IntegerField(
-        help_text="Executions that hold a place: those asleep and children do not."
+        help_text="Executions that hold a slot; waiting executions and children hold none."
     )
-    pending = serializers.IntegerField(help_text="Executions that wait; counted up to 200,000.")
+    pending = serializers.IntegerField(help_text="Queued executions; counted up to 200,000.")
     hour = WindowShape()
     day = WindowShape()
 

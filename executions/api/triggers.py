@@ -39,22 +39,29 @@ class TriggerShape(CamelCase, serializers.ModelSerializer[Trigger]):
     workspaceId = serializers.UUIDField(source="workflow.workspace_id")
     workflow_id = serializers.UUIDField()
     type = serializers.ChoiceField(TriggerType.choices)
-    settings = Json(help_text="As in the definition, every default filled in.")
-    address = serializers.SerializerMethodField(help_text="Of a webhook: where to send requests.")
+    settings = Json(help_text="As in the definition, with all defaults filled in.")
+    address = serializers.SerializerMethodField(
+        help_text=("For a webhook: the address for requests.")
+    )
     former_secret_until = serializers.DateTimeField(
         allow_null=True,
-        help_text="Of a webhook: until when the secret before the present one is accepted too; "
-        "null where it never was.",
+        help_text=(
+            "For a webhook: the time until which the previous secret is accepted too; null if "
+            "there was no previous secret."
+        ),
     )
     paused_until = serializers.DateTimeField(
         allow_null=True,
-        help_text="Of a schedule: the time before which it starts nothing; null if it was never "
-        "paused.",
+        help_text=(
+            "For a schedule: the time before which it starts nothing; null if it was never paused."
+        ),
     )
     created_at = serializers.DateTimeField()
     retired_at = serializers.DateTimeField(
         allow_null=True,
-        help_text="Since when the published version has it no more; null while it has it.",
+        help_text=(
+            "When the published version stopped containing the trigger; null while it contains it."
+        ),
     )
 
     class Meta:
@@ -86,7 +93,7 @@ class TriggerChange(Body):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Check that exactly one change is requested."""
         if len(attrs) != 1:
-            raise serializers.ValidationError("Give `enabled` or `pausedUntil`, one of them.")
+            raise serializers.ValidationError("Send either `enabled` or `pausedUntil`.")
         return attrs
 
 
@@ -105,8 +112,10 @@ class Rotation(Body):
         default=OVERLAP_SECONDS,
         min_value=0,
         max_value=MAX_OVERLAP_SECONDS,
-        help_text="How long the secret it has is accepted beside the new one; 0 refuses it at "
-        "once, as after a leak.",
+        help_text=(
+            "How long the current secret is accepted in addition to the new one; 0 rejects it at "
+            "once, for example after a leak."
+        ),
     )
 
 
@@ -120,8 +129,9 @@ class TriggerQuery(ListQuery):
 
 FILTERS = {"workflowId": "workflow_id", "type": "type", "enabled": "enabled"}
 FROM_DEFINITION = (
-    "Triggers come from definitions. Edit `triggers:` of the workflow's definition and publish it; "
-    "to stop one for a while, PATCH it with enabled: false, or a schedule with pausedUntil."
+    "Triggers come from definitions. Edit `triggers:` of the workflow's definition and "
+    "publish it; to stop a trigger for a while, PATCH it with enabled: false, or a schedule "
+    "with pausedUntil."
 )
 
 

@@ -64,7 +64,9 @@ class ImportQuery(Body):
         CONFLICTS,
         required=False,
         default="fail",
-        help_text="What a workflow that has the slug already means: 409, or its draft is replaced.",
+        help_text=(
+            "What to do if a workflow already has the slug: fail with a 409, or replace its draft."
+        ),
     )
 
 

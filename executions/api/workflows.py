@@ -80,7 +80,7 @@ class WorkflowQuery(ListQuery):
         required=False,
         max_length=200,
         trim_whitespace=False,
-        help_text="How names begin, in small or capital letters.",
+        help_text="The beginning of the name, in any case.",
     )
     enabled = serializers.BooleanField(required=False)
     createdAfter = serializers.DateTimeField(required=False)
@@ -170,8 +170,10 @@ class ValidationResult(CamelCaseSerializer):
     )
     checksum = serializers.CharField(
         allow_null=True,
-        help_text="What a version of it would have; null where there are problems. Equal to that "
-        "of the latest version, there is nothing to publish.",
+        help_text=(
+            "The checksum of a version published now; null if there are problems. If it equals "
+            "that of the latest version, there is nothing to publish."
+        ),
     )
 
 
@@ -194,7 +196,7 @@ class Published(CamelCaseSerializer):
     version = serializers.IntegerField()
     checksum = serializers.CharField()
     warnings = ValidationItem(
-        many=True, help_text="Probably mistakes: templates that read what no output has."
+        many=True, help_text="Probable mistakes: templates that read values that no output has."
     )
 
 
@@ -253,7 +255,9 @@ FILTERS = {
     "createdAfter": "created_at__gt",
     "createdBefore": "created_at__lt",
 }
-IF_MATCH = header("If-Match", "The ETag of the draft you changed; 412 when it is another by now.")
+IF_MATCH = header(
+    "If-Match", ("The ETag of the draft that you changed; 412 if it is no longer current.")
+)
 
 
 def workflows() -> QuerySet[Workflow]:

@@ -37,11 +37,11 @@ class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
     )
     created_at = serializers.DateTimeField()
     archived_at = serializers.DateTimeField(
-        allow_null=True, help_text="Since when nothing triggers there."
+        allow_null=True, help_text="Since when no execution starts in it."
     )
     role = serializers.SerializerMethodField(help_text="Yours.")
     permissions = serializers.SerializerMethodField(
-        help_text="Your finer permissions there, on what you may see."
+        help_text="Your additional permissions there, on objects that you can view."
     )
 
     class Meta:
@@ -82,9 +82,11 @@ class WorkspaceChange(Body):
         child=Text(max_length=300),
         required=False,
         max_length=MOST,
-        help_text="The hosts that its steps may connect to: `api.example.com`, `*.example.com`, "
-        "`10.0.0.0/8`, each with or without a port; `*` is any host. An empty list: those of the "
-        "installation.",
+        help_text=(
+            "The hosts that its steps may connect to: `api.example.com`, `*.example.com`, "
+            "`10.0.0.0/8`, each with or without a port; `*` is any host. An empty list means the "
+            "installation's list."
+        ),
     )
     tierId = serializers.UUIDField(required=False)
     archived = Flag(required=False, help_text="False restores it.")
@@ -93,7 +95,9 @@ class WorkspaceChange(Body):
 class WorkspaceQuery(PageQuery):
     """The query of `listWorkspaces`."""
 
-    archived = serializers.BooleanField(required=False, help_text="Only those, or only others.")
+    archived = serializers.BooleanField(
+        required=False, help_text=("true: only archived workspaces; false: only others.")
+    )
 
 
 class TierShape(CamelCase, serializers.ModelSerializer[Tier]):
@@ -268,7 +272,7 @@ class OneWorkspace(Endpoint):
         if "egressHosts" in given:
             given["egress_hosts"] = given.pop("egressHosts")
         if given.keys() - {"name", "egress_hosts"}:
-            require_root(self.user, "put a workspace on another tier, archive or restore it")
+            require_root(self.user, "change a workspace's tier, archive or restore a workspace")
         if "tierId" in given:
             given["tier"] = _tier(given.pop("tierId"))
         return Response(shown(workspaces.change_workspace(id, given, actor=self.actor), powers))

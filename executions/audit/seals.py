@@ -91,8 +91,8 @@ def _next() -> ChainLink | None:
         count, leaves, highest, now, still_open = row
         if last is not None and still_open <= last.last_transaction:
             log.warning(
-                "The server restarted its transaction numbers, as after a restore: %d is open, %d "
-                "is sealed. Sealing goes on from here.", still_open, last.last_transaction,
+                "The server's transaction numbers restarted, as after a restore: %d is open, "
+                "%d is sealed. Sealing continues from here.", still_open, last.last_transaction,
             )  # fmt: skip
             return _rejoin(last)
         if not count:

@@ -81,7 +81,9 @@ class _Walk:
                 self._found(f"Seal {seal.number} does not follow seal {seal.number - 1}.")
             link = _link(seal)
             if seal.count != link.count or bytes(seal.digest) != link.digest():
-                self._found(f"Seal {seal.number} was changed: its digest does not fit its content.")
+                self._found(
+                    f"Seal {seal.number} was changed: its digest does not match its content."
+                )
             self._compare(ChainHead(seal.number, bytes(seal.digest)))
             self._meet_leaves(link)
             self._read_rows(first_id_at(link.sealed_at))
@@ -96,7 +98,7 @@ class _Walk:
             newest = self.report.head
             if newest is None or head.number > newest.number:
                 told = f"the newest is {newest.number}" if newest else "there is none"
-                self._found(f"The end is missing: seal {head.number} was exported, {told}.")
+                self._found(f"The end is missing: seal {head.number} was exported, but {told}.")
         self._read_rows(LAST_ID)
         self._tell_gone(LAST_ID)
         for pk, (_, made) in sorted(self._rows.items()):
@@ -104,8 +106,8 @@ class _Walk:
                 self.report.waiting += 1
             else:
                 self._found(
-                    f"Row {pk} of {made.isoformat()} has no seal, though later rows have: it was "
-                    "put in, or its seal was removed."
+                    f"Row {pk} of {made.isoformat()} has no seal, but later rows have one: it "
+                    "was inserted later, or its seal was removed."
                 )
 
     def _compare(self, head: ChainHead) -> None:
@@ -113,8 +115,7 @@ class _Walk:
         exported = self._heads.get(head.number)
         if exported is not None and exported != head:
             self._found(
-                f"Seal {head.number} is not the one that was exported: found {head}, expected "
-                f"{exported}."
+                f"Seal {head.number} is not the exported one: found {head}, expected {exported}."
             )
 
     def _meet_leaves(self, link: ChainLink) -> None:
@@ -144,7 +145,9 @@ class _Walk:
                     self._meet(pk, sealed, row)
             self._at = found[-1][0] if len(found) == ROWS else until
             if len(self._rows) > MOST_UNMET:
-                self._found(f"More than {MOST_UNMET:,} rows have no seal. Is the duty running?")
+                self._found(
+                    f"More than {MOST_UNMET:,} rows have no seal. Check that the duty runs."
+                )
                 raise Enough
 
     def _meet(
@@ -156,8 +159,8 @@ class _Walk:
             self._found(f"Row {pk} of {made.isoformat()} was changed after seal {number}.")
         elif before is not None and made < before - LATE:
             self._found(
-                f"Row {pk} says {made.isoformat()}, but came after seal {number - 1} of "
-                f"{before.isoformat()}: it was put in later."
+                f"Row {pk} has the time {made.isoformat()}, but was written after seal "
+                f"{number - 1} of {before.isoformat()}: it was inserted later."
             )
 
     def _tell_gone(self, until: UUID) -> None:
@@ -165,7 +168,7 @@ class _Walk:
         for pk in [pk for pk in self._leaves if pk <= until]:
             _, number, _ = self._leaves.pop(pk)
             if number > self._archived:
-                self._found(f"Row {pk}, which seal {number} covers, is gone.")
+                self._found(f"Row {pk}, which seal {number} covers, is missing.")
 
     def _found(self, problem: str) -> None:
         self.report.problems.append(problem)

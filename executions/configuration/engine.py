@@ -111,7 +111,7 @@ class PlaceSettings(SettingsModel):
     @classmethod
     def _not_ours(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if own := sorted(OWN_QUEUES.intersection(value)):
-            raise ValueError(f"no queue named {own[0]!r}, which Valkyr uses for itself")
+            raise ValueError(f"no queue named {own[0]!r}, which Valkyr reserves")
         return value
 
     @field_validator("public_url")

@@ -1,4 +1,4 @@
-"""Labels of our apps in this project, which can change one that conflicts with an app of its own.
+"""Labels of Valkyr's apps in this project, which can change one that conflicts with its own app.
 
     class Runs(RunnersConfig):
         label = "valkyr_runners"
@@ -40,11 +40,12 @@ def refuse_conflict(package: str, own: str) -> None:
     if other := _namesake(package, own):
         config = f"{package}.apps.{package.capitalize()}Config"
         raise ImproperlyConfigured(
-            f"The apps {other!r} and {package!r} (Valkyr's) both have the label {own!r}; expected "
-            f"one app for each label. Give Valkyr's another one: in the project's apps.py write\n"
-            f'    class Ours({config}):\n        label = "valkyr_{own}"\n'
-            f"and in INSTALLED_APPS name it by its dotted path in place of {package!r}. Do so "
-            "before the first `migrate`: tables are named by the label."
+            f"The apps {other!r} and {package!r} (Valkyr's) both have the label {own!r}; "
+            "expected one app for each label. Give Valkyr's app another label: in the "
+            f"project's apps.py, write\n    class Ours({config}):\n        label = "
+            f'"valkyr_{own}"\nand in INSTALLED_APPS, put its dotted path in place of '
+            f"{package!r}. Do this before the first `migrate`, because the label is part of "
+            "the tables' names."
         )
 
 

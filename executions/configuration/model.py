@@ -212,7 +212,7 @@ def _nearest(entry: Any, known: set[str]) -> str:
 
     wanted = str(entry).upper().removeprefix(PREFIX)
     near = get_close_matches(wanted, known, n=1, cutoff=0.7)
-    return f" Do you mean {near[0]!r}?" if near else " Remove it, or install the plugin it is of."
+    return f" Do you mean {near[0]!r}?" if near else " Remove it, or install its plugin."
 
 
 def _told(kind: type[SettingsModel], error: ValidationError) -> Iterator[SettingProblem]:
@@ -222,7 +222,7 @@ def _told(kind: type[SettingsModel], error: ValidationError) -> Iterator[Setting
         variable = variable_of(field, name)
         where = variable or f"{NAME}[{name.upper()!r}]"
         secret = SecretStr in getattr(field.annotation, "__args__", (field.annotation,))
-        shown = "not shown, since it is secret" if secret else _shown(said(kind)[name])
+        shown = "not shown, because it is secret" if secret else _shown(said(kind)[name])
         yield SettingProblem(where, f"is {shown}; expected {_expectation(one['msg'])}.")
 
 

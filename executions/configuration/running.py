@@ -34,8 +34,8 @@ class WorkerSettings(SettingsModel):
     )
     database_step_seconds: float = setting(
         5,
-        'Maximum duration of a step with `effect="database"`, whatever its timeout: its '
-        "transaction stays open",
+        'Maximum duration of a step with `effect="database"`, even if its timeout is longer, '
+        "because its transaction stays open",
         unit=SECONDS,
         gt=0,
         le=60,
@@ -118,7 +118,7 @@ class WorkerSettings(SettingsModel):
     @classmethod
     def _served_by_nobody(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if own := sorted(OWN_QUEUES.intersection(value)):
-            raise ValueError(f"other names than {', '.join(own)}, which our own workers serve")
+            raise ValueError(f"names other than {', '.join(own)}, which Valkyr's own workers serve")
         return value
 
 

@@ -170,7 +170,7 @@ def _split(text: str) -> tuple[str, int | None]:
 def _port(digits: str, text: str) -> int:
     if not (digits.isascii() and digits.isdigit() and 0 < int(digits[:6]) < 65_536):
         raise ValueError(
-            f"{text[:100]!r} names no port from 1 to 65535; write a host without https:// and "
+            f"{text[:100]!r} has no port from 1 to 65535; write a host without https:// and "
             "path, such as api.example.com or api.example.com:8443"
         )
     return int(digits)
@@ -207,8 +207,8 @@ def _is_word(word: str) -> bool:
 MOST = 100
 LISTS = ("hosts", "modules", "workflows")
 NO_HOSTS = (
-    "Name the hosts that this credential may go to, such as "
-    '["api.example.com"] or ["*.example.com"]; ["*"] is any host.'
+    'Name the hosts to which this credential may be sent, such as ["api.example.com"] or '
+    '["*.example.com"]; ["*"] is any host.'
 )
 
 
@@ -236,7 +236,7 @@ def stored(given: Mapping[str, Any]) -> dict[str, list[str]]:
 def _of_list(name: str, given: Any) -> Iterator[DefinitionProblem]:
     if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
         yield DefinitionProblem(
-            name, "not_a_list", f"Expected a list of texts; {ANY!r} in it is any."
+            name, "not_a_list", f"Expected a list of texts; the entry {ANY!r} means any."
         )
         return
     if name == "hosts" and not given:
@@ -320,17 +320,20 @@ def refusal(use: RequestedUse, boundaries: Mapping[str, Boundary]) -> str | None
 def refused(use: RequestedUse, name: str, boundary: Boundary) -> str | None:
     """Return why the step cannot use the credential of that name; None if it can."""
     if not boundary.allows_workflow(use.workflow_id):
-        return f'the credential "{name}" is not for this workflow'
+        return f'this workflow may not use the credential "{name}"'
     if not boundary.allows_module(use.module):
         modules = listed(boundary.modules)
-        return f'the credential "{name}" is not for steps of type {use.module}, only for {modules}'
+        return (
+            f'steps of type {use.module} may not use the credential "{name}"; it allows only '
+            f"{modules}"
+        )
     if use.remote:
         if not (boundary.remote or boundary.any_host):
-            return f'the credential "{name}" is not for remote runners'
+            return f'remote runners may not use the credential "{name}"'
     elif not _hosts_hold(use, name, boundary):
         return (
-            f'the credential "{name}" may go to certain hosts only, and the engine cannot judge '
-            f"where {use.module} takes it"
+            f'the credential "{name}" is limited to certain hosts, and the engine cannot '
+            f"check where {use.module} sends it"
         )
     return None
 

@@ -22,7 +22,7 @@ from executions.definition.templating.errors import Pointer
 from executions.definition.templating.secrets import ROOT
 from executions.models import Workspace
 
-ASK = "Use another credential, or ask somebody who may configure credentials to widen its boundary."
+ASK = "Use another credential, or ask a user who may configure credentials to extend its boundary."
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +166,8 @@ def _addresses(module: ModuleEntry, name: str, boundary: Boundary) -> Iterator[D
         place = static_place((module.config or {}).get(key))
         if place is not None and not boundary.allows_host(*place):
             message = (
-                f'the credential "{name}" may not go to {place[0][:200]}; it may go to '
-                f"{listed(boundary.hosts)}. Use an address that fits, or ask somebody who may "
+                f'the credential "{name}" may not be sent to {place[0][:200]}, only to '
+                f"{listed(boundary.hosts)}. Use an allowed address, or ask a user who may "
                 "configure credentials to add the host"
             )
             yield problem((*module.pointer, "with", key), "credential_refused", message)

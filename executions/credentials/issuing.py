@@ -98,7 +98,7 @@ def issued(
             if kept is None or time.monotonic() >= slot.ends:
                 raise
             log.warning(
-                "credential %s: its values could not be replaced and are used until they end: %s",
+                "credential %s: its values could not be renewed and are used until they expire: %s",
                 source.name,
                 type(error).__name__,
             )

@@ -72,7 +72,7 @@ KINDS: dict[str, CredentialType] = {}
 def register(kind: CredentialType) -> CredentialType:
     """Add a type; modules with their own type call this at import."""
     if KINDS.setdefault(kind.name, kind) != kind:
-        raise ValueError(f"There is another credential type {kind.name!r} already.")
+        raise ValueError(f"The credential type {kind.name!r} already exists.")
     return kind
 
 
@@ -176,7 +176,7 @@ def checked_changes(
     problems = list(_of_values(kind, set_)) if fields else []
     problems += _of_names(kind, remaining) if fields else []
     problems += [
-        DefinitionProblem(f"fields.{key}", "unknown_field", "There is no such field to take away.")
+        DefinitionProblem(f"fields.{key}", "unknown_field", "The credential has no such field.")
         for key in sorted(set(fields) - set(set_) - set(kept))
     ]
     _refuse([*problems, *more])
@@ -198,7 +198,7 @@ def refuse_whole(kind: str, fields: Mapping[str, Any]) -> None:
 def _refuse(problems: list[DefinitionProblem]) -> None:
     if problems:
         many = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        raise InvalidCredential(f"The credential has {many} and was not kept.", problems)
+        raise InvalidCredential(f"The credential has {many} and was not stored.", problems)
 
 
 def _of_name(name: str) -> Iterator[DefinitionProblem]:
@@ -228,7 +228,7 @@ def _of_names(kind: str, names: set[str]) -> Iterator[DefinitionProblem]:
     allowed = wanted | set(KINDS[kind].optional)
     for name in sorted(wanted - names):
         yield DefinitionProblem(
-            f"fields.{name}", "required", f"A credential of type {kind} needs it."
+            f"fields.{name}", "required", f"A credential of type {kind} needs this field."
         )
     if wanted:
         for name in sorted(names - allowed)[:MOST_FIELDS]:
@@ -236,7 +236,7 @@ def _of_names(kind: str, names: set[str]) -> Iterator[DefinitionProblem]:
             yield DefinitionProblem(
                 f"fields.{name[:MAX_NAME]}",
                 "unknown_field",
-                f"A credential of type {kind} has {have} alone; type custom takes any.",
+                f"A credential of type {kind} has only {have}; the type custom takes any fields.",
             )
     elif not 1 <= len(names) <= MOST_FIELDS:
         found = len(names)
@@ -257,7 +257,7 @@ def _of_values(kind: str, fields: Mapping[str, Any]) -> Iterator[DefinitionProbl
                 path,
                 "too_short",
                 f"Expected at least {least} characters; found {len(value)}. Shorter values "
-                "could not be kept out of logs and answers.",
+                "cannot be removed from logs and responses.",
             )
         elif len(value) > LONGEST:
             yield DefinitionProblem(
@@ -271,8 +271,8 @@ def _shortest(kind: str, name: str) -> int:
 
 def _naming(what: str, name: str) -> str:
     return (
-        f"{what} begins with a small letter and goes on with small letters, digits and _, at most "
-        f"{MAX_NAME}; found {name[:40]!r}."
+        f"{what} must begin with a lower-case letter, followed by lower-case letters, digits "
+        f"and _, at most {MAX_NAME} characters; found {name[:40]!r}."
     )
 
 

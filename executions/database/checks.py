@@ -22,7 +22,10 @@ def databases(app_configs: Any, **_: Any) -> list[CheckMessage]:
         return [Error(text, hint=DOCS, id="valkyr.E020")]
     if connections[ours].vendor != "postgresql":
         found = connections[ours].vendor
-        text = f"The database {ours!r} is {found}; expected PostgreSQL 15 or newer for our tables."
+        text = (
+            f"The database {ours!r} is {found}; expected PostgreSQL 15 or newer for Valkyr's "
+            "tables."
+        )
         hint = "Add one to DATABASES and name its alias in VALKYR['DATABASE']."
         return [Error(text, hint=hint, id="valkyr.E021")]
     return [*_astray(ours), *_accounts(ours)]
@@ -35,10 +38,14 @@ def _astray(ours: str) -> list[CheckMessage]:
     for model in apps.get_models():
         if is_ours(model) and not is_same(found := router.db_for_write(model), ours):
             text = (
-                f"A router of DATABASE_ROUTERS sends {model._meta.label} to {found!r}, and our "
-                f"statements go to {ours!r}; expected one database for all of our models."
+                f"A router in DATABASE_ROUTERS sends {model._meta.label} to {found!r}, but "
+                f"Valkyr's statements use {ours!r}; expected one database for all of Valkyr's "
+                "models."
             )
-            hint = f"Set VALKYR['DATABASE'] to {found!r}, or let the router return None for ours."
+            hint = (
+                f"Set VALKYR['DATABASE'] to {found!r}, or let the router return None for Valkyr's "
+                "models."
+            )
             return [Error(text, hint=hint, id="valkyr.E022")]
     return []
 
@@ -52,9 +59,9 @@ def _accounts(ours: str) -> list[CheckMessage]:
     if is_same(theirs, ours) or not missing:
         return []
     text = (
-        f"{model._meta.label} is in the database {theirs!r} and our tables are in {ours!r}, where "
-        f"a router forbids the table of {missing[0]._meta.label}; expected it there for copies of "
-        "the accounts that our rows name."
+        f"{model._meta.label} is in the database {theirs!r} and Valkyr's tables are in "
+        f"{ours!r}, where a router forbids the table of {missing[0]._meta.label}; expected "
+        "this table, for copies of the accounts that Valkyr's rows name."
     )
     hint = (
         f"Set VALKYR['DATABASE'] to {theirs!r}, or let allow_migrate return None or True for "

@@ -1,7 +1,7 @@
 """Row-level security: a policy for each table whose rows belong to a workspace.
 
 A row belongs to the workspace of its column, else to that of the row it refers to, by the first
-foreign key that leads to a workspace. The policies restrict the role of `row_scope` alone; other
+foreign key that leads to a workspace. The policies restrict only the role of `row_scope`; other
 roles are unrestricted, so that the engine's statements keep their plans.
 """
 

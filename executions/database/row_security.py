@@ -163,7 +163,7 @@ def _privileged(statement: str) -> None:
     except DatabaseError as error:
         raise ImproperlyConfigured(
             f"VALKYR_ROW_LEVEL_SECURITY needs the role {scoped_role()} in PostgreSQL, and "
-            f"{_user()} may not make it: {str(error).strip()}. {_by_hand()}"
+            f"{_user()} may not create it: {str(error).strip()}. {_by_hand()}"
         ) from error
 
 

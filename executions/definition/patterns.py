@@ -29,7 +29,7 @@ _HINTS = (
     ("invalid escape sequence: \\Z", "write \\z for the end of the text, or $"),
     ("invalid escape sequence", "this escape, or a backreference, is not supported"),
     ("invalid repetition size", "an expression may be repeated at most 1,000 times"),
-    ("bad repetition operator", "possessive quantifiers are not supported: leave the second + out"),
+    ("bad repetition operator", "possessive quantifiers are not supported: remove the second +"),
     ("pattern too large", "repeat less: nested counts multiply"),
 )
 
@@ -86,7 +86,7 @@ def pattern(text: str) -> Pattern:
         with timed():  # some ms where character classes multiply
             compiled = re2.compile(_for_re2(text).encode(), options)
     except UnicodeEncodeError:
-        raise BadPattern("the pattern holds a lone surrogate") from None
+        raise BadPattern("the pattern contains a lone surrogate") from None
     except re2.error as error:
         raise BadPattern(_explained(error)) from None
     return Pattern(text, compiled.programsize, compiled)

@@ -115,7 +115,7 @@ def _expression(text: str, start: int) -> tuple[int, int, int]:
                 position = token.start() + token.group().index("}") + 1
             if not brackets or brackets.pop() != _UP_OF[closing]:
                 raise ExpressionSyntaxError(
-                    "template_syntax", f'"{closing}" closes no bracket that is open'
+                    "template_syntax", f'"{closing}" closes no open bracket'
                 )
     raise ExpressionSyntaxError(
         "template_syntax", "{{ is not closed; expected }} after the expression"
@@ -241,7 +241,9 @@ class _Compiler:
         if not isinstance(value, (dict, list)):
             return None
         if len(pointer) >= MAX_NESTING:
-            self._refuse(pointer, "too_deep", f"the value is nested more than {MAX_NESTING} deep")
+            self._refuse(
+                pointer, "too_deep", (f"the value is nested more than {MAX_NESTING} levels deep")
+            )
             return None
         keys = value.items() if isinstance(value, dict) else enumerate(value)
         moving = []

@@ -93,7 +93,7 @@ def check_payload(version: Compiled, payload: Any, prefix: str = "params") -> No
     except (BudgetExceeded, TooMuchWork) as error:
         raise _unchecked(prefix, SCHEMA_BUDGET, str(error)) from error
     except RecursionError as error:
-        message = "The payload, or the schema's references, nest too deep to be checked."
+        message = "The payload or the schema's references are nested too deeply to be checked."
         raise _unchecked(prefix, "schema.depth", message) from error
     problems = [
         DefinitionProblem(

@@ -21,10 +21,10 @@ ENDINGS: dict[str, str] = {
 
 
 UNDONE: dict[str, str] = {
-    CompensationState.DONE: " What it had done was undone.",
+    CompensationState.DONE: " Its completed steps were undone.",
     CompensationState.FAILED: (
-        " An undo step failed for good, so it was undone in part: requeue, fix or skip the dead "
-        "letter of that step."
+        " An undo step failed permanently, so the execution was only partly undone: requeue, "
+        "fix or skip that step's dead letter."
     ),
 }
 
@@ -70,7 +70,7 @@ def standing(
     if row.place == CapacityState.FREE:
         return Reason(
             "asleep",
-            "Everything in it waits; it holds no place of its workspace meanwhile.",
+            "All its steps wait, so it uses no slot of its workspace.",
             since=row.started_at,
             until=row.deadline_at,
         )
@@ -81,8 +81,9 @@ def _pending(row: WorkflowExecution, line: QueuePosition) -> Reason:
     if row.place == CapacityState.ASKED:
         return Reason(
             "waiting_to_be_counted",
-            "It was started within a transaction, beside others: the hour, the day or the line of "
-            f"workspace {line.workspace} has no room for it yet. It is let in when there is room.",
+            "It was started within a transaction, and the hourly limit, the daily limit or "
+            f"the limit of waiting executions of workspace {line.workspace} is reached. It is "
+            "admitted when the limit allows it.",
             since=row.created_at,
             details=_place(row, line),
         )
@@ -91,7 +92,7 @@ def _pending(row: WorkflowExecution, line: QueuePosition) -> Reason:
     if line.limit is not None and line.active >= line.limit:
         return Reason(
             "waiting_for_place",
-            f"It waits for a place: {line.active} of {line.limit} executions run in workspace "
+            f"It waits for a slot: {line.active} of {line.limit} executions run in workspace "
             f"{line.workspace}, and {_count(line.ahead)} are before it.",
             since=row.created_at,
             until=row.deadline_at,
@@ -99,7 +100,7 @@ def _pending(row: WorkflowExecution, line: QueuePosition) -> Reason:
         )
     return Reason(
         "about_to_start",
-        f"It may run: {_count(line.ahead)} are before it, and it is let in within seconds.",
+        f"It is admitted within seconds; {_count(line.ahead)} are before it.",
         since=row.created_at,
         details=_place(row, line),
     )
@@ -110,8 +111,9 @@ def _waits_for_key(row: WorkflowExecution, line: QueuePosition) -> Reason:
     return Reason(
         "waiting_for_key",
         f"It waits for its concurrency key {brief(str(row.concurrency_key))!r}, which "
-        f"{some(holders, len(holders))}{_others(line)} hold; at most {row.concurrency_limit or 1} "
-        f"may be under way at once, and {_count(line.key_ahead)} with this key are before it.",
+        f"{some(holders, len(holders))}{_others(line)} hold; at most "
+        f"{row.concurrency_limit or 1} may run at once, and {_count(line.key_ahead)} with "
+        "this key are before it.",
         since=row.created_at,
         until=row.deadline_at,
         details={
@@ -131,8 +133,9 @@ def _others(line: QueuePosition) -> str:
 def _woken(row: WorkflowExecution, line: QueuePosition) -> Reason:
     return Reason(
         "woken_waits_for_place",
-        f"Something in it woke, and it waits for a place again: {line.active} of {line.limit} "
-        f"executions run in workspace {line.workspace}, and {_count(line.ahead)} are before it.",
+        f"One of its steps woke, and it waits for a slot again: {line.active} of {line.limit} "
+        f"executions run in workspace {line.workspace}, and {_count(line.ahead)} are before "
+        "it.",
         until=row.deadline_at,
         details=_place(row, line),
     )
@@ -149,11 +152,11 @@ def _place(row: WorkflowExecution, line: QueuePosition) -> dict[str, object]:
 
 def _paused(pause: PauseRecord | None) -> Reason:
     if pause is None:
-        return Reason("paused", "It is paused. Nothing new starts until it is resumed.")
+        return Reason("paused", "It is paused. No step starts until it is resumed.")
     why = f" ({brief(pause.reason)})" if pause.reason else ""
     return Reason(
         "paused",
-        f"Paused by {pause.by} at {at(pause.at)}{why}. Nothing new starts until it is resumed.",
+        f"Paused by {pause.by} at {at(pause.at)}{why}. No step starts until it is resumed.",
         since=pause.at,
         details={"by": pause.by, "reason": pause.reason},
     )
@@ -162,8 +165,8 @@ def _paused(pause: PauseRecord | None) -> Reason:
 def _waits_to_undo(row: WorkflowExecution) -> Reason:
     return Reason(
         "waits_to_undo",
-        f"It is to be undone, and then ends as {ExecutionState(row.ending).label}. It waits until "
-        "the steps that run, and would have to be undone too, and the executions that it started "
+        f"It will be undone, and then ends as {ExecutionState(row.ending).label}. It waits "
+        "until running steps that have an undo step, and the executions that it started, "
         "have ended.",
         details={"ending": row.ending},
     )
@@ -173,11 +176,11 @@ def _under_way(row: WorkflowExecution) -> Reason:
     if row.compensation:
         return Reason(
             "undoing",
-            "Its steps are being undone, one after another, the newest first. Then it ends as "
+            "Its steps are being undone one after another, newest first. Then it ends as "
             f"{ExecutionState(row.ending).label}.",
             details={"ending": row.ending},
         )
-    return Reason("running", "It is under way.", since=row.started_at, until=row.deadline_at)
+    return Reason("running", "It is running.", since=row.started_at, until=row.deadline_at)
 
 
 def _over(row: WorkflowExecution) -> Reason:

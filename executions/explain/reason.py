@@ -12,7 +12,7 @@ MAX_TEXT = 300
 class Reason:
     """Why something does not continue now.
 
-    `since` is when that began, `until` when it changes by itself; None if unknown.
+    `since` is when the state began, `until` when it changes automatically; None if unknown.
     """
 
     code: str

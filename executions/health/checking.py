@@ -95,7 +95,7 @@ def _through_the_database() -> Findings:
     except (OSError, psycopg.Error) as error:
         log.warning("the database is not ready: %s", error)
         unknown = HealthFinding(
-            False, "not known", "a database that says so", "Fix the database first."
+            False, "not known", "a database that answers", "Fix the database first."
         )
         rest = dict.fromkeys(parts.SEEN, unknown)
         return rest | {"database": _refused(error, "DATABASE_URL")}
@@ -107,12 +107,12 @@ def _seen(name: str, look: parts.Check, session: Any) -> HealthFinding:
     try:
         return look(session)
     except psycopg.Error as error:
-        log.warning("%s could not be looked at: %s", name, error)
+        log.warning("%s could not be checked: %s", name, error)
         return HealthFinding(
             False,
-            f"the database refused to say ({type(error).__name__})",
+            f"the database rejected the query ({type(error).__name__})",
             "an answer",
-            "Are all migrations applied? The log of this process says more.",
+            "Check that all migrations are applied. See the log of this process.",
         )
 
 
@@ -121,7 +121,7 @@ def _refused(error: Exception, setting: str) -> HealthFinding:
         False,
         f"no connection ({type(error).__name__})",
         "a connection",
-        f"Is it running, and does {setting} name it? The log of this process says more.",
+        f"Check that it runs and that {setting} has its address. See the log of this process.",
     )
 
 

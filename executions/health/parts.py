@@ -35,7 +35,7 @@ def silent(seconds: float) -> HealthFinding:
         False,
         f"no answer within {seconds:g} s",
         "an answer",
-        "Is it running, and reachable from here? Its own log says more.",
+        "Check that it runs and can be reached from here. See its log.",
     )
 
 

@@ -112,8 +112,10 @@ RESEND = timedelta(seconds=15)
 KEPT = timedelta(hours=1)
 BATCH = 500
 LOST = "job_lost"
-NOT_BEGUN = "No worker began this job in time. Check that a worker of the queue `default` runs."
-NOT_FINISHED = "The job took too long, or its worker process ended. Ask again, or for less."
+NOT_BEGUN = "No worker started this job in time. Check that a worker of the queue `default` runs."
+NOT_FINISHED = (
+    "The job took too long, or its worker process ended. Try again, with less data if possible."
+)
 
 
 def sweep() -> int:

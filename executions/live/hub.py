@@ -132,7 +132,7 @@ class Hub:
             while self._watched or self._joining:
                 await self._rest(await self._turn())
         except Exception:
-            log.exception("the hub of live states failed; its viewers come back by themselves")
+            log.exception("the hub of live states failed; its viewers reconnect automatically")
             self._drop_all()
         finally:
             self._task, self._since = None, None

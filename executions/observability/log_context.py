@@ -1,7 +1,7 @@
 """The ids that every log line of a request, a trigger or a step carries.
 
 They are computed only when a line is written, because most steps write none. Threads that a module
-starts by itself have no ids.
+starts have no ids.
 """
 
 from collections.abc import Callable, Iterator, Mapping

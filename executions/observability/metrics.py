@@ -9,17 +9,17 @@ from executions.observability.metric_values import Counter, Histogram
 
 STARTED = Counter(
     "valkyr_executions_started",
-    "Executions that were inserted, by what asked for them.",
+    "Executions that were started, by trigger type.",
     ["trigger"],
 )
 ENDED = Counter(
     "valkyr_executions_ended",
-    "Executions that reached a final state; one that is taken up again ends again.",
+    "Executions that reached a final state; a resumed execution counts again when it ends again.",
     ["state"],
 )
 REQUESTS = Histogram(
     "valkyr_http_request_duration_seconds",
-    "From a request to its answer (of a stream, to its beginning), by operation of the API.",
+    "Time from a request to its response (for a stream, to its beginning), by API operation.",
     ["operation", "status"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
 )

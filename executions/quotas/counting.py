@@ -127,12 +127,12 @@ def _exceeded(
     limit: Limit, used: int, more: int, starts_at: datetime, now: datetime
 ) -> QuotaExceeded:
     ends_at = starts_at + LENGTHS[limit.window]
-    asked = "one more was" if more == 1 else f"{more:,} more were"
+    asked = "one more execution was" if more == 1 else f"{more:,} more executions were"
     what = f"{limit.of} allows {limit.most:,} executions per {limit.window.value} (UTC)"
     so_far = f"{used:,} were started since {starts_at:%Y-%m-%d %H:%M}, and {asked} asked for"
-    then = f"Try again from {ends_at:%Y-%m-%d %H:%M} UTC on."
+    then = f"Try again after {ends_at:%Y-%m-%d %H:%M} UTC."
     if more > limit.most:
-        then = f"This number exceeds the limit: ask for {limit.most:,} at most."
+        then = f"This number exceeds the limit: request at most {limit.most:,}."
     return QuotaExceeded(
         f"{what}; {so_far}. {then}",
         retry_after=(ends_at - now).total_seconds(),

@@ -63,7 +63,7 @@ def _mark(name: str) -> None:
     try:
         _client().set(name, 1, ex=seconds)
     except (redis.RedisError, OSError) as error:
-        log.warning("a change could not be marked for the replica's readers: %s", error)
+        log.warning("a change could not be marked for readers of the replica: %s", error)
 
 
 def _name(request: HttpRequest) -> str:

@@ -79,7 +79,7 @@ class ReplicaWatch:
 
     def distrust(self, error: object) -> None:
         """Stop using the replica for a while, because a reader failed."""
-        log.warning("the replica failed a reader, lists are read from the primary: %s", error)
+        log.warning("a query on the replica failed; lists are read from the primary: %s", error)
         self._rests_until = monotonic() + REST_SECONDS
 
     def _run(self) -> None:
@@ -97,7 +97,7 @@ class ReplicaWatch:
                 self._look_on(never)
             except psycopg.Error as error:
                 self._fresh_until = -inf
-                log.warning("how fresh the replica is cannot be seen: %s", error)
+                log.warning("the replica's lag cannot be measured: %s", error)
             never.wait(LOOK_SECONDS)
 
     def _look_on(self, never: Event) -> None:

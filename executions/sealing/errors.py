@@ -38,7 +38,7 @@ class KeyUnknown(SealBroken):
 
 
 class KeysetChanged(SealingError):
-    """Somebody else changed the keyset meanwhile; look at it and try again."""
+    """Another process changed the keyset in the meantime; check it and try again."""
 
     code = "keyset_changed"
 

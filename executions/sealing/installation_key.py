@@ -25,7 +25,7 @@ KEY_BYTES = 32
 KMS = "aws-kms://arn:aws:kms:"
 PRESENT = ("VALKYR_KEY_FILE", "VALKYR_KEY", "VALKYR_KEY_URI")
 OLD = ("VALKYR_KEY_OLD_FILE", "VALKYR_KEY_OLD", "VALKYR_KEY_OLD_URI")
-MAKE_ONE = "Make one with `openssl rand -base64 32`."
+MAKE_ONE = "Create one with `openssl rand -base64 32`."
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +141,8 @@ def required() -> KeySource:
     ):
         if find_spec(package) is None:
             raise ImproperlyConfigured(
-                f"{source.variable} names a key, but the Python package {package!r}, which seals "
-                f"with it, is not installed: pip install 'valkyr[{extra}]'"
+                f"{source.variable} names a key, but the required Python package {package!r} "
+                f"is not installed: pip install 'valkyr[{extra}]'"
             )
     return source
 

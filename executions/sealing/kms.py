@@ -79,6 +79,6 @@ def _code(error: Exception) -> str:
 def _unavailable(uri: str, error: Exception) -> KeyUnavailable:
     said = _code(error) or type(error).__name__
     return KeyUnavailable(
-        f"The KMS key {uri} cannot be used: {said}. Look whether the service answers, the key is "
-        "enabled, and this process may use it (kms:Encrypt, kms:Decrypt)."
+        f"The KMS key {uri} cannot be used: {said}. Check that the service answers, that the "
+        "key is enabled, and that this process may use it (kms:Encrypt, kms:Decrypt)."
     )

@@ -29,9 +29,12 @@ ACTOR = Actor.system("beat")
 DELETED = "Its entry was deleted in beat's admin."
 DISABLED, ENABLED = "Its entry was disabled in beat's admin.", "Its entry was enabled there."
 CHANGED, RESTORED = "Its crontab was changed in beat's admin.", "Its crontab is the published one."
-NO_CRONTAB = "A schedule goes by a crontab: an interval, a solar event or one time was refused."
-BOTH_DAYS = "Days of the month with days of the week were refused: beat means both, cron either."
-UNREADABLE = "A crontab that cannot be read was refused."
+NO_CRONTAB = "A schedule needs a crontab: an interval, a solar event or a single time was rejected."
+BOTH_DAYS = (
+    "Days of the month combined with days of the week were rejected, because beat requires both "
+    "to match and cron either."
+)
+UNREADABLE = "An invalid crontab was rejected."
 
 _followed: datetime | None = None
 

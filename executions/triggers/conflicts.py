@@ -78,7 +78,7 @@ def _refuse(
                 f"{rule.limit} may run at once. Start them one after another."
             )
         raise ConcurrencyConflict(
-            f"The concurrency key {key.text!r} is taken by execution {oldest[0]}; at most "
+            f"Execution {oldest[0]} holds the concurrency key {key.text!r}; at most "
             f"{rule.limit} may run at once. Try again after it has ended, or cancel it.",
             oldest[0],
         )

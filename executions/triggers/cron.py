@@ -53,9 +53,9 @@ TICKS_AT_ONCE = 100
 LONGEST_WAIT = 60.0
 
 PAUSED = "The schedule was paused before this was started."
-SWITCHED_OFF = "The trigger was switched off, or its workflow archived, before this was started."
-OVERLAP = "The execution of an earlier time was not finished; overlap is skip."
-OVERTAKEN = "A later time was due as well and would have cancelled this one; overlap is {}."
+SWITCHED_OFF = "The trigger was disabled, or its workflow archived, before this was started."
+OVERLAP = "The execution of an earlier fire time had not ended; overlap is skip."
+OVERTAKEN = "A later fire time was also due and would have cancelled this execution; overlap is {}."
 
 _served_now: ContextVar[frozenset[UUID]] = ContextVar("triggers served now", default=frozenset())
 
@@ -164,7 +164,7 @@ def _start_tick(trigger: Trigger, tick: CronTick, cancelled: list[UUID]) -> None
     except ValkyrError as error:
         tick.status = TickStatus.REFUSED
         tick.reason = f"{error.code}: {error.message}"[:200]
-        log.warning("cron trigger %s at %s started nothing: %s", trigger.pk, due, error)
+        log.warning("cron trigger %s at %s started no execution: %s", trigger.pk, due, error)
         return
     tick.status, tick.execution = TickStatus.FIRED, started.execution
     tick.reason = CAUGHT_UP if tick.reason == CAUGHT_UP else ""
@@ -182,7 +182,7 @@ EARLY = timedelta(seconds=5)
 # accumulate them.
 MAX_QUEUED = 1_000
 
-TOO_MANY = f"{MAX_QUEUED:,} earlier times wait to be started already."
+TOO_MANY = f"{MAX_QUEUED:,} earlier fire times are already waiting."
 
 
 def note(trigger_id: UUID, *, patient: bool = True) -> list[UUID]:
@@ -258,8 +258,10 @@ def _first_start(
         return now, CAUGHT_UP
     late = delay(trigger_id, decision.fire_at, its.jitter_seconds)
     if not late:
-        return now, "Due; waits for its turn."
-    return decision.fire_at + late, f"Due; starts {late.total_seconds():.0f} s later by its jitter."
+        return now, "Due; waits for earlier fire times."
+    return decision.fire_at + late, (
+        f"Due; starts {late.total_seconds():.0f} s later because of its jitter."
+    )
 
 
 log = logging.getLogger(__name__)
@@ -338,5 +340,5 @@ def _each(serve: Callable[[UUID], int], trigger_id: UUID) -> int:
     try:
         return serve(trigger_id)
     except Exception:
-        log.exception("could not serve cron trigger %s; going on", trigger_id)
+        log.exception("could not process cron trigger %s; continuing with the others", trigger_id)
         return 0

@@ -195,8 +195,8 @@ GRACE = timedelta(seconds=60)
 ROWS, COUNTED = 1_000, 10_000
 MICROSECOND = timedelta(microseconds=1)
 
-MISSED = "Missed: nothing looked at the schedule at that time."
-CAUGHT_UP = "Missed at its time, and caught up."
+MISSED = "Missed: no process checked the schedule at that time."
+CAUGHT_UP = "Missed at its time, and started later."
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +252,10 @@ def _missed(times: Iterator[datetime], rows: int) -> list[Decision]:
     more, last = _count(islice(times, COUNTED))
     if last is not None:
         many = f"{'at least ' if more == COUNTED else ''}{more:,}"
-        reason = f"Missed, and {many} times after it without rows (to {last:%Y-%m-%d %H:%M} UTC)."
+        reason = (
+            f"Missed, together with {many} later times that have no rows (up to "
+            f"{last:%Y-%m-%d %H:%M} UTC)."
+        )
         listed[-1] = Decision(listed[-1].fire_at, False, reason)
     return listed
 

@@ -49,7 +49,7 @@ def notify(sender: Any, execution_id: UUID, **_: Any) -> None:
 def described(failed: WorkflowExecution) -> dict[str, Any]:
     """Return the payload of an error workflow: the failed execution, step and input.
 
-    An input that exceeds the limit of payloads is left out and marked as such.
+    An input that exceeds the limit of payloads is omitted and marked as such.
     """
     where = ports.failed_step(failed.pk) or {}
     timed_out = failed.state == ExecutionState.TIMEOUT

@@ -44,9 +44,10 @@ def deadlock_told(what: str) -> Iterator[None]:
         if getattr(error.__cause__, "sqlstate", "") != DEADLOCK_DETECTED:
             raise
         raise Deadlocked(
-            f"This transaction waited for another one that holds {what}, and that one for this "
-            "one, so PostgreSQL ended this wait. Roll back and run the whole transaction again. "
-            "Take such things in the same order in all transactions, sorted for example."
+            f"This transaction waited for another one that holds {what}, while the other one "
+            "waited for this one, so PostgreSQL ended this wait. Roll back and run the whole "
+            "transaction again. Use keys in the same order in all transactions, for example "
+            "sorted."
         ) from error
 
 
@@ -117,10 +118,10 @@ def _joins(own_transaction: bool) -> bool:
     others = [one.alias for one in connections.all(initialized_only=True) if one.in_atomic_block]
     if others and not own_transaction:
         raise OtherTransaction(
-            f"A transaction is open on the database {others[0]!r}, but workflows are started on "
-            f"{ours!r}: the two cannot commit together. Start inside "
-            f"transaction.atomic(using={ours!r}), or pass own_transaction=True to start at once, "
-            "in a transaction of its own."
+            f"A transaction is open on the database {others[0]!r}, but workflows are started "
+            f"on {ours!r}: the two cannot commit together. Start inside "
+            f"transaction.atomic(using={ours!r}), or pass own_transaction=True to start at "
+            "once in a separate transaction."
         )
     return False
 

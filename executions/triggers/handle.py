@@ -73,8 +73,9 @@ class Handle:
             pause = next(pauses)
             if connection.in_atomic_block:
                 raise transaction.TransactionManagementError(
-                    f"Execution {self.id} has not ended, and a transaction is open here. Wait for "
-                    "its output after the atomic block: a start is seen only once it is committed."
+                    f"Execution {self.id} has not ended, and a transaction is open here. Wait "
+                    "for its output after the atomic block, because workers see a start only "
+                    "after its commit."
                 )
             left = pause if until is None else until - time.monotonic()
             if left <= 0:

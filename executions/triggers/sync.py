@@ -82,7 +82,7 @@ def switch(trigger_id: UUID, *, enabled: bool, actor: Actor, reason: str = "") -
 
 
 def pause(trigger_id: UUID, *, until: datetime, actor: Actor, reason: str = "") -> Trigger:
-    """Pause an enabled schedule: times before `until` do not fire, then it continues by itself.
+    """Pause an enabled schedule: times before `until` do not fire; then it continues automatically.
 
     A later call replaces the time. Times in between leave no tick and are not caught up on. Raises
     NotFound, and WrongState for another kind of trigger, a disabled one, or a time not in the next
@@ -114,7 +114,8 @@ def _enabled_schedule(trigger_id: UUID) -> Trigger:
     trigger = locked(trigger_id)
     if trigger.type != TriggerType.CRON:
         raise WrongState(
-            f"Trigger {trigger.pk} is no schedule, and only schedules can be paused. Disable it.",
+            f"Trigger {trigger.pk} is not a schedule, and only schedules can be paused. "
+            "Disable it instead.",
             "NO_SCHEDULE",
         )
     if not trigger.enabled:

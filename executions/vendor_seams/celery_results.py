@@ -1,15 +1,15 @@
-"""Count the headers of chords, and wait for no result.
+"""Count the headers of chords without waiting for results.
 
-Celery watches the results of what it sends as a chord, even ignored ones: a SUBSCRIBE for each
-header, undone only when garbage is collected. A lost Redis then ends in "the application must be
-restarted". Valkyr never waits for a result, so it watches none: a chord costs its messages and one
-counter.
+Celery subscribes to the results of a chord's tasks, even if they are ignored: one SUBSCRIBE for
+each header, which ends only with garbage collection. If Redis is lost, it then fails with "the
+application must be restarted". Valkyr never waits for a result and subscribes to none: a chord
+costs its messages and one counter.
 
 Relies on: `RedisBackend` watches results through these four methods only; `SentinelBackend` reads
-`sentinel_kwargs` from `_transport_options` when it makes its pool (Celery 5.3 to 5.7).
-No public way: no setting of the backend turns the subscriptions off.
-If it breaks: publishing processes subscribe again, or do not find the method that they call; after
-a failover of Redis they wait for Sentinels that are away.
+`sentinel_kwargs` from `_transport_options` when it makes its pool (Celery 5.3 to 5.7). No public
+way: no setting of the backend turns the subscriptions off. If it breaks: publishing processes
+subscribe again, or do not find the method that they call; after a failover of Redis they wait for
+Sentinels that do not answer.
 """
 
 from collections.abc import Iterable

@@ -1,8 +1,8 @@
-"""kombu's channel on RabbitMQ, which does not wait without a limit.
+"""kombu's channel for RabbitMQ, with a time limit for each answer.
 
-A cluster without a majority takes a message and never confirms it, and a node that is frozen
-answers nothing. py-amqp waits for both without a time-out: web requests, beat and workers that send
-would stand still until the cluster is whole.
+A cluster without a majority accepts a message and never confirms it, and a frozen node does not
+answer. py-amqp waits for both without a timeout: web requests, beat and workers that send messages
+would hang until the cluster recovers.
 
 Relies on: `wait(method, callback, timeout, returns_tuple)` of a channel and of a connection waits
 for every answer of the broker but deliveries, `Channel.basic_publish_confirm(*args,

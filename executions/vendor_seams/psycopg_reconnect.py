@@ -25,7 +25,7 @@ def fail_waiting(pool: Any) -> None:
     with pool._lock:
         waiting = list(pool._waiting)
     for client in waiting:
-        client.fail(OperationalError("The database gives no connection just now."))
+        client.fail(OperationalError("The database currently accepts no connection."))
 
 
 OPTIONS: dict[str, Any] = {"reconnect_timeout": SECONDS, "reconnect_failed": fail_waiting}

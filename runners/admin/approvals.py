@@ -130,7 +130,9 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
     )
     ordering = ("-id",)
     empty_text = lazy("No pending approvals. Steps that use flow.approval appear here.")
-    empty_about = lazy("Such a step waits until a person approves or rejects it, or it times out.")
+    empty_about = lazy(
+        "An approval step waits until a person approves or rejects it, or until it times out."
+    )
     search_ids = ("id", "execution_id")
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:

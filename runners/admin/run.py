@@ -107,7 +107,7 @@ def _what(run: Run, kind: WaitKind) -> str:
     if kind in PLAIN:
         return PLAIN[kind]
     if kind == WaitKind.CIRCUIT:
-        return gettext("Held: the circuit of {target} is open").format(
+        return gettext("Held: the circuit for {target} is open").format(
             target=marks.clipped(str(about.get("target", "")))
         )
     if kind in HOLDS:

@@ -29,7 +29,7 @@ class GraphStep(CamelCaseSerializer):
     """One module of a task."""
 
     path = serializers.CharField(
-        help_text="As in a run's `stepPath`, without turns: `refine.draft.main`."
+        help_text="As in a run's `stepPath`, without iterations: `refine.draft.main`."
     )
     module = serializers.CharField()
 
@@ -37,14 +37,14 @@ class GraphStep(CamelCaseSerializer):
 class GraphNode(CamelCaseSerializer):
     """A task."""
 
-    path = serializers.CharField(help_text="Without turns: `refine.draft` stands in `refine`.")
+    path = serializers.CharField(help_text="Without iterations: `refine.draft` is inside `refine`.")
     title = serializers.CharField()
-    module = serializers.CharField(help_text="Its first step's.")
+    module = serializers.CharField(help_text="The module of its first step.")
     container = serializers.ChoiceField(CONTAINERS, help_text="Whether it has a body.")
     parent = serializers.CharField(  # type: ignore[assignment]
         help_text="The container of the step.", allow_blank=True
     )
-    steps = GraphStep(many=True, help_text="The chain of modules it is made of.")
+    steps = GraphStep(many=True, help_text="Its chain of modules.")
     undo = serializers.CharField(help_text="The module that undoes the step; empty for none.")
 
 
@@ -54,7 +54,7 @@ class GraphEdge(CamelCaseSerializer):
     # `from` is a keyword; serializers take such names from a mapping.
     to = serializers.CharField()
     label = serializers.CharField(  # type: ignore[assignment]
-        allow_blank=True, help_text='The outcome on which it is taken; "" is success.'
+        allow_blank=True, help_text='The outcome for which it is taken; "" is success.'
     )
 
     def get_fields(self) -> Any:
@@ -158,9 +158,9 @@ class ReasonShape(CamelCaseSerializer):
     message = serializers.CharField()
     since = serializers.DateTimeField(allow_null=True)
     until = serializers.DateTimeField(
-        allow_null=True, help_text="When it changes by itself, where that is known."
+        allow_null=True, help_text="When it changes automatically, if known."
     )
-    details = Json(help_text="Ids, times and numbers, by code.")
+    details = Json(help_text="Ids, times and numbers, depending on the code.")
 
 
 class ExplainedStep(CamelCaseSerializer):
@@ -191,7 +191,9 @@ class ExplanationShape(CamelCaseSerializer):
     reason = ReasonShape()
     steps = ExplainedStep(many=True)
     containers = ContainerCount(many=True)
-    truncated = serializers.BooleanField(source="more", help_text="Whether more is not shown.")
+    truncated = serializers.BooleanField(
+        source="more", help_text=("Whether the answer is incomplete.")
+    )
 
 
 LARGE = ("trigger_payload", "context_data", "output", "error_stack_trace", "metrics_snapshot")

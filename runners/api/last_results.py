@@ -37,7 +37,7 @@ class TaskResultShape(CamelCaseSerializer):
     state = serializers.ChoiceField(STATES)
     outcome = serializers.CharField(allow_blank=True)
     inputs = Payload(allow_null=True)
-    outputs = Payload(allow_null=True, help_text="Of a chain of modules, the newest one's.")
+    outputs = Payload(allow_null=True, help_text="For a chain: the module that ran last.")
     error = serializers.CharField(allow_blank=True)
     errorType = serializers.ChoiceField(ERROR_TYPES, allow_blank=True)
     startedAt = serializers.DateTimeField(allow_null=True)
@@ -61,7 +61,7 @@ class LastResults(CamelCaseSerializer):
     payload = Payload(allow_null=True)
     variables = Payload(allow_null=True)
     tasks = serializers.DictField(
-        child=TaskResultShape(), help_text="By path: `refine.draft` stands in `refine`."
+        child=TaskResultShape(), help_text="By path: `refine.draft` is inside `refine`."
     )
 
 

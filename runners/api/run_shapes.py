@@ -40,17 +40,19 @@ class RunSummary(CamelCase, serializers.ModelSerializer[Run]):
     duration_ms = serializers.FloatField(allow_null=True)
     cost_tokens = serializers.IntegerField()
     waits_for = serializers.ChoiceField(
-        WAITS, help_text='What it waits, or waited, for; "" is nothing.'
+        WAITS, help_text='What it waits or waited for; "" if nothing.'
     )
     cached_from = serializers.UUIDField(
         allow_null=True, help_text="The run whose result it reused."
     )
     crashes = serializers.IntegerField(
-        help_text="How many processes ended while this run alone executed in them; three end it."
+        help_text=(
+            "How many processes ended while this was their only run; after three, the run ends."
+        )
     )
     crash_cause = serializers.CharField(help_text='How the last of them ended; "" where none did.')
     suspect = serializers.BooleanField(
-        help_text="Whether its process was lost, so that it runs in a separate process."
+        help_text="Whether its process was lost; it then runs in a separate process."
     )
 
     class Meta:
@@ -71,11 +73,13 @@ class RunShape(RunSummary):
     outputs = Payload(allow_null=True)
     progress = Json(
         allow_null=True,
-        help_text="What it knows of its wait: a container's counters, an event's name, a question.",
+        help_text="Details of its wait: a container's counters, an event's name or a question.",
     )
-    wake = Payload(allow_null=True, help_text="What ended its wait, and after how long.")
-    logs = Payload(allow_null=True, help_text="What it wrote to its log, scrubbed of secrets.")
-    error_details = Payload(allow_null=True, help_text="The traceback and details.")
+    wake = Payload(
+        allow_null=True, help_text=("The cause that ended its wait, and the duration of the wait.")
+    )
+    logs = Payload(allow_null=True, help_text="Its log, without values of secrets.")
+    error_details = Payload(allow_null=True, help_text="The traceback and the details.")
 
     class Meta(RunSummary.Meta):
         fields = [
@@ -92,7 +96,7 @@ class RunQuery(ListQuery):
     place = serializers.CharField(
         required=False,
         max_length=1000,
-        help_text='How step paths begin, such as "refine[2]."; needs executionId.',
+        help_text='The beginning of step paths, such as "refine[2]."; needs executionId.',
     )
     state = serializers.ChoiceField(STATES, required=False)
     queuedAfter = serializers.DateTimeField(required=False)
@@ -102,7 +106,7 @@ class RunQuery(ListQuery):
         """Check that `place` comes with an execution, since only its runs are ordered by path."""
         if "place" in attrs and "executionId" not in attrs:
             raise serializers.ValidationError(
-                {"place": "A place belongs to an execution; give executionId as well."},
+                {"place": "A place belongs to an execution; send executionId too."},
                 code="needs_execution",
             )
         return attrs

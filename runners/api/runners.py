@@ -24,7 +24,9 @@ class RunnerShape(CamelCase, serializers.ModelSerializer[Runner]):
     workspace_id = serializers.UUIDField(
         allow_null=True, help_text="Of a remote runner; null: serves all."
     )
-    queues = serializers.ListField(child=serializers.CharField(), help_text="What it works on.")
+    queues = serializers.ListField(
+        child=serializers.CharField(), help_text=("The runs that it executes.")
+    )
     started_at = serializers.DateTimeField()
     seen_at = serializers.DateTimeField(help_text="Its last sign of life.")
     leaving_at = serializers.DateTimeField(

@@ -41,16 +41,20 @@ class Counters(CamelCaseSerializer):
 
     iteration = serializers.IntegerField(required=False, help_text="A loop's, from 1.")
     count = serializers.IntegerField(
-        required=False, allow_null=True, help_text="How many iterations; null where it depends."
+        required=False,
+        allow_null=True,
+        help_text=("The number of iterations; null if a condition decides."),
     )
     most = serializers.IntegerField(
-        required=False, allow_null=True, help_text="How many there may be, where it depends."
+        required=False,
+        allow_null=True,
+        help_text=("The maximum number of iterations, if a condition decides."),
     )
     total = serializers.IntegerField(required=False, help_text="A map's items.")
-    done = serializers.IntegerField(required=False, help_text="Those that ended, well or not.")
-    open = serializers.IntegerField(required=False, help_text="Those under way.")
+    done = serializers.IntegerField(required=False, help_text="Ended items, successful or not.")
+    open = serializers.IntegerField(required=False, help_text="Items in progress.")
     failedItem = serializers.IntegerField(
-        required=False, allow_null=True, help_text="The one whose failure ends the map."
+        required=False, allow_null=True, help_text="The item whose failure ends the map."
     )
 
 
@@ -62,11 +66,13 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
 
     step_path = serializers.CharField()
     place = serializers.SerializerMethodField(
-        help_text='The turn of a body it belongs to, such as "refine[2]."; "" is the workflow.'
+        help_text=(
+            'The iteration of a body that it belongs to, such as "refine[2]."; "" is the workflow.'
+        )
     )
     task_id = serializers.UUIDField()
     container = serializers.SerializerMethodField(
-        help_text="Whether it is a loop or a map; its body's steps have bars of their own."
+        help_text="Whether it is a loop or a map, whose body's steps have their own bars."
     )
     state = serializers.ChoiceField(STATES)
     queued_at = serializers.DateTimeField()
@@ -160,15 +166,15 @@ class TimelineQuery(PageQuery):
         default="",
         allow_blank=True,
         max_length=1000,
-        help_text='How step paths begin: "refine[2]." is one iteration, "batch[" all items.',
+        help_text='The beginning of step paths: "refine[2]." is one iteration, "batch[" all items.',
     )
     nested = serializers.BooleanField(
         required=False,
         default=True,
-        help_text="Whether to show what runs inside the bodies in that place as well.",
+        help_text="Whether to include the steps of nested bodies.",
     )
     superseded = serializers.BooleanField(
-        required=False, default=False, help_text="Whether to show what was rolled back as well."
+        required=False, default=False, help_text="Whether to include rolled-back attempts."
     )
 
 

@@ -22,14 +22,19 @@ from runners.live.feeds import EXECUTIONS, WORKFLOWS
 # Untyped: for a client that reads all of it, this is text; for a client that streams it, each event
 # is an object; generated clients and validators accept either.
 EVENT_STREAM: dict[str, Any] = {
-    "description": "Events, each of three lines. `id`: come back with it in the header "
-    "Last-Event-ID. `event`: `snapshot` (everything that is watched, as it is), `state` (what "
-    "changed) or `end` (the execution has ended, and nothing follows). `data`: JSON on one line.",
+    "description": (
+        "Events, each of three lines. `id`: send it in the header Last-Event-ID when you "
+        "reconnect. `event`: `snapshot` (all current states), `state` (the changes) or `end` (the "
+        "execution has ended, and the stream ends). `data`: JSON on one line."
+    ),
 }
 
 
 RETRY_SECONDS = 5
-_LAST = header("Last-Event-ID", "The id of the last frame received; what changed since is told.")
+_LAST = header(
+    "Last-Event-ID",
+    ("The id of the last frame received; the stream begins with the changes since then."),
+)
 
 
 class EventStream(BaseRenderer):
@@ -114,7 +119,10 @@ class SubscribeWorkflow(Subscription):
 def _no_place(full: Full) -> HttpResponseBase:
     headers = {"Retry-After": str(RETRY_SECONDS)}
     if full is Full.PERSON:
-        detail = "You watch as much at once as one person may. Close a monitor, then try again."
+        detail = (
+            "You have the maximum number of live connections for one user. Close a monitor, then "
+            "try again."
+        )
         return problem(429, detail, code="too_many_viewers", headers=headers)
-    detail = "As many watch this server as it serves at once. Try again in a moment."
+    detail = "This server has the maximum number of live connections. Try again in a moment."
     return problem(503, detail, code="too_many_viewers", headers=headers)

@@ -97,8 +97,8 @@ class WokenRun(CamelCaseSerializer):
 class Signalled(CamelCaseSerializer):
     """The result of a signal."""
 
-    woken = WokenRun(many=True, help_text=f"The steps that go on, the first {MAX_SHOWN:,}.")
-    count = serializers.IntegerField(help_text="How many go on.")
+    woken = WokenRun(many=True, help_text=f"The steps that continue, at most {MAX_SHOWN:,}.")
+    count = serializers.IntegerField(help_text="The number of steps that continue.")
 
 
 class SignalExecution(Endpoint):

@@ -100,10 +100,10 @@ def leave(child_id: UUID) -> int:
 
 
 def cancel(child_id: UUID, parent_id: UUID) -> int:
-    """Cancel one child in a transaction of its own; 0 when it ended meanwhile."""
+    """Cancel one child in a separate transaction; return 0 if it has ended in the meantime."""
     try:
         lifecycle.cancel(
-            child_id, actor=ACTOR, reason=f"Its parent execution {parent_id} needs it no more."
+            child_id, actor=ACTOR, reason=f"Its parent execution {parent_id} no longer needs it."
         )
     except WrongState:
         return 0

@@ -1,4 +1,4 @@
-"""Containers: a loop or a map opens its body, and continues when all its turns have ended.
+"""Containers: a loop or a map opens its body, and continues when all its iterations have ended.
 
 The container's own run waits meanwhile and keeps the counters (see `turning`).
 """
@@ -102,9 +102,9 @@ def _collected(state: SegmentState, work: Work) -> Result:
         raise StepError(f"The condition of the loop could not be rendered: {wake['error']}")
     if "limit" in wake:
         raise StepError(
-            f"The loop ran {wake['limit']:,} times, its maxIterations, and its condition still "
-            "asks for another iteration. Fix the condition, or raise maxIterations (at most "
-            "LOOP_LIMIT_CONDITION)."
+            f"The loop ran {wake['limit']:,} times, its maxIterations, and its condition "
+            "still requires another iteration. Fix the condition, or raise maxIterations (at "
+            "most LOOP_LIMIT_CONDITION)."
         )
     if "failed" in wake:
         raise _first_failure(state, place, wake["failed"])

@@ -139,7 +139,9 @@ def _unsend(parcels: Sequence[Parcel]) -> None:
     try:
         statements.fetch("unsend", noted)
     except Error as error:
-        log.warning("messages not sent are not noted (%s); the sweeper will miss them", error)
+        log.warning(
+            "unsent messages could not be recorded (%s); the sweeper will find them missing", error
+        )
 
 
 def _segments(canvas: Sequence[Canvas]) -> Iterator[str]:
@@ -161,7 +163,7 @@ def _send_together(parcels: Sequence[Parcel], producer: Any) -> None:
             _send(parcels, producer)
     except BatchPublishError as error:
         # It is unknown which of them arrived, and a duplicate is harmless.
-        log.info("messages are sent again, one by one (%s)", error)
+        log.info("messages are sent again one at a time (%s)", error)
         _send(parcels, producer)
 
 

@@ -57,7 +57,7 @@ def _reason(names: list[str], stuck: list[str]) -> Reason:
     if stuck:
         return Reason(
             "blocked_by_dead_step",
-            f"It waits for {some(names)}; {some(stuck)} failed for good.",
+            f"It waits for {some(names)}; {some(stuck)} failed permanently.",
             details={"tasks": names, "dead": stuck},
         )
     return Reason("waiting_for_tasks", f"It waits for {some(names)}.", details={"tasks": names})
@@ -251,7 +251,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Everything that an execution waits for; `more` says that steps or tasks were left out."""
+    """Everything that an execution waits for; `more` says that steps or tasks were omitted."""
 
     execution_id: UUID
     state: str
@@ -321,8 +321,8 @@ def _undos(
     for (before, _), (path, standing) in zip([("", None), *found], found, strict=False):
         if standing is not UndoStatus.DUE:
             continue
-        after = f" It comes after {before}." if before else ""
-        reason = Reason("waits_to_be_undone", f"It waits for its turn to be undone.{after}")
+        after = f" It runs after {before}." if before else ""
+        reason = Reason("waits_to_be_undone", f"It waits for other undo steps.{after}")
         task_id = find(version.graph, path)[1].task_uuid
         explained.append(Explained(path, task_id, None, None, None, reason))
     return explained[:MAX_TASKS], len(explained) > MAX_TASKS

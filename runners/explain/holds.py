@@ -50,8 +50,8 @@ def not_installed(run: Run, since: datetime | None) -> Reason:
     """Return the reason of a run whose gate is not installed."""
     return Reason(
         f"waiting_for_{run.waits_for}",
-        f"It was held back before it ran ({WaitKind(run.waits_for).value}), by a plugin that is "
-        f"not installed now. It goes on at {at(run.due_at)}.",
+        f"It is held before its start ({WaitKind(run.waits_for).value}) by a plugin that is "
+        f"no longer installed. It continues at {at(run.due_at)}.",
         since=since,
         until=run.due_at,
         details=dict(run.progress or {}),

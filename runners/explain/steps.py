@@ -68,7 +68,7 @@ def step_reason(run: Run, around: Around) -> Reason:
 def _execution_over(run: Run, around: Around) -> Reason | None:
     if around.state not in FINAL:
         return None
-    return Reason("execution_over", f"Its execution is over ({around.state}); it will not run.")
+    return Reason("execution_over", f"Its execution has ended ({around.state}); it will not run.")
 
 
 def _execution_paused(run: Run, around: Around) -> Reason | None:
@@ -76,7 +76,7 @@ def _execution_paused(run: Run, around: Around) -> Reason | None:
         return None
     return Reason(
         "execution_paused",
-        "It is ready, and starts when its execution is resumed.",
+        "It is ready and starts when its execution is resumed.",
         since=run.queued_at,
     )
 
@@ -86,7 +86,7 @@ def _execution_without_place(run: Run, around: Around) -> Reason | None:
         return None
     return Reason(
         "execution_waits",
-        "It is ready, and starts when its execution has a place of its workspace.",
+        "It is ready and starts when its execution has a slot of its workspace.",
         since=run.queued_at,
     )
 
@@ -105,11 +105,11 @@ def _isolation_due(run: Run, around: Around) -> Reason | None:
 
 def _suspected(run: Run) -> str:
     """Return a sentence about why a run is a suspect and how it is executed."""
-    apart = "Where threads share a process, it is executed in a process of its own."
+    apart = "Workers with threads execute it in a separate process."
     if run.crashes:
         times = "once" if run.crashes == 1 else f"{run.crashes} times"
         return f"It ended its worker process {times}; the last time, {run.crash_cause}. {apart}"
-    return f"Its worker process ended with it, and nobody knows why. {apart}"
+    return f"Its worker process ended for an unknown reason. {apart}"
 
 
 def _retry_due(run: Run, around: Around) -> Reason | None:
@@ -118,7 +118,7 @@ def _retry_due(run: Run, around: Around) -> Reason | None:
     number, most = run.attempt - run.budget_start + 1, around.most.get(run.pk)
     of = f" of {most}" if most else ""
     error = around.failed.get(run.pk, "")
-    why = f" The attempt before failed: {brief(error)}" if error else ""
+    why = f" The previous attempt failed: {brief(error)}" if error else ""
     when = f"is due at {at(run.retry_after)}"
     if run.retry_after <= around.now:
         when = f"was due at {at(run.retry_after)} and is sent within seconds"
@@ -136,8 +136,8 @@ def _not_sent(run: Run, around: Around) -> Reason | None:
         return None
     return Reason(
         "not_sent",
-        "It could not be sent, since the broker did not answer. It is sent within seconds of the "
-        "broker's return.",
+        "It could not be sent, because the broker did not answer. It is sent within seconds "
+        "after the broker answers again.",
         since=run.due_at,
         details={"queue": run.queue},
     )
@@ -148,13 +148,13 @@ def _no_runner_yet(run: Run, around: Around) -> Reason | None:
         return None
     seen = around.remote[run.queue]
     last = (
-        "none of this workspace was seen yet. Start one"
+        "none has been seen in this workspace yet. Start one"
         if seen is None
-        else f"the last of this workspace was seen at {at(seen)}"
+        else f"the last one in this workspace was seen at {at(seen)}"
     )
     return Reason(
         "waiting_for_remote_runner",
-        f"It waits for a remote runner that asks for the queue {run.queue!r}; {last}.",
+        f"It waits for a remote runner of the queue {run.queue!r}; {last}.",
         since=run.retry_after or run.queued_at,
         details={"queue": run.queue, "lastSeenAt": iso(seen)},
     )
@@ -165,9 +165,9 @@ def _no_worker(run: Run, around: Around) -> Reason | None:
         return None
     return Reason(
         "no_worker",
-        f"It was sent to the queue {run.queue!r} at {at(run.published_at)}, and no worker listens "
-        f"to that queue: none was seen within {SILENT_SECONDS} s. Start one, or fix the step's "
-        "queue.",
+        f"It was sent to the queue {run.queue!r} at {at(run.published_at)}, and no worker "
+        f"serves that queue: none was seen within {SILENT_SECONDS} s. Start one, or correct "
+        "the step's queue.",
         since=run.published_at,
         details={"queue": run.queue, "sentAt": iso(run.published_at), "sent": run.publications},
     )
@@ -181,8 +181,8 @@ def _in_queue(run: Run, around: Around) -> Reason:
         again = f"{again} {_suspected(run)}"
     return Reason(
         "in_queue",
-        f"It was sent to the queue {run.queue!r} at {at(run.published_at)} and is not taken yet; "
-        f"{many} messages are before it.{again}",
+        f"It was sent to the queue {run.queue!r} at {at(run.published_at)} and no worker has "
+        f"taken it yet; {many} messages are before it.{again}",
         since=run.published_at,
         details={
             "queue": run.queue,
@@ -204,8 +204,8 @@ def _held(run: Run, around: Around) -> Reason:
     if run.deadline_at is not None and run.deadline_at < around.now:
         return Reason(
             "past_deadline",
-            f"Worker {run.runner} has it, and its time was over at {at(run.deadline_at)}; it is "
-            "ended within seconds.",
+            f"Worker {run.runner} executes it, but its timeout passed at "
+            f"{at(run.deadline_at)}; it is ended within seconds.",
             since=run.deadline_at,
             until=run.lease_until,
             details=details,
@@ -213,24 +213,26 @@ def _held(run: Run, around: Around) -> Reason:
     if run.lease_until is not None and run.lease_until < around.now:
         return Reason(
             "lease_expired",
-            f"Worker {run.runner} had it and was last heard of at {at(run.heartbeat_at)}; its "
-            f"lease ended at {at(run.lease_until)} and the step is taken over within seconds.",
+            f"Worker {run.runner} executed it and sent its last heartbeat at "
+            f"{at(run.heartbeat_at)}. Its lease expired at {at(run.lease_until)}; another "
+            "worker takes the step over within seconds.",
             since=run.lease_until,
             details=details,
         )
     if run.state == RunState.LEASED:
         return Reason(
             "leased",
-            f"Remote runner {run.runner} took it at {at(run.heartbeat_at)} and has not said yet "
-            f"that it is at work; its lease ends at {at(run.lease_until)}.",
+            f"Remote runner {run.runner} leased it at {at(run.heartbeat_at)} and has sent no "
+            f"heartbeat yet; its lease ends at {at(run.lease_until)}.",
             since=run.heartbeat_at,
             until=run.lease_until,
             details=details,
         )
     return Reason(
         "executing",
-        f"Worker {run.runner} executes it since {at(run.started_at)}; it renews its lease, now "
-        f"until {at(run.lease_until)}, and must be done by {at(run.deadline_at)}.",
+        f"Worker {run.runner} has executed it since {at(run.started_at)}. Its lease lasts "
+        f"until {at(run.lease_until)} and is renewed; its timeout is at "
+        f"{at(run.deadline_at)}.",
         since=run.started_at,
         until=run.deadline_at,
         details=details,
@@ -240,7 +242,7 @@ def _held(run: Run, around: Around) -> Reason:
 def _timer(run: Run, around: Around) -> Reason:
     return Reason(
         "waiting_for_timer",
-        f"It sleeps until {at(run.due_at)}.",
+        f"It waits until {at(run.due_at)}.",
         since=around.noticed.get(run.pk, run.started_at),
         until=run.due_at,
     )
@@ -261,7 +263,7 @@ def _approval(run: Run, around: Around) -> Reason:
 
 def _event(run: Run, around: Around) -> Reason:
     name, text = str((run.progress or {}).get("event", "")), around.filters.get(run.pk)
-    such = f" for which {brief(text)} holds" if text else ""
+    such = f" for which {brief(text)} is true" if text else ""
     return _outside(
         run,
         around,
@@ -278,14 +280,14 @@ def _callback(run: Run, around: Around) -> Reason:
         run,
         around,
         "waiting_for_callback",
-        f"It waits for somebody outside to call its address{what}",
+        f"It waits for another system to call its address{what}",
         {"title": title},
     )
 
 
 def _outside(run: Run, around: Around, code: str, sentence: str, details: dict[str, Any]) -> Reason:
     since = around.noticed.get(run.pk, run.started_at)
-    ends = f", until {at(run.due_at)} at the latest" if run.due_at else ", as long as it takes"
+    ends = f", until {at(run.due_at)} at the latest" if run.due_at else ", without a time limit"
     return Reason(code, f"{sentence}, since {at(since)}{ends}.", since, run.due_at, details)
 
 
@@ -293,7 +295,7 @@ def _child(run: Run, around: Around) -> Reason:
     facts = run.progress or {}
     child = str(facts.get("executionId", ""))
     state = around.children.get(child, "unknown")
-    ends = " and lets it go on within seconds" if state in FINAL else ""
+    ends = " and it continues within seconds" if state in FINAL else ""
     return Reason(
         "waiting_for_child",
         f"It waits for its child execution {child} of workflow {facts.get('workflow')!r}, which "
@@ -311,7 +313,7 @@ def _hold(run: Run, around: Around) -> Reason:
 def _body(run: Run, around: Around) -> Reason:
     document = run.progress
     if document is None:
-        return Reason("waiting_for_body", "Its body runs.", since=run.started_at)
+        return Reason("waiting_for_body", "Its body is running.", since=run.started_at)
     sentence, details = _items(document) if "total" in document else _iteration(document)
     return Reason("waiting_for_body", sentence, since=run.started_at, details=details)
 
@@ -320,7 +322,7 @@ def _iteration(document: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     turns = LoopTurns.read(document)
     of = f"of {turns.count:,}" if turns.count is not None else f"(at most {turns.most:,})"
     details = {"index": turns.index, "count": turns.count, "most": turns.most or None}
-    return f"Its body runs: iteration {turns.index + 1:,} {of}.", details
+    return f"Its body is running: iteration {turns.index + 1:,} {of}.", details
 
 
 def _items(document: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -328,10 +330,11 @@ def _items(document: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     done = turns.next - len(turns.open) - len(turns.spare)
     failed = ""
     if turns.failed is not None:
-        failed = f" Item {turns.failed} failed, so no further one is begun."
+        failed = f" Item {turns.failed} failed, so no further item is started."
     sentence = (
-        f"Its body runs: {done:,} of {turns.total:,} items are done, {len(turns.open):,} under way"
-        f"{': ' if turns.open else ''}{some([str(index) for index in turns.open], 10)}.{failed}"
+        f"Its body is running: {done:,} of {turns.total:,} items are done, {len(turns.open):,} in "
+        f"progress{': ' if turns.open else ''}{some([str(index) for index in turns.open], 10)}."
+        f"{failed}"
     )
     details = {
         "total": turns.total,
@@ -347,19 +350,19 @@ def _dead(run: Run, around: Around) -> Reason:
     error = brief(run.error)
     if letter is None:
         why = (
-            "in a test run, which makes no dead letters"
+            "in a test run, which creates no dead letters"
             if around.test
             else "and its dead letter was closed without a new attempt"
         )
         return Reason(
             "given_up",
-            f"It failed for good, {why}: {error}",
+            f"It failed permanently, {why}: {error}",
             since=run.finished_at,
             details={"errorType": run.error_type},
         )
     return Reason(
         "dead_letter",
-        f"It failed for good: {error} Dead letter {letter} is open: requeue or discard it.",
+        f"It failed permanently: {error} Dead letter {letter} is open: requeue or discard it.",
         since=run.finished_at,
         details={"deadLetterId": str(letter), "errorType": run.error_type},
     )

@@ -1,4 +1,4 @@
-"""The wait before the next attempt: pure, with randomness as an argument."""
+"""The delay before the next attempt; the functions are pure and take randomness as an argument."""
 
 import math
 from datetime import UTC, datetime

@@ -123,7 +123,7 @@ class Passage:
             try:
                 permit.ended(failure)
             except Exception:
-                log.exception("a gate could not note how a step ended")
+                log.exception("a gate could not record the end of a step")
 
     def undo(self) -> None:
         """Report to the gates that the step did not run."""
@@ -131,7 +131,7 @@ class Passage:
             try:
                 permit.undo()
             except Exception:
-                log.exception("a gate could not take back what it gave")
+                log.exception("a gate could not take back its permit")
 
 
 class Stage(IntEnum):
@@ -246,8 +246,8 @@ def _one_by_one(gate: Gate) -> LeaseGate:
         if answer is None or isinstance(answer, Wait):
             return answer
         raise TypeError(
-            f"The gate {gate!r} gave a permit for a run that a remote runner leases, and cannot "
-            "keep it. Register it with `leases=LeaseGate(…)`."
+            f"The gate {gate!r} gave a permit for a run that a remote runner leases, but it "
+            "has no `leases`. Register it with `leases=LeaseGate(…)`."
         )
 
     return LeaseGate("", ask_each)

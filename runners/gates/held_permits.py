@@ -77,9 +77,9 @@ def _end(row: tuple[Any, ...], tell: Callable[[LeasePermit], None]) -> int:
             if permit is not None:
                 tell(permit)
     except DatabaseError:
-        log.exception("the permit of the gate %r for run %s is tried again", gate, run_id)
+        log.exception("the permit of the gate %r for run %s will be returned again", gate, run_id)
         return 0
     except Exception:
-        log.exception("the gate %r could not note how run %s ended", gate, run_id)
+        log.exception("the gate %r could not record the end of run %s", gate, run_id)
         return mine.delete()[0]
     return 1

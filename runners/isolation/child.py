@@ -56,7 +56,7 @@ def main(order: SegmentOrder, server: int, worker: socket.socket, link: socket.s
                 break
             order = following
     except Exception as error:
-        log.exception("a suspect step of %s could not be carried", order.execution)
+        log.exception("a suspect step of %s could not be executed", order.execution)
         told = SegmentReport(
             order.number, os.getpid(), error=f"{type(error).__name__}: {error}"[:MOST]
         )

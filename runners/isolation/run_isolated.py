@@ -92,7 +92,7 @@ def _carry(state: SegmentState, seen: LiveRun) -> None:
             seen.step.timeout_seconds + 2 * limits.grace + SLACK_SECONDS,
         )
     except (ServerLost, OSError) as error:
-        log.warning("run %s was not carried apart: %s", seen.id, error)
+        log.warning("run %s was not executed in isolation: %s", seen.id, error)
         metrics.ISOLATED.labels("lost").inc()
         _postpone(seen)
         return
@@ -102,12 +102,14 @@ def _carry(state: SegmentState, seen: LiveRun) -> None:
         return
     if end.error:
         metrics.ISOLATED.labels("lost").inc()
-        log.warning("run %s was given back by its own process: %s", seen.id, end.error)
+        log.warning("run %s was returned by its isolated process: %s", seen.id, end.error)
         mend(seen.id, looked.token, looked.crashes, LOST)
         return
     if end.shortage and not end.shortage.took:
         metrics.ISOLATED.labels("lost").inc()
-        log.warning("run %s: its process was killed while others had taken the memory", seen.id)
+        log.warning(
+            "run %s: its process was killed while other processes used more memory", seen.id
+        )
         mend(seen.id, looked.token, looked.crashes, SHORT)
         return
     if ended_itself(looked.leased_by):

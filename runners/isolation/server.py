@@ -41,8 +41,8 @@ def _load() -> None:
 
     Opens no connection and starts no thread.
 
-    The garbage collector is off meanwhile, because it would repeatedly scan objects that stay. That
-    saves a tenth of the time.
+    The garbage collector is off during the imports, because it would repeatedly scan objects that
+    stay. That saves a tenth of the time.
     """
     gc.disable()
     import django

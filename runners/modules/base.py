@@ -374,7 +374,7 @@ class Module(Generic[InputsT]):
             try:
                 self.warm_up()
             except Exception:
-                logger.exception("module %r could not warm up; it is used as it is", self.type)
+                logger.exception("module %r could not warm up; it is used anyway", self.type)
             self._loaded = True
 
     def execute(

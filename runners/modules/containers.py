@@ -105,10 +105,13 @@ class Loop(Container):
         given = [key for key in LOOP_ENDINGS if config.get(key) is not None]
         if len(given) != 1:
             found = f"found {' and '.join(given)}" if given else "found none of them"
-            message = f"a loop ends by exactly one of count, while and until; {found}"
+            message = f"a loop needs exactly one of count, while and until; {found}"
             return [ConfigProblem((), "loop_ending", message)]
         if given == ["count"] and config.get("maxIterations") is not None:
-            message = "maxIterations belongs to while and until; a count loop runs its count"
+            message = (
+                "maxIterations works only with while and until; a loop with count runs that many "
+                "iterations"
+            )
             return [ConfigProblem(("maxIterations",), "conflict", message)]
         return _written_out(config, "maxIterations")
 
@@ -181,7 +184,7 @@ def _written_out(config: Mapping[str, Any], *keys: str) -> list[ConfigProblem]:
         ConfigProblem(
             (key,),
             "template_not_allowed",
-            f"{key!r} is read before the workflow runs, so it must be written out",
+            f"{key!r} is read before the workflow runs, so it must be a literal",
         )
         for key in keys
         if isinstance(config.get(key), str) and "{{" in config[key]
@@ -270,7 +273,7 @@ class Subworkflow(WaitingModule):
 
 
 ENDINGS = {
-    "SUCCESS": "ended well, but its output cannot be taken over",
+    "SUCCESS": "succeeded, but its output cannot be used",
     "FAILED": "failed",
     "CANCELLED": "was cancelled",
     "TIMEOUT": "ran out of time",

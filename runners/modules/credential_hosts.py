@@ -81,6 +81,6 @@ def refusal(name: str, boundary: "Boundary", place: str) -> str:
     """Return the error message for a credential that must not go to a place."""
     hosts = ", ".join(boundary.hosts[:5]) + (", …" if len(boundary.hosts) > 5 else "")
     return (
-        f'the credential "{name}" may not go to {place[:200]}; it may go to {hosts or "no host"}. '
-        "Use an address that fits, or ask somebody who may configure credentials to add the host"
+        f'the credential "{name}" may not be sent to {place[:200]}, only to {hosts or "no host"}. '
+        "Use an allowed address, or ask a user who may configure credentials to add the host"
     )

@@ -115,8 +115,8 @@ class SwitchInputs(ModuleInputs):
 def _require_outcome_name(name: str) -> str:
     if not 0 < len(name) <= MAX_OUTCOME_LENGTH or name == "error":
         raise ValueError(
-            f"an outcome is a text of 1 to {MAX_OUTCOME_LENGTH} characters other than 'error' "
-            "(which stands for a failed task)"
+            f"an outcome is text of 1 to {MAX_OUTCOME_LENGTH} characters, other than 'error' "
+            "(which marks a failed task)"
         )
     return name
 
@@ -150,8 +150,8 @@ class Switch(FlowModule):
             ConfigProblem(
                 (key,),
                 "template_not_allowed",
-                f"{key!r} names outcomes that edges lead from, so it must be written out: "
-                "put templates in 'value' only",
+                f"{key!r} names the outcomes of edges, so it must be literal: use templates "
+                "only in 'value'",
             )
             for key in ("cases", "default")
             if "{{" in str(config.get(key, ""))
@@ -303,7 +303,7 @@ class Pinned(FlowModule):
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
         outcome, named = config.get("outcome", SUCCESS), config.get("outcomes") or [SUCCESS]
         if "{{" in str(named) or "{{" in str(outcome):
-            message = "outcomes are names that edges lead from, so they must be written out"
+            message = "outcomes are named by edges, so they must be literal"
             return [ConfigProblem(("outcome",), "template_not_allowed", message)]
         if outcome in (*named, ERROR):
             return []
@@ -321,4 +321,8 @@ class Pinned(FlowModule):
 def _message(value: Any) -> str:
     """Return the message of a pinned failure: its text, its `message`, or a default."""
     said = value.get("message") if isinstance(value, Mapping) else value
-    return said if isinstance(said, str) and said else "pinned: this task is to have failed"
+    return (
+        said
+        if isinstance(said, str) and said
+        else ("pinned: the task's pinned outcome is a failure")
+    )

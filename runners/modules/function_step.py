@@ -272,7 +272,7 @@ def _circuit(type_name: str, circuit: Circuit, told: str) -> dict[str, Any]:
     words = told or inspect.getdoc(circuit) or ""
     if not words:
         raise TypeError(
-            f"step {type_name}: describe the target of its circuit in words, such as "
+            f"step {type_name}: describe the target of its circuit, such as "
             'circuit_target="the shop\'s host"'
         )
     return {"circuit": lambda self, inputs: circuit(inputs), "circuit_target": words}
@@ -283,7 +283,7 @@ def _check(
 ) -> None:
     if TYPE_NAME.fullmatch(type_name) is None or len(type_name) > MOST_CHARACTERS:
         raise TypeError(
-            f"step {type_name!r}: a type is two or more words with dots between, in small letters, "
+            f"step {type_name!r}: a type is two or more lower-case words separated by dots, "
             "such as shop.discount; at most 100 characters"
         )
     if not inspect.isfunction(function):
@@ -293,16 +293,18 @@ def _check(
             f"step {type_name}: effect is one of {', '.join(EFFECTS)}; found {effect!r}"
         )
     if timeout_seconds <= 0:
-        raise TypeError(f"step {type_name}: timeout_seconds is over 0; found {timeout_seconds}")
+        raise TypeError(
+            f"step {type_name}: timeout_seconds must be more than 0; found {timeout_seconds}"
+        )
     if effect == "database" and (inline or inspect.iscoroutinefunction(function)):
         raise TypeError(
-            f"step {type_name}: a step with the effect 'database' runs inside a transaction of "
-            "its own, on one connection; omit `inline` and `async`"
+            f"step {type_name}: a step with the effect 'database' runs in its own "
+            "transaction, on one connection; omit `inline` and `async`"
         )
     if inline and inspect.iscoroutinefunction(function):
         raise TypeError(
-            f"step {type_name}: an inline step does no I/O, so it has nothing to await; omit "
-            "`inline` or `async`"
+            f"step {type_name}: an inline step does no I/O and cannot be async; omit `inline` "
+            "or `async`"
         )
 
 

@@ -169,7 +169,7 @@ class Registry:
             present = self._modules.get(module.type)
             if module.type in declared() or (present is not None and present is not module):
                 raise ValueError(
-                    f"module type {module.type!r} of {_place(module)} is taken already by "
+                    f"module type {module.type!r} of {_place(module)} is already used by "
                     f"{declared().get(module.type) or _place(present)}: choose another name"
                 )
             self._modules[module.type] = module
@@ -201,7 +201,9 @@ class Registry:
         if type_name in self._failures:
             return f"module {type_name!r} could not be loaded: {self._failures[type_name]}"
         others = "; ".join(f"{name}: {reason}" for name, reason in self._failures.items())
-        hint = f"; some could not be loaded, it may be one of these: {others}" if others else ""
+        hint = (
+            (f"; it may be one of the modules that could not be loaded: {others}") if others else ""
+        )
         return f"no module of type {type_name!r} is installed{hint}"
 
     def _load_third_parties(self) -> None:
@@ -243,7 +245,7 @@ class StandIns(UserDict[str, Module[Any]]):
 class Described(Mapping[str, ModuleSpec]):
     """Modules by type, each described when it is looked up.
 
-    Modules without a description are left out.
+    Modules without a description are omitted.
     """
 
     def __init__(self, names: frozenset[str], describe: Callable[[str], ModuleSpec | None]) -> None:

@@ -126,13 +126,15 @@ class Delay(WaitingModule):
             return []
         found = "both" if given else "neither"
         return [
-            ConfigProblem((), "delay_length", f"a delay has either seconds or until; found {found}")
+            ConfigProblem(
+                (), "delay_length", (f"a delay needs either seconds or until; found {found}")
+            )
         ]
 
     def execute(self, inputs: DelayInputs, ctx: StepContext) -> DelayOutputs | Wait:
         if (inputs.seconds is None) == (inputs.until is None):
             found = "neither" if inputs.seconds is None else "both"
-            raise StepError(f"a delay has either seconds or until; found {found}")
+            raise StepError(f"a delay needs either seconds or until; found {found}")
         if inputs.until is None:
             left, wait = inputs.seconds or 0.0, Wait(WaitKind.TIMER, seconds=inputs.seconds)
         else:
@@ -189,7 +191,9 @@ class WaitForEventInputs(ModuleInputs):
     @classmethod
     def _event_is_a_name(cls, event: str) -> str:
         if not event.isprintable() or event != event.strip():
-            raise ValueError("a name has no control characters and no spaces around it")
+            raise ValueError(
+                "a name must not contain control characters or begin or end with spaces"
+            )
         return event
 
 

@@ -22,17 +22,17 @@ STEPS = Counter(
 )
 DURATION = Histogram(
     "valkyr_step_duration_seconds",
-    "What a step's module took; steps recorded along with another one are not timed.",
+    "Duration of a step's module, without steps recorded together with another step.",
     ["module"],
     buckets=DURATIONS,
 )
 FENCED = Counter(
     "valkyr_results_fenced",
-    "Results that were refused since the run had been taken over, or its execution had ended.",
+    "Results that were rejected because the run was taken over or its execution ended.",
 )
 RECOVERIES = Counter(
     "valkyr_step_recoveries",
-    "Steps taken over because their worker was gone, by the part that noticed.",
+    "Steps taken over from lost workers, by the part that detected the loss.",
     ["noticed_by"],
 )
 DEATHS = Counter(
@@ -42,19 +42,19 @@ DEATHS = Counter(
 )
 ISOLATED = Counter(
     "valkyr_isolated_steps",
-    "Suspect steps executed in a process of their own, by how that ended: done, crashed, lost, or "
-    "postponed where no process was to spare.",
+    "Suspect steps executed in a separate process, by result: done, crashed, lost, or "
+    "postponed because no process was free.",
     ["ended"],
 )
 DISPATCH = Histogram(
     "valkyr_dispatch_latency_seconds",
-    "From a run's being sent to its queue to its claim, by the database's clock.",
+    "Time from sending a run to its queue until its claim, by the database's clock.",
     ["queue"],
     buckets=LATENCIES,
 )
 LEASE = Histogram(
     "valkyr_lease_latency_seconds",
-    "From a worker's taking a message up to the lease it works under: load, render, claim.",
+    "Time from receiving a message until the lease is held: load, render, claim.",
     ["queue"],
     buckets=LATENCIES,
 )
@@ -63,14 +63,14 @@ COMPENSATIONS = Counter(
     "Executions whose steps were undone: begun, done, or failed (an undo step is dead).",
     ["event"],
 )
-MENDS = Counter("valkyr_sweeper_mends", "What the sweeper set moving again, by duty.", ["duty"])
+MENDS = Counter("valkyr_sweeper_mends", "Items that the sweeper continued, by duty.", ["duty"])
 SWEEPS = Histogram(
     "valkyr_sweeper_duration_seconds",
-    "What one go of a duty of the sweeper took.",
+    "Duration of one run of a sweeper duty.",
     ["duty"],
     buckets=(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
-SWEEP_FAILURES = Counter("valkyr_sweeper_failures", "Goes of a duty that broke off.", ["duty"])
+SWEEP_FAILURES = Counter("valkyr_sweeper_failures", "Runs of a duty that failed.", ["duty"])
 # Every step uses these; looking up a labelled metric costs as much as counting.
 _steps, _duration = cache(STEPS.labels), cache(DURATION.labels)
 _dispatch, _lease = cache(DISPATCH.labels), cache(LEASE.labels)

@@ -72,5 +72,7 @@ def tell_taken_over(run_id: UUID, path: str, leased_by: str, *, crashed: bool) -
         run_id,
         path,
         leased_by.partition("|")[0] or "nobody",
-        "whose process is gone: a crash" if crashed else "whose lease ran out or who said goodbye",
+        "whose process ended: a crash"
+        if crashed
+        else ("whose lease expired, or which announced its shutdown"),
     )

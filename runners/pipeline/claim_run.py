@@ -184,9 +184,9 @@ def permanent(message: str, exception: str) -> Failure:
 def poisoned(path: str, crashes: int, cause: str) -> Failure:
     """Return the failure of a step that repeatedly ended its process."""
     return permanent(
-        f"Step {path} ended its worker process {crashes} times, so it is not tried again. The last "
-        f"time, {cause or 'the process ended'}. Look for what ends the process: memory, a crash in "
-        "a library, os._exit.",
+        f"Step {path} ended its worker process {crashes} times, so it is not retried. The "
+        f"last time, {cause or 'the process ended'}. Find the cause, such as memory, a crash "
+        "in a library or os._exit.",
         "WorkerLost",
     )
 

@@ -1,6 +1,6 @@
 """Release a run from a lost holder, and count only the crashes that the run itself caused.
 
-The run is released and sent again; after `config().poison` crashes of its own it fails for good.
+The run is released and sent again; after `config().poison` counted crashes, it fails permanently.
 """
 
 import logging

@@ -132,8 +132,8 @@ def _check_transaction() -> None:
     """Raise StepError if the module ended the transaction in which to record."""
     if _status() in (TransactionStatus.IDLE, None):
         raise StepError(
-            "The function ended the transaction that its step is recorded in. The engine commits "
-            "and closes connections: remove COMMIT, ROLLBACK and connection.close()."
+            "The function ended the transaction in which its step is recorded. Only the "
+            "engine may do this: remove COMMIT, ROLLBACK and connection.close()."
         )
     if connection.needs_rollback or _status() == TransactionStatus.INERROR:
         raise StepError(

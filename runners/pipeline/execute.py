@@ -67,7 +67,7 @@ def failure_of(
     if isinstance(error, StepTimeout):
         return Failure(
             ErrorType.TIMEOUT,
-            f"Step {path} did not finish within {seconds:g} s, its time-out.",
+            f"Step {path} did not finish within its timeout of {seconds:g} s.",
             "StepTimeout",
             None,
             None,
@@ -89,7 +89,7 @@ def _of_the_engine(error: BaseException, path: str) -> Failure | None:
     if isinstance(error, MemoryError) and limited_megabytes():
         message = (
             f"Step {path} needs more memory than its process may have "
-            f"({limited_megabytes():,} MiB). Give it less to do at once, or raise "
+            f"({limited_megabytes():,} MiB). Process less data per step, or raise "
             f"{what_to_raise()}."
         )
         return Failure(ErrorType.PERMANENT, message, "MemoryError")
@@ -389,7 +389,7 @@ def held(work: Work, context: Context, pack: Pack[Any] | None = None) -> Iterato
 def _not_renewed(work: Work) -> LeaseLost:
     """Return why a step was stopped; anything it returned is discarded."""
     log.warning(
-        "stopped: run %s of step %s could not renew its lease; another worker does it again",
+        "stopped: run %s of step %s could not renew its lease; another worker runs it again",
         work.run_id,
         work.path,
     )

@@ -79,7 +79,7 @@ class Heart:
                     self._look_after(beats)
                 except Exception:
                     # Without this thread every step of the process would lose its lease.
-                    log.exception("the heartbeat met an error; it goes on")
+                    log.exception("the heartbeat failed once; it continues")
 
     def _look_after(self, beats: list[ActiveRun]) -> None:
         self._guard.look()
@@ -128,7 +128,7 @@ class Heart:
             beat.expired = True
             self._end(beat)
         if pool() == "threads" and self.stuck() >= limits.stuck_threads:
-            log.error("%s steps ignore their time-outs; this worker restarts", self.stuck())
+            log.error("%s steps ignore their timeouts; this worker restarts", self.stuck())
             os.kill(os.getpid(), signal.SIGTERM)
 
     def _hand_back(self, beats: list[ActiveRun]) -> None:
@@ -144,8 +144,8 @@ class Heart:
         work = beat.work
         failure = Failure(
             ErrorType.TIMEOUT,
-            f"Step {work.path} did not finish within {work.seconds:g} s, its "
-            "time-out, and did not yield.",
+            f"Step {work.path} did not finish within its timeout of {work.seconds:g} s and "
+            "did not stop.",
             "StepTimeout",
             None,
             None,
@@ -154,11 +154,11 @@ class Heart:
         try:
             end_run.fail(work.run_id, failure, token=work.token)
         except Exception:
-            log.exception("could not record the time-out of run %s", work.run_id)
+            log.exception("could not record the timeout of run %s", work.run_id)
         finally:
             connection.close()
         if pool() != "threads":
-            log.error("step %s ignores its time-out; its process ends", work.path)
+            log.error("step %s ignores its timeout; its process ends", work.path)
             os.kill(os.getpid(), signal.SIGKILL)
 
     def _statement(self, name: str, params: dict[str, Any]) -> list[tuple[Any, ...]]:

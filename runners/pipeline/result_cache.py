@@ -70,7 +70,7 @@ def store(state: SegmentState, work: Work, unit: Unit) -> None:
             },
         )
     except DatabaseError as error:
-        log.warning("the result of run %s is not kept for reuse: %s", work.run_id, error)
+        log.warning("the result of run %s is not cached: %s", work.run_id, error)
 
 
 def key(step: Step, inputs_hash: str) -> str:

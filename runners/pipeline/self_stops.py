@@ -100,7 +100,7 @@ class LeaseGuard:
             try:
                 self.look()
             except Exception:
-                log.exception("the lease guard met an error; it goes on")
+                log.exception("the lease guard failed once; it continues")
 
     def _wakes(self, *_: Any) -> None:
         self.look()

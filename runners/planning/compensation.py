@@ -55,7 +55,7 @@ def stop(execution_id: UUID, undone: frozenset[UUID]) -> bool:
         messages.tell_after_commit(child_executions.CANCEL, execution_id)
     transaction.on_commit(partial(messages.advance, execution_id), robust=True)
     metrics.compensated("begun")
-    log.info("execution %s is to be undone", execution_id)
+    log.info("execution %s will be undone", execution_id)
     return True
 
 
@@ -130,7 +130,7 @@ def _move(state: SegmentState, plan: UndoPlan) -> None:
         case UndoMove.START:
             _start(state, plan.path)
         case UndoMove.STOP:
-            log.error("execution %s: undo step %s failed for good", execution_id, plan.path)
+            log.error("execution %s: undo step %s failed permanently", execution_id, plan.path)
             metrics.compensated("failed")
             compensation.end(execution_id, failed=True, metrics=figures(execution_id))
         case UndoMove.END:

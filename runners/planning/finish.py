@@ -96,7 +96,7 @@ def _whole(state: SegmentState) -> bool:
     elif found.live or found.blocked:
         names = ", ".join(found.blocked[:MAX_NAMED]) or "a container"
         log.error("execution %s is stuck: %s", state.context.execution_id, names)
-        _fail(state, f"Nothing runs and nothing is due, yet these tasks wait: {names}.")
+        _fail(state, f"No step runs or is due, but these tasks are waiting: {names}.")
     else:
         if state.place.outer is not None:
             state.data.enter(Place("", state.context.version.graph))
@@ -115,7 +115,7 @@ def end_well(state: SegmentState) -> None:
     try:
         output = _output(state)
     except (TemplateError, PayloadError) as error:
-        _fail(state, f"The workflow's output could not be made: {error}")
+        _fail(state, f"The workflow's output could not be rendered: {error}")
         return
     lifecycle.finish(
         state.context.execution_id,
@@ -147,7 +147,7 @@ def _death(state: SegmentState, dead: list[str]) -> str:
     )
     more = len(dead) - 1
     others = f" (and {more} more)" if more else ""
-    return f"Step {first} failed for good{others}: {run.error if run else ''}"
+    return f"Step {first} failed permanently{others}: {run.error if run else ''}"
 
 
 def output_of(state: SegmentState) -> Any:

@@ -57,7 +57,7 @@ def be_watched() -> None:
     try:
         place = StallSlot(int(given), start_of(os.getpid()))
     except OSError as error:
-        log.warning("no watchdog looks after this process (%s)", error)
+        log.warning("no watchdog monitors this process (%s)", error)
         return
     place.tick(time.monotonic_ns())
     every = min(MOST_TICK, config().stall / TICKS)

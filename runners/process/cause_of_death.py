@@ -62,7 +62,7 @@ def judge(leased_by: str, companions: int = 0, cause: str = "") -> Death:
         return LOST  # how it ended is not known yet
     if (shortage := shortage_at_end(leased_by)) is not None:
         return crash(shortage.cause) if shortage.took else SHORT
-    return crash(cause or "its process ended while its worker lived on")
+    return crash(cause or "its process ended while its worker continued")
 
 
 def announced(leased_by: str) -> bool:

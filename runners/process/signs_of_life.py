@@ -77,7 +77,7 @@ def check(kind: str, queue: str = "") -> tuple[bool, str]:
     found = [sign for sign in _signs(kind) if not queue or queue in sign.queues]
     which = f"{kind} of queue {queue}" if queue else kind
     if not found:
-        return False, f"No {which} has given a sign in {folder()}. Is it running, as this user?"
+        return False, f"No {which} has reported in {folder()}. Check that it runs, as this user."
     lost = [sign for sign in found if sign.age > patience() + sign.grace]
     if lost:
         return False, " ".join(_unwell(sign) for sign in lost)
@@ -94,7 +94,7 @@ def _answers() -> tuple[bool, str]:
         asked.request("GET", "/actuator/health/live")
         status = asked.getresponse().status
     except (OSError, HTTPException) as error:
-        return False, f"The web process gives no answer at port {port} (PORT): {error}."
+        return False, f"The web process does not answer at port {port} (PORT): {error}."
     finally:
         asked.close()
     return status < 500, f"The web process answered {status} at port {port}."
@@ -102,14 +102,14 @@ def _answers() -> tuple[bool, str]:
 
 def _unwell(sign: Sign) -> str:
     reason = (
-        "it is stuck, or messages do not reach it"
+        "it is blocked, or receives no messages"
         if sign.kind == "worker"
-        else "it is stuck, or the database keeps it waiting"
+        else "it is blocked, or waits for the database"
     )
     return (
-        f"{sign.name} (process {sign.pid}) gave its last sign {sign.age:.0f} s ago ({sign.state}); "
-        f"expected one in {patience() + sign.grace:g} s: {reason}. Restart it; its log may say "
-        "more."
+        f"{sign.name} (process {sign.pid}) last reported {sign.age:.0f} s ago ({sign.state}); "
+        f"expected a report within {patience() + sign.grace:g} s: {reason}. Restart it and "
+        "see its log."
     )
 
 
@@ -139,7 +139,7 @@ def _runs(pid: int) -> bool:
 
 def main(arguments: list[str] | None = None) -> int:
     """Return 0 if all is healthy, else 1; print one line with the reason."""
-    parser = argparse.ArgumentParser(description="Whether the process here is well.")
+    parser = argparse.ArgumentParser(description="Check the local process.")
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--queue", default="", help="only workers of this queue")
     options = parser.parse_args(arguments)

@@ -26,5 +26,5 @@ def each(what: str, serve: Callable[P, int], *args: P.args, **kwargs: P.kwargs) 
     try:
         return int(serve(*args, **kwargs))
     except Exception:
-        log.exception("could not serve %s; going on", what)
+        log.exception("could not process %s; continuing with the others", what)
         return 0

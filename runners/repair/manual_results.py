@@ -145,9 +145,9 @@ def _outcome_problems(step: Step, outcome: str | None) -> list[DefinitionProblem
         return []
     listed = ", ".join(f'"{name}"' for name in names)
     if outcome is None:
-        message = f"This step decides where to go on; say how it ended: {listed}."
+        message = f"This step chooses a branch; set its outcome: {listed}."
         return [DefinitionProblem("outcome", "outcome_required", message)]
-    message = f'The step cannot end in "{outcome}", only in {listed}.'
+    message = f'The step has no outcome "{outcome}", only {listed}.'
     return [DefinitionProblem("outcome", "unknown_outcome", message)]
 
 

@@ -72,7 +72,7 @@ def again(
     state, part = _row(rerun, _Dead(dead.step_path, dead.attempt, dead.overrides))
     if not run_rows.insert(state, [part]):
         raise WrongState(
-            f"Step {dead.step_path} has a live or successful run already. Nothing was changed.",
+            f"Step {dead.step_path} already has a live or successful run. Nothing was changed.",
             dead.state,
         )
 
@@ -80,8 +80,8 @@ def again(
 def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
     """Insert the next attempts of many dead runs in one statement; return the ids of the new runs.
 
-    The runs are sent after the commit. The caller holds the executions' locks. A dead run that can
-    have no next attempt is left out.
+    The runs are sent after the commit. The caller holds the executions' locks. A dead run that
+    cannot have another attempt is omitted.
 
     No execution is planned: a FAILED one had no steps left to start, and a live one is planned when
     its steps end.

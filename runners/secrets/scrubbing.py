@@ -272,7 +272,7 @@ def _scrub(record: logging.LogRecord, scrubbers: tuple[Scrubber, ...]) -> None:
         text = record.getMessage()
     # Arguments that do not match the format would be printed unchanged.
     except Exception:
-        text = "(a log message that could not be put together)"
+        text = "(a log message that could not be formatted)"
     if record.exc_info:
         record.exc_text = _without_secrets(_formatter.formatException(record.exc_info), scrubbers)
         record.exc_info = None

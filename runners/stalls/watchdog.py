@@ -65,7 +65,7 @@ class Fencer:
             if time.monotonic() > until:
                 os.kill(child, signal.SIGKILL)
                 os.waitpid(child, 0)
-                say(f"run {note.run_id} was not blamed within {seconds:g} s")
+                say(f"no crash was counted for run {note.run_id} within {seconds:g} s")
                 return False
             time.sleep(LOOK_SECONDS)
 
@@ -74,7 +74,9 @@ class Fencer:
         try:
             code = FENCED if self._release(note, cause) else TAKEN_OVER
         except Exception as error:
-            say(f"run {note.run_id} could not be blamed ({type(error).__name__}: {error})")
+            say(
+                f"no crash could be counted for run {note.run_id} ({type(error).__name__}: {error})"
+            )
         finally:
             os._exit(code)
 
@@ -258,7 +260,7 @@ class Watchdog:
             return
         from runners.process import last_words  # rarely needed
 
-        say(f"process {head.pid} was stopped for {seconds:.0f} s amid a step; it ends")
+        say(f"process {head.pid} was stopped for {seconds:.0f} s during a step; it ends")
         last_words.leave(head.pid)
         _end(head)
 

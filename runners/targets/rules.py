@@ -108,5 +108,5 @@ BASE = TargetLimits(failures=5, window=60, recovery=60)
 def timeout_seconds(model: str) -> float:
     """Return the timeout of calls of a language model, in seconds, by its name: `glm-4-plus`."""
     found = limits_for(f"llm:{model}", DEFAULTS, BASE).timeout
-    assert found is not None, "llm:* gives every model a time-out"
+    assert found is not None, "llm:* sets a timeout for every model"
     return found

@@ -81,7 +81,7 @@ def failing_module(module: What, given: Mapping[str, Any] | None = None, **more:
     except AssertionError:
         raise
     except StepTimeout:
-        return Failure(ErrorType.TIMEOUT, "The time-out ended it.", "StepTimeout")
+        return Failure(ErrorType.TIMEOUT, "The timeout ended it.", "StepTimeout")
     except Exception as error:
         return classify(error)
     raise AssertionError(f"{found(module).type} succeeded: {ended.outcome} {ended.outputs!r:.300}")

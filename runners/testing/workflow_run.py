@@ -64,7 +64,7 @@ def _came(run: Run) -> str:
     if run.error:
         return _short(f"{run.error_type}: {run.error}")
     if run.retry_after is not None and run.state == "PENDING":
-        return f"tried again at {run.retry_after:%H:%M:%S}"
+        return f"retried at {run.retry_after:%H:%M:%S}"
     return "" if run.outputs is None else _short(run.outputs)
 
 
@@ -234,7 +234,7 @@ class WorkflowRun:
         ids = family(self.id)
         if span is None:
             span = until_next(ids)
-            assert span is not None, self._told("nothing waits for a time")
+            assert span is not None, self._told("no step waits for a time")
         by = span if isinstance(span, timedelta) else timedelta(seconds=span)
         advance(ids, by)
         return self.carry()

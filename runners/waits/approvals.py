@@ -46,7 +46,7 @@ def decide(run_id: UUID, decision: str, comment: str, *, user: User, actor: Acto
         }
         if not wake_runs.wake(run.pk, WaitKind.APPROVAL, waking):
             state = run.execution.state
-            raise WrongState(f"The execution is {state}, so there is nothing to decide.", state)
+            raise WrongState(f"The execution is {state}; no decision is needed.", state)
         record(
             actor,
             "run.decide",
@@ -107,10 +107,10 @@ def _not_waiting(run: Run, *, named: bool) -> str:
     if run.waits_for != WaitKind.APPROVAL:
         if not named:
             return f"Run {run.pk} does not wait for a decision: its step is not an approval."
-        return f"Step {run.step_path} waits for no decision: it is a {run.module}."
+        return f"Step {run.step_path} does not wait for a decision: it is a {run.module}."
     answer: Any = run.wake or {}
     if answer.get("decision"):
         return f"It was {answer['decision']} by {answer['actor']} already."
     if answer.get("by") == "timer":
-        return "It expired before anybody decided."
-    return f"It waits for no decision: the run is {run.state}."
+        return "It expired before a decision."
+    return f"It does not wait for a decision: the run is {run.state}."

@@ -156,7 +156,7 @@ def _judged(
                     passes = truth(listener.filter.render(scope, budget))
                 except TemplateError as error:
                     failures[listener.run_id] = (
-                        f"The filter failed, so the event passed by: {error}"
+                        f"The filter failed, so the event did not wake the step: {error}"
                     )
             yield listener, passes
     finally:

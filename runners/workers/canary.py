@@ -72,11 +72,13 @@ class Consuming(bootsteps.StartStopStep):
             self._heard(parent, "consuming")
             self._send(parent, name)
         elif full(parent):
-            self._heard(parent, "busy in every place")
+            self._heard(parent, "all its slots are busy")
         elif self._refused:
             self._send(parent, name)
         elif time.monotonic() - self._sent_at > signs_of_life.patience():
-            log.warning("no message has reached this worker for a while; it sends itself another")
+            log.warning(
+                "no message has reached this worker for a while; it sends itself another one"
+            )
             self._send(parent, name)
 
     def _hear(self, errors: tuple[type[Exception], ...], message: Any, *_: Any, **__: Any) -> None:
@@ -123,7 +125,9 @@ class Consuming(bootsteps.StartStopStep):
         try:
             signs_of_life.give("worker", parent.hostname, what, queues, grace)
         except OSError as error:
-            log.warning("no sign of life can be given in %s (%s)", signs_of_life.folder(), error)
+            log.warning(
+                "the sign of life cannot be written in %s (%s)", signs_of_life.folder(), error
+            )
 
 
 def _own_queue(hostname: str) -> Queue:

@@ -40,10 +40,10 @@ STEPS, STEP_MILLISECONDS = 20, 10
 
 
 class DatabaseProbe:
-    """A connection of libpq that is asked and heard without waiting.
+    """A libpq connection that sends queries and reads answers without blocking.
 
-    libpq tries several hosts in turn, but has no time limit for each if nothing waits for it. So
-    each attempt names one host.
+    libpq tries several hosts in turn, but applies no time limit per host in this mode. So each
+    attempt names one host.
     """
 
     def __init__(self, parameters: Mapping[str, Any], handshake: float = HANDSHAKE) -> None:
@@ -76,7 +76,7 @@ class DatabaseProbe:
             if time.monotonic() - since > (GIVEN_UP if self._ready else self._handshake):
                 self.close()
         except (psycopg.Error, OSError) as error:
-            log.debug("the database gave no answer (%s)", error)
+            log.debug("the database did not answer (%s)", error)
             self.close()
         return False
 

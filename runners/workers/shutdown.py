@@ -63,12 +63,14 @@ class WorkerShutdown:
         connection.close()
         if self._done.wait(config().drain) or not self._end:
             return
-        log.warning("steps are under way after %g s; they are given back", config().drain)
+        log.warning(
+            "steps are still running after %g s; they are returned to their queues", config().drain
+        )
         try:
             _end_children()
             give_back()
         except Exception:
-            log.exception("steps could not be given back; their leases end by themselves")
+            log.exception("steps could not be returned; their leases will expire")
         finally:
             _exit()
 

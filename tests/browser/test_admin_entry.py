@@ -92,7 +92,7 @@ def test_a_result_given_by_hand_is_refused_at_the_field_and_then_taken(
     expect(dialog.get_by_label("Outputs")).to_have_value('{\n  "id": "ch_1"\n}')
     dialog.get_by_label("Outcome").fill("left")
     dialog.get_by_role("button", name="Fix with outputs").click()
-    expect(dialog.get_by_text('cannot end in "left"', exact=False)).to_be_visible()
+    expect(dialog.get_by_text('has no outcome "left"', exact=False)).to_be_visible()
 
     dialog.get_by_label("Outcome").fill("")
     dialog.get_by_role("button", name="Fix with outputs").click()

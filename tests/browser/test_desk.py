@@ -67,7 +67,7 @@ def stack(whole_stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 def _wait_for_demo(log: Path, demo: "subprocess.Popen[bytes]") -> None:
     def through() -> bool:
-        return "The partner runs on" in log.read_text() or demo.poll() is not None
+        return "The partner continues to run" in log.read_text() or demo.poll() is not None
 
     wait_until(through, 180, "the demo's end")
     assert demo.poll() is None, log.read_text()
@@ -173,7 +173,7 @@ def test_a_dead_shipment_goes_home_by_keyboard_alone(desk: Page) -> None:
     desk.keyboard.press("r")
     desk.wait_for_url(re.compile("/redrive/new/"))
     desk.get_by_label("Reason").focus()
-    desk.keyboard.type("the carrier is awake again")
+    desk.keyboard.type("the carrier answers again")
     desk.keyboard.press("Enter")
     start = desk.get_by_role("link", name="Start…").locator("visible=true").first
     expect(start).to_be_visible()

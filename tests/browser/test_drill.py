@@ -99,7 +99,7 @@ def test_which_schedule_did_not_fire(home: Clicks) -> None:
         trigger=trigger,
         fire_at=database_now() - timedelta(hours=1),
         status="MISSED",
-        reason="Missed: nothing looked at the schedule at that time.",
+        reason="Missed: no process checked the schedule at that time.",
     )
     _start(home)
 
@@ -107,7 +107,7 @@ def test_which_schedule_did_not_fire(home: Clicks) -> None:
     home.press(home.page.locator("#result_list tbody tr th a").first)
 
     latest = home.page.locator("section", has_text="Latest fire times")
-    expect(latest).to_contain_text("Missed: nothing looked at the schedule")
+    expect(latest).to_contain_text("Missed: no process checked the schedule")
 
 
 def test_who_changed_what(home: Clicks, workflow: Workflow) -> None:

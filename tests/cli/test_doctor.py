@@ -138,7 +138,7 @@ PLANTED = {
     "the Celery app": (
         "celery", None, "valkyr.E010", "valkyr.configure_celery(app)",
     ),
-    "eager tasks": ("settings", "CELERY_TASK_ALWAYS_EAGER = True", "valkyr.E011", "Switch it off"),
+    "eager tasks": ("settings", "CELERY_TASK_ALWAYS_EAGER = True", "valkyr.E011", "Turn it off"),
     "an overwritten schedule": (
         "celery", LATE, "valkyr.E014", "app.conf.beat_schedule.update",
     ),
@@ -281,5 +281,5 @@ def test_what_has_ended_is_missed(patient: Patient) -> None:
     assert done.returncode == 1
     assert "No worker consumes the queue 'valkyr.io'" in done.stdout
     assert "celery -A shop worker" in done.stdout
-    assert "Beat has not ticked since" in done.stdout
+    assert "Beat has not run since" in done.stdout
     assert patient.ids() == {"valkyr.W031", "valkyr.W032"}

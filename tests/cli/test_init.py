@@ -123,7 +123,7 @@ def test_a_second_time_nothing_changes(started: Folder) -> None:
     said = started.init("--yes")
 
     assert said.code == 0
-    assert "Nothing to change: all is there." in said.err
+    assert "No changes are needed." in said.err
     assert started.snapshot() == before
 
 
@@ -140,7 +140,7 @@ def test_the_diff_is_what_is_written(started: Folder) -> None:
     )
 
     assert "Nothing was written" in said.err
-    assert "Nothing to change: all is there." in started.init("--dry-run").err
+    assert "No changes are needed." in started.init("--dry-run").err
 
 
 def test_nothing_is_written_where_nobody_can_be_asked(started: Folder) -> None:
@@ -211,7 +211,7 @@ def test_apps_are_added_however_the_list_is_written(form: str, folder: Folder) -
     assert all(line in after for line in text.replace("'shop'", "").split() if "#" in line)
     assert ("\r\n" in after) == ("\r\n" in text)
     assert after.count("\n") == after.count("\r\n") or "\r\n" not in text
-    assert "all is there" in folder.init("--yes").err
+    assert "No changes are needed" in folder.init("--yes").err
 
 
 def test_settings_in_several_files_are_followed(folder: Folder) -> None:
@@ -282,7 +282,7 @@ UNCLEAR = {
     ),
     "a Celery app in a function": (
         {"shop/celery.py": "from celery import Celery\n\ndef make():\n    return Celery('x')\n"},
-        "inside of a function",
+        "inside a function",
     ),
     "computed middleware": (
         {"shop/settings.py": PLAIN["shop/settings.py"] + "MIDDLEWARE = [] + []\n"},
@@ -297,13 +297,13 @@ UNCLEAR = {
          "urlpatterns = []\n"},
         "include is os.sep there",
     ),
-    "no routes": (
+    "does not include Valkyr's routes": (
         {"shop/settings.py": 'INSTALLED_APPS = ["shop"]\n'},
-        "ROOT_URLCONF of the settings names no file",
+        "ROOT_URLCONF in the settings does not name a file",
     ),
     "two statements in a line": (
         {"shop/settings.py": 'A = []\nINSTALLED_APPS = A + []; ROOT_URLCONF = "shop.urls"\n'},
-        "line 2 holds several statements",
+        "line 2 has several statements",
     ),
 }  # fmt: skip
 

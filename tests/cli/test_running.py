@@ -236,7 +236,7 @@ def test_a_list_that_goes_on_says_so(valkyr: Valkyr, echo: Workflow) -> None:
     none = valkyr("list", "--workflow", echo.slug, "--since", "2099-01-01")
 
     assert len(part.out.split()) == 1
-    assert part.err == "Only the first 1; --limit shows more.\n"
+    assert part.err == "Only the first 1 are shown; use --limit for more.\n"
     assert (none.code, none.out) == (0, "")
     assert "valkyr start" in none.err
 

@@ -344,7 +344,7 @@ def test_it_is_explained_what_is_undone_when(queue: World) -> None:
     assert "after undo:b.main" in found.steps[1].reason.message
     queue.drain()
     ended = explain(WorkflowExecution.objects.get(pk=execution))
-    assert "What it had done was undone." in ended.reason.message
+    assert "Its completed steps were undone." in ended.reason.message
 
 
 def test_what_was_undone_is_not_rolled_back_or_forked_from_its_middle(queue: World) -> None:

@@ -67,7 +67,7 @@ def test_an_execution_that_times_out_starts_it_too(queue: World) -> None:
     [told] = started_for(execution)
     assert told.trigger_payload["execution"]["state"] == "TIMEOUT"
     assert told.trigger_payload["execution"]["error"] == {
-        "message": "The execution's time was over.",
+        "message": "The execution's deadline passed.",
         "step": None,
         "type": "TIMEOUT",
     }

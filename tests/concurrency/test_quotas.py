@@ -108,7 +108,7 @@ def test_a_start_that_is_undone_counts_nothing(queue: World) -> None:
 def test_a_batch_that_never_fits_is_told_so(queue: World) -> None:
     workflow = publish(ONE, workspace_of(max_per_hour=5))
 
-    with pytest.raises(QuotaExceeded, match="This number exceeds the limit: ask for 5 at most"):
+    with pytest.raises(QuotaExceeded, match="This number exceeds the limit: request at most 5"):
         start_batch(workflow, [{}] * 6, actor=ACTOR)
 
 

@@ -156,7 +156,7 @@ def test_a_filter_that_fails_lets_nothing_pass_and_says_so_in_the_log(queue: Wor
     assert run.state == "WAITING"
     assert len(run.logs) == 20
     assert run.logs[0]["level"] == "warning"
-    assert "The filter failed, so the event passed by" in run.logs[0]["message"]
+    assert "The filter failed, so the event did not wake the step" in run.logs[0]["message"]
     happen({"order": {"id": 1}})
     queue.drain()
     run.refresh_from_db()

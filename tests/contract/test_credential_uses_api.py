@@ -27,7 +27,9 @@ def used(workspace: Workspace, name: str = "shop", *, refused: bool = False) -> 
     )
     opened = credentials.opened_for(step, [name])
     if refused:
-        credentials.refuse(step, [one.use_id for one in opened.values()], "not for this workflow")
+        credentials.refuse(
+            step, [one.use_id for one in opened.values()], ("this workflow may not use")
+        )
     return CredentialUse.objects.get(execution_id=step.execution_id)
 
 

@@ -14,7 +14,7 @@ from runners.models import Run
 
 pytestmark = pytest.mark.django_db
 EXPORT = "/v1/DeadLetterQueue/export"
-HIDDEN = {"$hidden": "Seeing this needs the permission view_payloads."}
+HIDDEN = {"$hidden": "You need the permission view_payloads to see this."}
 
 
 @pytest.fixture

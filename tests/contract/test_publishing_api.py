@@ -100,8 +100,8 @@ def test_a_path_that_no_output_has_is_a_warning_and_is_published(author: APIClie
         "path": "tasks[1].with.value",
         "code": "unknown_output",
         "message": (
-            '"tasks.fetch.output" has no "boddy" by what http.request says of its output; did you '
-            'mean "body"?'
+            'according to the output of http.request, "tasks.fetch.output" has no "boddy"; '
+            'did you mean "body"?'
         ),
     }
 
@@ -329,7 +329,7 @@ def test_a_credential_of_other_workflows_is_refused(author: APIClient, admin: AP
     allowed = author.post(f"{mine}/publish")
 
     assert refused.status_code == 422
-    assert "is not for this workflow" in refused.json()["errors"][0]["message"]
+    assert "this workflow may not use" in refused.json()["errors"][0]["message"]
     assert allowed.status_code == 201
 
 

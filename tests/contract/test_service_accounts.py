@@ -122,7 +122,7 @@ def test_a_name_too_long_for_its_user_is_refused_by_name(
 
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["path"] == "name"
-    assert "61 characters at most" in answer.json()["errors"][0]["message"]
+    assert "at most 61 characters" in answer.json()["errors"][0]["message"]
     assert not ServiceAccount.objects.exists()
 
 
@@ -186,7 +186,7 @@ def test_a_script_gets_its_first_token_from_a_command(workspace: Workspace) -> N
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["no spaces"], "is not usable"),
+        (["no spaces"], "is not valid"),
         (["deploy", "--workspace", "nowhere"], "no workspace 'nowhere'"),
         (["deploy", "--role", "USER"], "has no permissions in workspace"),
     ],

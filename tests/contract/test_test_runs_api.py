@@ -100,8 +100,10 @@ def test_what_a_run_from_a_task_needs_is_named_where_it_is_not_pinned(
         {
             "path": "pinned.fetch",
             "code": "not_pinned",
-            "message": 'a run from "greet" does not run "fetch", and "greet" needs it: give its '
-            'output under pinned["fetch"]',
+            "message": (
+                'a run from "greet" does not include "fetch", which "greet" needs: set its output '
+                'under pinned["fetch"]'
+            ),
         }
     ]
     assert not WorkflowVersion.objects.exists()

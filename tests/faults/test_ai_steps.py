@@ -104,6 +104,6 @@ def test_a_rate_limit_is_waited_for_and_a_refused_key_is_a_dead_letter(
     assert ended(refused).state == "FAILED"
     (entry,) = DeadLetterEntry.objects.filter(execution=refused)
     assert entry.run.attempt == 1
-    assert "refused the key" in entry.run.error
+    assert "rejected the key" in entry.run.error
     assert "sk-test" not in str(entry.run.logs) + entry.run.error
     assert server.asked["busy-once"] == 2

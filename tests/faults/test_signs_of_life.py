@@ -87,11 +87,11 @@ def test_a_worker_that_lives_and_gets_no_messages_is_unwell(
 
     wait_until(lambda: not well(signs, "worker"), 20, "the check to notice")
     assert worker.alive()
-    assert "messages do not reach it" in asked(signs, "worker")[1]
+    assert "receives no messages" in asked(signs, "worker")[1]
 
     worker.kill()
 
-    assert "No worker has given a sign" in asked(signs, "worker")[1]
+    assert "No worker has reported" in asked(signs, "worker")[1]
 
 
 def test_a_beat_that_stands_still_is_unwell_and_one_that_stands_by_is_well(

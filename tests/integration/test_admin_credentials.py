@@ -149,7 +149,7 @@ def test_an_empty_input_leaves_the_value(op: Client, workspace: Workspace) -> No
     [
         (ADD, {"name": "shop"}, "type secret needs it"),
         (ADD, {"name": "shop", "value_value": "short"}, "at least 6 characters"),
-        (ADD, {"name": "Shop!", "value_value": SECRET}, "begins with a small letter"),
+        (ADD, {"name": "Shop!", "value_value": SECRET}, "must begin with a lower-case letter"),
         (ADD, {"name": "taken", "value_value": SECRET}, "has this name"),
         (f"{ADD}?type=custom", {"name": "shop"}, "Expected 1 to 50 fields"),
         (f"{ADD}?type=custom", {"name": "shop", "new_name_1": "key"}, "Give the field a value"),
@@ -290,7 +290,7 @@ def test_the_boundary_is_typed_in_and_any_host_is_a_warning(
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ({"hosts": ""}, "Name the hosts that this credential may go to"),
+        ({"hosts": ""}, "Name the hosts to which this credential may be sent"),
         ({"hosts": "https://api.example.com/"}, "such as api.example.com"),
         ({"hosts": "*", "modules": "no module!"}, "is not a module"),
         ({"hosts": "*", "workflows": "mine"}, "is not the id of a workflow"),

@@ -147,7 +147,7 @@ def test_who_may_not_see_payloads_sees_none_of_them_anywhere(
     for secret in ("partner.test/old", "inputs.url", "reserved", "Copy as curl"):
         assert secret not in shown, secret
     assert not re.search(r"\b990\b", shown)  # an id may hold these figures too
-    assert "Requeue by curl" in shown
+    assert "Requeue with curl" in shown
     assert client.get(f"{LETTERS}{entry.pk}/copy/requeue/").status_code == 200
     for kind in ("curl", "pytest"):
         assert client.get(f"{LETTERS}{entry.pk}/copy/{kind}/").status_code == 403
@@ -191,7 +191,7 @@ def test_giving_outputs_begins_with_the_last_good_ones_and_is_refused_at_the_fie
 
     begun = op.get(address).context["form"]
     assert begun.initial["outputs"] == '{\n  "colour": "teal"\n}'
-    assert "last good run" in begun.fields["outputs"].help_text
+    assert "last successful run" in begun.fields["outputs"].help_text
 
     refused = op.post(address, {"outputs": "1", "outcome": "left", "_form_submitted": "True"})
     assert "outcome" in refused.context["form"].errors

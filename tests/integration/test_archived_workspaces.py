@@ -143,7 +143,7 @@ def test_a_time_that_waited_for_its_turn_is_refused(workspace: Workspace) -> Non
     trigger = only_trigger(triggered(EVERY_MINUTE, workspace=workspace))
     tick = CronTick.objects.create(
         trigger=trigger, fire_at=database_now() - timedelta(seconds=5), status="QUEUED",
-        start_at=database_now() - timedelta(seconds=5), reason="Due; waits for its turn.",
+        start_at=database_now() - timedelta(seconds=5), reason="Due; waits for earlier fire times.",
     )  # fmt: skip
     _archive(workspace)
 

@@ -159,7 +159,7 @@ def test_a_deleted_row_is_named() -> None:
     with owner() as cursor:
         cursor.execute("DELETE FROM executions_activity WHERE id = %s", [rows[1]])
 
-    assert problem() == f"Row {rows[1]}, which seal 1 covers, is gone."
+    assert problem() == f"Row {rows[1]}, which seal 1 covers, is missing."
 
 
 def test_a_row_put_in_among_old_ones_is_named_whether_it_gets_a_seal_or_not() -> None:
@@ -218,7 +218,7 @@ def test_an_end_cut_off_is_found_by_an_exported_head_alone() -> None:
         cursor.execute("DELETE FROM executions_activity WHERE id = %s", newest)
 
     assert verify([kept]).problems == []
-    assert problem(exported) == ("The end is missing: seal 2 was exported, the newest is 1.")
+    assert problem(exported) == ("The end is missing: seal 2 was exported, but the newest is 1.")
 
 
 def test_a_chain_computed_anew_is_found_by_an_exported_head_alone() -> None:
@@ -239,7 +239,7 @@ def test_emptied_tables_are_found_by_an_exported_head() -> None:
     with owner() as cursor:
         cursor.execute("TRUNCATE executions_activity, executions_auditseal")
 
-    assert problem(exported) == "The end is missing: seal 1 was exported, there is none."
+    assert problem(exported) == "The end is missing: seal 1 was exported, but there is none."
 
 
 def test_rows_that_were_archived_may_be_gone_and_no_others() -> None:
@@ -250,7 +250,7 @@ def test_rows_that_were_archived_may_be_gone_and_no_others() -> None:
     with owner() as cursor:
         cursor.execute("DELETE FROM executions_activity WHERE id = ANY(%s)", [[*old, new[0]]])
 
-    assert problem(archived=archived.number) == f"Row {new[0]}, which seal 2 covers, is gone."
+    assert problem(archived=archived.number) == f"Row {new[0]}, which seal 2 covers, is missing."
 
 
 def test_ids_made_by_a_clock_that_is_wrong_make_no_difference() -> None:
@@ -343,14 +343,17 @@ def test_the_commands_tell_the_head_and_whether_all_fits(
 
     assert f"audit head {exported}" in caplog.messages
     assert out.getvalue().splitlines() == [
-        "Nothing is sealed yet; 0 rows wait for it.",
+        "No row is sealed yet; 0 rows wait for a seal.",
         exported,
         exported,
-        f"All fits: 1 rows in 1 seals, up to {exported}; 0 rows wait for the next seal.",
+        (
+            f"The audit trail matches its seals: 1 rows in 1 seals, up to {exported}; 0 rows wait "
+            "for the next seal."
+        ),
     ]
     with owner() as cursor:
         cursor.execute("DELETE FROM executions_activity WHERE id = %s", [row])
-    with pytest.raises(CommandError, match=f"Row {row}, which seal 1 covers, is gone"):
+    with pytest.raises(CommandError, match=f"Row {row}, which seal 1 covers, is missing"):
         call_command("verify_audit", "--head", exported, stdout=out)
 
 

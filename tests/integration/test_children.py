@@ -266,7 +266,7 @@ def test_a_workflow_that_calls_itself_for_ever_is_cut_and_the_chain_is_named(
     deepest = error_of(found.get(depth=16).pk)
     assert "at most 16 are allowed" in deepest
     assert " > ".join([slug] * 18) in deepest
-    assert one(root).error_message.startswith("Step call.main failed for good")
+    assert one(root).error_message.startswith("Step call.main failed permanently")
 
 
 def test_a_child_takes_no_place_of_its_workspace_and_no_key(engine: Engine) -> None:
@@ -504,4 +504,4 @@ def test_an_output_that_only_just_fits_the_child_fails_the_step_by_name(engine: 
     large = "x" * (payloads.MAX_BYTES - 2)
     WorkflowExecution.objects.filter(parent_id=parent).update(output=large)
     engine.run()
-    assert "its output cannot be taken over" in error_of(parent)
+    assert "its output cannot be used" in error_of(parent)

@@ -116,7 +116,7 @@ def test_a_credential_goes_to_its_hosts_and_no_other(
 
     assert run_of(well, "ask.main").state == "SUCCESS"
     assert TOKEN in str(bank.received[0]["headers"])
-    assert f'"bank" may not go to {at(attacker)}; it may go to {at(bank)}.' in refused(badly)
+    assert f'"bank" may not be sent to {at(attacker)}, only to {at(bank)}.' in refused(badly)
     assert attacker.received == []
 
 
@@ -153,7 +153,7 @@ def test_another_workflow_and_another_module_get_no_credential(
     credentials.update(kept.pk, actor=ACTOR, modules=["graphql.*"])
     again = start(allowed, {"url": bank.url})
     queue.drain()
-    assert 'the credential "bank" is not for steps of type http.request' in refused(again)
+    assert 'steps of type http.request may not use the credential "bank"' in refused(again)
 
 
 def test_a_workflow_that_is_not_named_gets_no_credential(
@@ -165,7 +165,7 @@ def test_a_workflow_that_is_not_named_gets_no_credential(
     theirs = start(other, {"url": bank.url})
     queue.drain()
 
-    assert 'the credential "bank" is not for this workflow' in refused(theirs)
+    assert 'this workflow may not use the credential "bank"' in refused(theirs)
     assert bank.received == []
 
 
@@ -188,8 +188,8 @@ def test_a_module_that_judges_no_hosts_needs_to_be_named(
     third = start(flow)
     queue.drain()
 
-    assert "cannot judge where test.gossip takes it" in refused(first, "tell.main")
-    assert "cannot judge" in refused(second, "tell.main")
+    assert "cannot check where test.gossip sends it" in refused(first, "tell.main")
+    assert "cannot check" in refused(second, "tell.main")
     assert run_of(third, "tell.main").state == "SUCCESS"
     assert len(gossip.heard) == 1
 
@@ -203,7 +203,7 @@ def test_a_restricted_secret_is_not_written_to_a_file(queue: World, workspace: W
     execution = start(flow)
     queue.drain()
 
-    assert "cannot judge where file.write takes it" in refused(execution)
+    assert "cannot check where file.write sends it" in refused(execution)
 
 
 def test_a_restricted_secret_names_no_file(
@@ -217,7 +217,7 @@ def test_a_restricted_secret_names_no_file(
     execution = start(flow, {"url": bank.url})
     queue.drain()
 
-    assert "cannot judge where http.request takes it" in refused(execution)
+    assert "cannot check where http.request sends it" in refused(execution)
     assert bank.received == []
 
 

@@ -132,7 +132,7 @@ def test_a_step_outside_of_the_boundary_is_a_refused_use(
 
     use = only_use(execution)
     assert (use.allowed, use.credential_id) == (False, kept.pk)
-    assert 'the credential "bank" is not for steps of type http.request' in use.reason
+    assert 'steps of type http.request may not use the credential "bank"' in use.reason
     assert bank.received == []
 
 

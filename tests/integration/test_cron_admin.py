@@ -41,8 +41,8 @@ def test_the_list_shows_each_time_with_its_status_and_reason(op: Client, trigger
 
     assert "missed" in page
     assert "started" in page
-    assert "Missed: nothing looked at the schedule at that time." in page
-    assert "Missed at its time, and caught up." in page
+    assert "Missed: no process checked the schedule at that time." in page
+    assert "Missed at its time, and started later." in page
 
 
 def test_the_list_is_narrowed_by_status(op: Client, trigger: Trigger) -> None:
@@ -88,7 +88,7 @@ def test_a_schedules_page_shows_its_next_times_and_the_latest_results(
     assert len(ahead) == 5
     assert ahead == sorted(ahead)
     assert len(sections["Latest fire times"].rows) == trigger.ticks.count()
-    assert "Missed: nothing looked at the schedule at that time." in page.content.decode()
+    assert "Missed: no process checked the schedule at that time." in page.content.decode()
 
 
 def test_a_disabled_schedule_has_no_next_times(op: Client, trigger: Trigger) -> None:

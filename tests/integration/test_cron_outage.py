@@ -82,5 +82,5 @@ def test_a_long_outage_writes_a_bounded_number_of_rows() -> None:
     cron.fire(trigger.pk)
 
     assert CronTick.objects.count() <= 1_020
-    summed_up = CronTick.objects.get(reason__contains="without rows")
+    summed_up = CronTick.objects.get(reason__contains="that have no rows")
     assert summed_up.status == "MISSED"

@@ -118,7 +118,7 @@ def test_no_more_than_a_bounded_number_of_times_wait() -> None:
 
     assert tick is not None
     assert tick.status == "SKIPPED"
-    assert "1,000 earlier times wait" in tick.reason
+    assert "1,000 earlier fire times are already waiting" in tick.reason
     assert statuses(trigger).count("QUEUED") == MAX_QUEUED
 
 
@@ -196,7 +196,7 @@ def test_switching_a_trigger_off_skips_what_waits() -> None:
     start_ticks()
 
     assert statuses(trigger) == ["FIRED", "SKIPPED", "SKIPPED"]
-    assert "switched off" in CronTick.objects.filter(status="SKIPPED")[0].reason
+    assert "was disabled" in CronTick.objects.filter(status="SKIPPED")[0].reason
     end(running)
     assert Execution.objects.count() == 1
 

@@ -164,7 +164,7 @@ def test_the_executions_page_says_why_it_is_not_running(
     address = reverse("admin:executions_workflowexecution_change", args=[execution])
     page = admin_client.get(address).content.decode()
     assert "Why is it not running?" in page
-    assert "It is under way." in page
+    assert "It is running." in page
     assert "Attempt 2 of 3 is due at" in page
     assert "It waits for a." in page
     lifecycle.cancel(execution, actor=ACTOR)

@@ -129,7 +129,7 @@ def test_creating_refuses_another_object_but_not_its_own(s3: Any, step: Any) -> 
     for _ in range(2):
         step("file.write", path="s3://shop/once", content="mine", mode="create")
 
-    with pytest.raises(StepError, match="exists already, with another content"):
+    with pytest.raises(StepError, match="already exists with different content"):
         step("file.write", path="s3://shop/once", content="other", mode="create")
     assert s3.get_object(Bucket="shop", Key="once")["Body"].read() == b"mine"
 

@@ -61,7 +61,7 @@ def test_an_output_has_the_budget_of_what_plans_for_all_workspaces(
 
     ended = WorkflowExecution.objects.get(pk=execution)
     assert ended.state == "FAILED"
-    assert "output could not be made" in ended.error_message
+    assert "output could not be rendered" in ended.error_message
     # A slow machine takes its half second of CPU first.
     allowed = ("more work than a control process allows", "rendering took more than 0.5 s")
     assert any(reason in ended.error_message for reason in allowed)

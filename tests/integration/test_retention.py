@@ -90,8 +90,8 @@ def test_a_parent_stays_as_long_as_a_child_or_error_workflow_of_it(orders: Workf
 
     assert left() == {one.pk for one in (parent, child, failed, mourner)}
     assert tally.kept == {
-        "something they started is under way": 1,
-        "something they started is to be kept longer": 1,
+        "an execution that they started is still running": 1,
+        "an execution that they started must be kept longer": 1,
     }
 
 
@@ -116,7 +116,7 @@ def test_a_fork_under_way_keeps_its_origin_and_one_that_ended_forgets_it(orders:
     live = aged(orders, -1, origin=first, origin_point="charge.main")
     over = aged(orders, 3, origin=second, origin_point="charge.main")
 
-    assert prune().kept == {"forks under way that began from them": 1}
+    assert prune().kept == {"forks of them are still running": 1}
 
     assert left() == {first.pk, live.pk, over.pk}
     over.refresh_from_db()

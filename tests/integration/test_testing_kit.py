@@ -85,7 +85,7 @@ def test_a_retry_waits_for_its_time(valkyr):
     run = valkyr.start(ORDER, {"total": 1}, answers=answers)
 
     run.assert_state("RUNNING")
-    assert "tried again at" in run.table()
+    assert "retried at" in run.table()
     run.advance_time().assert_state("SUCCESS")
     assert run.attempts("charge") == 2
 
@@ -151,7 +151,7 @@ def test_events_signals_callbacks_and_timers_wake_it(valkyr):
 
 
 def test_time_that_nothing_waits_for_is_not_passed(valkyr):
-    with pytest.raises(AssertionError, match="nothing waits for a time"):
+    with pytest.raises(AssertionError, match="no step waits for a time"):
         valkyr.start({"tasks": [{"id": "a", "use": "flow.noop"}]}).advance_time()
 
 

@@ -85,7 +85,7 @@ def test_a_version_stays_while_something_of_it_lives_or_ended_lately(
 
     for said in (prune("--dry-run"), prune()):
         assert "tests 0" in said
-        assert "1 stay: something that ran of them is left" in said
+        assert "1 stay: some of their executions remain" in said
 
     assert WorkflowVersion.objects.filter(pk=version.pk).exists()
 

@@ -263,7 +263,7 @@ def test_a_worker_that_keeps_ending_is_named_and_everything_else_stays_up(stack:
             return found
 
     def named_once_killed() -> bool:
-        if "worker-io keeps ending right after its start (killed by SIGKILL)" in stack.text:
+        if "worker-io ends right after each start (killed by SIGKILL)" in stack.text:
             return True
         if worker := stack.find("worker -n io@"):
             worker.kill()
@@ -280,7 +280,7 @@ def test_a_worker_that_keeps_ending_is_named_and_everything_else_stays_up(stack:
     assert "worker-io.log" in found["do"]
     assert stack.process.poll() is None
     assert {name: stack.find(name) for name in others} == before
-    wait_until(lambda: "worker-io stays up again." in stack.text, 90)
+    wait_until(lambda: "worker-io runs again." in stack.text, 90)
     wait_until(lambda: health()["status"] == "UP", 30)
 
 

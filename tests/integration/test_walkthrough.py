@@ -116,7 +116,7 @@ def test_the_tutorials_workflow_runs_as_printed(stack: Stack, tmp_path: Path) ->
 
     notes = (stack.home / "files" / "notes" / "today.txt").read_text().splitlines()
     assert [line.split("  ")[1] for line in notes] == ["buy tea", "wash up"]
-    assert "must lie below the files folder" in said
+    assert "must be below the files folder" in said
 
 
 def test_the_demo_ends_as_it_expects_and_a_dead_letter_goes_home(

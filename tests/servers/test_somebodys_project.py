@@ -218,7 +218,7 @@ def test_what_does_not_run_is_named_with_what_to_start(idle: SomebodysProject) -
     assert "valkyr.W030" in done.stderr
     assert "No worker consumes the queue 'valkyr.io'" in done.stderr
     assert "celery -A shop worker" in done.stderr
-    assert "Beat has not ticked yet" in done.stderr
+    assert "Beat has not run yet" in done.stderr
     assert "celery -A shop beat" in done.stderr
 
 

@@ -72,7 +72,7 @@ def queued(trigger: Trigger, number: int) -> list[CronTick]:
             fire_at=now - timedelta(hours=number - hour),
             status="QUEUED",
             start_at=now - timedelta(hours=number - hour),
-            reason="Due; waits for its turn.",
+            reason="Due; waits for earlier fire times.",
         )
         for hour in range(number)
     )

@@ -106,7 +106,7 @@ def test_after_a_slow_failure_the_broker_is_left_alone_for_a_while(
     for seconds in (0, 2):  # what fails at once is tried again at once
         with pytest.raises(TimeoutError):
             send(seconds)
-    with pytest.raises(OperationalError, match="a moment ago"):
+    with pytest.raises(OperationalError, match="in time"):
         send(0)
     now[0] += messaging.REST_SECONDS
     with pytest.raises(TimeoutError):

@@ -74,7 +74,11 @@ def test_an_empty_variable_is_unset(settings: Any, monkeypatch: pytest.MonkeyPat
         ("METRICS_PORT", 70_000, "VALKYR['METRICS_PORT'] is 70000; expected at most 65535."),
         ("CHECKPOINT_ENABLED", "maybe", "is 'maybe'; expected True or False"),
         ("TRUSTED_PROXIES", ["here"], "such as 10.0.0.0/8, not 'here'."),
-        ("REMOTE_QUEUES", ["control"], "other names than control, which our own workers serve"),
+        (
+            "REMOTE_QUEUES",
+            ["control"],
+            ("names other than control, which Valkyr's own workers serve"),
+        ),
         ("LOOP_LIMIT_DEFAULT", 5_000, "expected 1 to 1000 (LOOP_LIMIT_CONDITION)"),
         pytest.param(
             "HTTP_ALLOWED_NETWORKS",
@@ -160,5 +164,5 @@ def test_a_queue_of_the_projects_own_keeps_its_name(settings: Any) -> None:
 def test_a_queue_of_ours_cannot_be_the_projects(settings: Any) -> None:
     settings.VALKYR = {"CELERY_QUEUES": ["io"]}
 
-    with pytest.raises(Exception, match="Valkyr uses for itself"):
+    with pytest.raises(Exception, match="Valkyr reserves"):
         valkyr_settings()

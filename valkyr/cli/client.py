@@ -21,7 +21,7 @@ PAGE = 500
 PAUSES = (0.3, 1.0)
 BROKEN = (httpx.ReadError, httpx.RemoteProtocolError, httpx.ReadTimeout, httpx.WriteError)
 NOT_OURS = (
-    "The address has to be the one before /v1: for https://example.com/flows/v1/… it is "
+    "Use the address before /v1: for https://example.com/flows/v1/… it is "
     "https://example.com/flows."
 )
 
@@ -127,7 +127,7 @@ class ApiClient:
             return answer.json()
         except ValueError:
             raise CliError(
-                f"{answer.request.url} answered with something else than JSON.",
+                f"{answer.request.url} did not answer with JSON.",
                 Exit.UNREACHABLE,
                 hint=NOT_OURS,
             ) from None
@@ -147,7 +147,7 @@ class ApiClient:
         if to := answer.headers.get("Location"):
             said += f", a redirect to {to}"
         return CliError(
-            f"{asked.method} {asked.url} was answered {said}, which is not Valkyr's API.",
+            f"{asked.method} {asked.url} got {said}, which is not a response of Valkyr's API.",
             Exit.UNREACHABLE,
             hint=NOT_OURS,
             problem={"status": answer.status_code},

@@ -89,7 +89,7 @@ def examine(choices: Choices) -> Report:
         return Report(found, ["settings"])
     except Exception as error:  # whatever the project's modules raise during their import
         text = f"The project cannot be loaded: {type(error).__name__}: {error}"
-        hint = "Run `manage.py check`, which shows where."
+        hint = "Run `manage.py check` to find the place."
         return Report([DoctorFinding("settings", "doctor.settings", text, hint)], ["settings"])
     findings: list[DoctorFinding] = []
     looked = [*ORDER[: ORDER.index("database") + 1]]
@@ -173,7 +173,7 @@ def _database() -> Iterator[DoctorFinding]:
         yield DoctorFinding(
             "database",
             "doctor.database",
-            f"The database {alias()!r} takes no connection: {str(error).strip()}",
+            f"The database {alias()!r} accepts no connection: {str(error).strip()}",
             "Start it, or correct DATABASES.",
         )
         return
@@ -214,7 +214,7 @@ def _grants() -> Iterator[DoctorFinding]:
             "database",
             "doctor.grants",
             f"{user!r} lacks privileges on {len(missing)} tables of the database {alias()!r}, "
-            f"among them {privileges} on {table}.",
+            f"such as {privileges} on {table}.",
             f"As their owner: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public "
             f'TO "{user}", also by ALTER DEFAULT PRIVILEGES; or let {user!r} migrate.',
         )
@@ -269,7 +269,7 @@ def _clock() -> Iterator[DoctorFinding]:
             "doctor.clock",
             f"This machine's clock and the database's are {apart.total_seconds():,.0f} s apart; "
             f"expected at most {APART.total_seconds():g} s.",
-            "Let both follow the same time server (NTP).",
+            "Synchronise both with the same time server (NTP).",
         )
 
 
@@ -286,8 +286,8 @@ def _people() -> Iterator[DoctorFinding]:
         yield DoctorFinding(
             "people",
             "doctor.people",
-            "There is no active superuser, and nobody has a role in a workspace.",
-            "Run `python manage.py createsuperuser`, or give somebody a role in the admin.",
+            "There is no active superuser, and no user has a role in a workspace.",
+            "Run `python manage.py createsuperuser`, or give a user a role in the admin.",
         )
 
 

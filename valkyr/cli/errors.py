@@ -101,11 +101,11 @@ def refused(status: int, problem: Mapping[str, Any], *, token: bool, again: str 
     elif status == 403:
         hint = "`valkyr whoami` shows your role in each workspace."
     elif status == 404:
-        hint = "Check the id; `valkyr whoami` shows which workspaces you see."
+        hint = "Check the id; `valkyr whoami` shows your workspaces."
     elif again.isdecimal():
         hint = f"Try again in {again} s."
     elif status >= 500:
-        hint = "The server's log says more. Try again in a moment."
+        hint = "See the server's log. Try again in a moment."
     message = str(problem.get("detail") or problem.get("title") or f"HTTP status {status}")
     code = Exit.UNREACHABLE if status >= 500 else STATUSES.get(status, Exit.FAILED)
     return CliError(message, code, hint=hint, problem={"status": status, **problem})

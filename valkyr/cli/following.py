@@ -82,10 +82,12 @@ def _silence(execution: str, deadline: float | None) -> float:
     left = _left(deadline)
     if left <= 0:
         raise CliError(
-            f"Execution {execution} has not ended in time; it goes on.",
+            f"Execution {execution} has not ended in time; it continues.",
             Exit.TIMED_OUT,
-            hint=f"`valkyr why {execution}` tells what it waits for, "
-            f"`valkyr watch {execution}` follows it.",
+            hint=(
+                f"`valkyr why {execution}` shows what it waits for; `valkyr watch {execution}` "
+                "follows it."
+            ),
         )
     return min(SILENCE, left)
 

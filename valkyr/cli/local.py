@@ -49,7 +49,7 @@ def _user(name: str) -> Any:
         return chiefs[0]
     several = "several superusers" if chiefs else "no superuser"
     raise usage(
-        f"There is {several} in this project, so a user has to be named.",
+        f"There is {several} in this project, so you must name a user.",
         "Give --as USER, or set VALKYR_AS.",
     )
 
@@ -64,7 +64,7 @@ def _prefix() -> str:
         path = addresses.root()
     except NoReverseMatch:
         raise CliError(
-            "The API is not among this project's addresses.",
+            "The project's URLs do not include the API.",
             Exit.NOT_INSTALLED,
             hint='Add path("workflows/", include("valkyr.urls")) to the urlpatterns.',
         ) from None
@@ -92,7 +92,7 @@ class InProcess(httpx.BaseTransport):
             if hasattr(answer, "render"):
                 answer.render()
         except Http404:
-            problem = {"detail": f"There is nothing at {asked.path}.", "code": "not_found"}
+            problem = {"detail": f"There is no resource at {asked.path}.", "code": "not_found"}
             return httpx.Response(404, json=problem)
         except Exception as error:
             traceback.print_exception(error)

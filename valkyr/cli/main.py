@@ -12,10 +12,9 @@ from valkyr.cli.errors import CliError, Exit, usage
 from valkyr.cli.options import Choices, shared_options
 from valkyr.cli.output import CommandOutput
 
-HELP = """Run and look after durable workflows.
+HELP = """Run and operate durable workflows.
 
-Commands ask an installation of Valkyr by its API, or with --local the Django project in this
-folder.
+Commands call the API of an installation, or with --local use the Django project in this folder.
 """
 
 
@@ -94,7 +93,7 @@ def _misused(
         error.show()
         return
     context = error.ctx if isinstance(error, click.UsageError) else None
-    hint = f"`{context.command_path} --help` lists what it takes." if context else ""
+    hint = f"`{context.command_path} --help` lists its arguments and options." if context else ""
     CommandOutput(choices).error(usage(error.format_message(), hint))
 
 

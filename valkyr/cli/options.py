@@ -60,7 +60,7 @@ def target(choices: Choices) -> Target:
         known = ", ".join(sorted(file.profiles)) or "none"
         raise usage(
             f"There is no profile {name!r} in {choices.config}; known: {known}.",
-            f"Make it: valkyr login --profile {name}",
+            f"Create it: valkyr login --profile {name}",
         )
     url = choices.url or (from_environment and environment.get("VALKYR_URL")) or ""
     token = choices.token or (from_environment and environment.get("VALKYR_TOKEN")) or ""
@@ -69,8 +69,8 @@ def target(choices: Choices) -> Target:
         token = token or (profile.token if clean(url) == clean(profile.url) else "")
     if not url:
         raise usage(
-            "No installation is named.",
-            "Run `valkyr login`, give --url or VALKYR_URL, or use --local in a Django project.",
+            "No installation is selected.",
+            "Run `valkyr login`, set --url or VALKYR_URL, or use --local in a Django project.",
         )
     return Target(clean(url), token)
 
@@ -120,7 +120,10 @@ def shared_options() -> list[click.Option]:
         _option(
             "--settings",
             metavar="MODULE",
-            help="With --local: the settings module; else DJANGO_SETTINGS_MODULE or manage.py's.",
+            help=(
+                "With --local: the settings module; default: DJANGO_SETTINGS_MODULE, or that of "
+                "manage.py."
+            ),
         ),
         *output_options(),
     ]

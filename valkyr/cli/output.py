@@ -72,7 +72,7 @@ class CommandOutput:
             texts = [[_text(_cell(row, source)) for _, source in columns] for row in rows]
             self._table([heading for heading, _ in columns], texts, cut)
         if more:
-            click.echo(f"Only the first {len(rows):,}; --limit shows more.", err=True)
+            click.echo(f"Only the first {len(rows):,} are shown; use --limit for more.", err=True)
 
     def record(self, row: Row, columns: Sequence[Column], *, key: str = "id") -> None:
         """Print one object, one line per known fact; with `--quiet` only its key."""

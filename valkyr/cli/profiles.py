@@ -12,7 +12,7 @@ from typing import Any
 from valkyr.cli.errors import usage
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,60}\Z")
-HEADER = "# Written by `valkyr login`. It holds tokens: keep it to yourself.\n"
+HEADER = "# Written by `valkyr login`. It contains tokens: do not share it.\n"
 
 
 @dataclass
@@ -77,7 +77,7 @@ def save(path: Path, file: ProfileFile) -> None:
 def check_name(name: str) -> str:
     """Return the name if it is valid for a profile; raises CliError."""
     if not NAME.match(name):
-        raise usage(f"{name!r} cannot be a profile's name.", "Use letters, digits, _ and -.")
+        raise usage(f"{name!r} is not a valid profile name.", "Use letters, digits, _ and -.")
     return name
 
 

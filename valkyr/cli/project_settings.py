@@ -17,8 +17,8 @@ def set_up(settings: str | None, environment: Mapping[str, str] = os.environ) ->
     name = settings or environment.get(SETTINGS) or named_by(Path("manage.py"))
     if not name:
         raise usage(
-            "No Django project is named.",
-            f"Go to the folder of its manage.py, give --settings, or set {SETTINGS}.",
+            "No Django project is selected.",
+            f"Change to the folder of its manage.py, use --settings, or set {SETTINGS}.",
         )
     os.environ[SETTINGS] = name
     if (here := str(Path.cwd())) not in sys.path:
@@ -55,10 +55,10 @@ def _import(name: str) -> None:
             hint="Check the name, and that its packages are installed where `valkyr` runs.",
         ) from error
     except ImproperlyConfigured as error:
-        raise usage(f"The settings {name} are refused: {error}") from error
+        raise usage(f"The settings {name} are not valid: {error}") from error
     if not apps.is_installed("executions"):
         raise CliError(
-            f"Valkyr is not among the INSTALLED_APPS of {name}.",
+            f"Valkyr is not in INSTALLED_APPS of {name}.",
             Exit.NOT_INSTALLED,
             hint="Add *valkyr.APPS to INSTALLED_APPS, and include valkyr.urls.",
         )

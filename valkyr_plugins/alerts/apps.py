@@ -15,9 +15,9 @@ class AlertsConfig(PluginConfig):
     settings_class = AlertSettings
     api = "valkyr_plugins.alerts.urls"
     api_tags = {
-        "AlertRule": "Who is notified of what goes wrong, how, and how often.",
-        "Alert": "What alert rules noticed.",
-        "AlertDelivery": "The messages of alert rules, and what came of each.",
+        "AlertRule": "Rules that decide which problems are reported, to whom and how often.",
+        "Alert": "Problems that alert rules detected.",
+        "AlertDelivery": "The messages of alert rules, and the result of each.",
     }
     api_enums = {
         "AlertChannel": "valkyr_plugins.alerts.models.AlertChannel",

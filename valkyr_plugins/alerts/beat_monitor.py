@@ -75,7 +75,7 @@ def _keep_looking() -> None:
             look(since)
         # The database may be unavailable for a while; then nothing can be reported.
         except Exception as error:
-            log.warning("could not look whether beat ticks (%s); trying again", error)
+            log.warning("could not check whether beat runs (%s); trying again", error)
         finally:
             connection.close()
 
@@ -90,8 +90,8 @@ def silence(rule: AlertRule, since: datetime, now: datetime) -> Finding | None:
         return None
     sentence = (
         f"No duty of beat has run for {silent.total_seconds():,.0f} s (since "
-        f"{since:%Y-%m-%d %H:%M:%S} UTC): schedules, timers and retries stand still. Is the beat "
-        "process running, and does it reach the broker?"
+        f"{since:%Y-%m-%d %H:%M:%S} UTC): schedules, timers and retries have stopped. Check "
+        "that the beat process runs and reaches the broker."
     )
     return Finding(
         AlertKind.BEAT_SILENT,

@@ -179,7 +179,7 @@ def headline(message: Mapping[str, Any]) -> str:
         return clipped(f"{place}Test of the alert rule {message['rule']['name']}", SUBJECT)
     many = len(alerts) + message["more"]
     if many > 1:
-        said = f"{many:,} alerts" if message["reason"] != "OVER" else f"{many:,} alerts are over"
+        said = f"{many:,} alerts" if message["reason"] != "OVER" else f"{many:,} alerts have ended"
         return clipped(f"{place}{said}: {message['rule']['name']}", SUBJECT)
     said = {"OVER": "Over: ", "AGAIN": "Still: "}.get(message["reason"], "")
     return clipped(f"{place}{said}{alerts[0]['sentence']}", SUBJECT)
@@ -188,7 +188,7 @@ def headline(message: Mapping[str, Any]) -> str:
 def lines(message: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Yield each alert's text and its link; (text, "") without a link."""
     if message["reason"] == "TEST":
-        return [("This is a test: alerts of this rule arrive here.", message["link"])]
+        return [("This is a test. Alerts of this rule arrive here.", message["link"])]
     said = [(_said(message["reason"], alert), alert["link"]) for alert in message["alerts"]]
     if message["more"]:
         said.append((f"And {message['more']:,} more.", ""))

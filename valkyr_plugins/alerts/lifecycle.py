@@ -235,7 +235,7 @@ def _interval(rule: AlertRule) -> timedelta:
 
 DELIVERIES = Counter(
     "valkyr_alert_deliveries",
-    "Attempts to deliver an alert, by channel and whether the receiver took it.",
+    "Attempts to deliver an alert message, by channel and result.",
     ["channel", "outcome"],
 )
 
@@ -243,4 +243,4 @@ DELIVERIES = Counter(
 def open_alerts(now: datetime) -> Iterator[Family]:
     """Return the number of open alerts, up to a limit."""
     count = Alert.objects.filter(state=AlertState.OPEN).order_by()[:BOUND].count()
-    yield Family("valkyr_alerts_open", "Alerts that are not over.", count)
+    yield Family("valkyr_alerts_open", "Open alerts.", count)

@@ -57,7 +57,7 @@ def note_new_group(sender: Any, group_id: UUID, **_: Any) -> None:
 @receiver(group_regressed)
 def note_regressed_group(sender: Any, group_id: UUID, version_number: int = 0, **_: Any) -> None:
     """Record a resolved failure that occurred again."""
-    said = f"Back in version {version_number}" if version_number else "Back"
+    said = f"Occurred again in version {version_number}" if version_number else "Back"
     _note_group(AlertKind.GROUP_REGRESSED, group_id, said, version=version_number)
 
 
@@ -166,6 +166,10 @@ def _noticed(finding: Finding) -> list[AlertRule]:
             for rule in rules:
                 notice(rule, finding)
     except Exception:
-        log.exception("could not raise alerts for %s %s; going on", finding.kind, finding.subject)
+        log.exception(
+            "could not raise alerts for %s %s; continuing with the others",
+            finding.kind,
+            finding.subject,
+        )
         return []
     return rules

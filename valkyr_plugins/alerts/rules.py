@@ -104,7 +104,9 @@ def _of_words(rule: AlertRule) -> Iterator[DefinitionProblem]:
         yield DefinitionProblem("kinds", "required", "Name at least one kind of alert.")
     known = ", ".join(AlertKind.values)
     for kind in sorted(set(rule.kinds) - set(AlertKind.values)):
-        yield DefinitionProblem("kinds", "unknown", f"{clipped(kind, 40)!r} is none of: {known}.")
+        yield DefinitionProblem(
+            "kinds", "unknown", (f"{clipped(kind, 40)!r} is not one of: {known}.")
+        )
     if len(set(rule.kinds)) < len(rule.kinds):
         yield DefinitionProblem("kinds", "twice", "Name each kind once.")
 
@@ -229,7 +231,7 @@ def create_rule(
         _refuse(
             [
                 DefinitionProblem(
-                    "", "too_many", f"There are {MOST} alert rules here, the most there are."
+                    "", "too_many", f"There are already {MOST} alert rules here, the maximum."
                 )
             ]
         )

@@ -116,7 +116,7 @@ def watch() -> dict[str, int]:
         try:
             now_told, now_over = look(rule)
         except Exception:
-            log.exception("could not look at alert rule %s; going on", rule.pk)
+            log.exception("could not check alert rule %s; continuing with the others", rule.pk)
             continue
         told, over = told + now_told, over + now_over
     return {"told": told, "over": over + _dealt_with()}

@@ -87,7 +87,9 @@ class CeleryTask(Module[CeleryTaskInputs]):
     timeout_seconds = 600.0
     example = {"task": "shop.charge", "args": [7], "kwargs": {"currency": "EUR"}}
     bad_inputs = (
-        Bad("a task that steps may not run", {"task": "shop.nothing"}, "is not among those"),
+        Bad(
+            "a task that steps may not run", {"task": "shop.nothing"}, "Steps may not run the task"
+        ),
     )
 
     def execute(self, inputs: CeleryTaskInputs, ctx: StepContext) -> Result:
@@ -121,8 +123,8 @@ def _check_allowed(tasks: Iterable[str], ctx: StepContext) -> None:
     for task in tasks:
         if is_ours(task) or not any(fnmatchcase(task, pattern) for pattern in allowed):
             raise StepError(
-                f"The task {task!r} is not among those that steps may run "
-                f"({', '.join(allowed) or 'none'}). Name it in VALKYR['CELERY_TASKS']."
+                f"Steps may not run the task {task!r}, only {', '.join(allowed) or 'none'}. "
+                "Name it in VALKYR['CELERY_TASKS']."
             )
 
 
@@ -133,8 +135,8 @@ def _check_expiry(inputs: CeleryTaskInputs, ctx: StepContext) -> None:
     if expiry.is_past(inputs.expires, ctx.execution_id, ctx.step_path):
         ctx.heartbeat({FINAL: True})
         raise StepError(
-            f"The task {inputs.task} was to begin before it expires ({inputs.expires}), and did "
-            "not. Retry the step to run it now.",
+            f"The task {inputs.task} did not start before it expired ({inputs.expires}). "
+            "Retry the step to run it now.",
             details={"exc_type": "TaskRevokedError", "exc_module": "celery.exceptions",
                      "exc_message": ["expired"]},
             fingerprint="expired",

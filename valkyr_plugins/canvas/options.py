@@ -97,7 +97,7 @@ def read_options(name: str, given: Mapping[str, Any]) -> SignatureOptions:
 def _check_known(name: str, options: Mapping[str, Any]) -> None:
     unknown = sorted(set(options) - READ - WITHOUT_MEANING)
     if unknown:
-        raise _refused(name, unknown[0], "leave it out, or send this signature by apply_async")
+        raise _refused(name, unknown[0], "omit it, or send this signature with apply_async")
 
 
 def _queue(name: str, options: Mapping[str, Any], task: Any) -> str:
@@ -134,7 +134,7 @@ def _limits(name: str, options: Mapping[str, Any]) -> tuple[float | None, float 
             raise _refused(
                 name,
                 key,
-                f"is {value:g} s, and a step takes {LONGEST_STEP:g} s at most",
+                f"is {value:g} s, but a step takes at most {LONGEST_STEP:g} s",
             )
     conf = celery_app().conf
     soft = conf.task_soft_time_limit if soft is None else soft
@@ -186,6 +186,6 @@ def _priority(name: str, value: Any) -> int | None:
 
 def _refused(name: str, key: str, why: str) -> UntranslatableError:
     return UntranslatableError(
-        f"The signature {name} has the option {key!r}, which a durable canvas does not carry: "
-        f"{why}."
+        f"The signature {name} has the option {key!r}, which a durable canvas does not "
+        f"support: {why}."
     )

@@ -110,8 +110,8 @@ def packed_arguments(task: str, value: Any) -> Any:
         return packed(value)
     except NoJsonError as error:
         raise UntranslatableError(
-            f"An argument of {task} is not valid JSON: {error}. Pass numbers, texts, dates, lists "
-            "and mappings of them; of a model instance its primary key."
+            f"An argument of {task} is not valid JSON: {error}. Pass numbers, strings, dates, "
+            "lists and mappings of them; for a model instance, pass its primary key."
         ) from None
 
 

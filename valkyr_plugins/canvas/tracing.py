@@ -29,9 +29,9 @@ class CanvasChangedError(Ignore):
 
     def __init__(self, task: str, method: str) -> None:
         super().__init__(
-            f"The task {task} called self.{method}(), which changes its canvas while it runs; a "
-            "durable canvas keeps its shape. Return the value and let a later task of the canvas "
-            "go on, or start another canvas with durable(...)."
+            f"The task {task} called self.{method}(), which changes its canvas while it runs; "
+            "a durable canvas keeps its shape. Return the value and let a later task of the "
+            "canvas continue, or start another canvas with durable(...)."
         )
         self.method = method
 

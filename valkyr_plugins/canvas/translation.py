@@ -122,8 +122,8 @@ class _Drawing:
         _check_own_kwargs(group)
         if options.get("link"):
             raise UntranslatableError(
-                "A group has the option 'link', which Celery refuses too. Write a chord, or link "
-                "its tasks."
+                "A group has the option 'link', which Celery rejects too. Write a chord, or "
+                "link its tasks."
             )
         members = list(_unrolled(group.tasks, group.app))
         return self._members(members, given, options)
@@ -143,7 +143,7 @@ class _Drawing:
     def _task(self, task: Any, given: Value | None, more: Mapping[str, Any]) -> Value:
         if not isinstance(task, Signature):
             raise UntranslatableError(
-                f"A canvas is made of signatures; found {type(task).__name__}. Write task.s(…)."
+                f"A canvas consists of signatures; found {type(task).__name__}. Write task.s(…)."
             )
         own = merged(task.options, more)
         name = str(task.task)
@@ -297,5 +297,5 @@ def _check_own_kwargs(part: Any) -> None:
 
 def _own_arguments(part: Any) -> UntranslatableError:
     return UntranslatableError(
-        f"The signature {part.task} has arguments of its own. Give them to the tasks inside it."
+        f"The signature {part.task} has its own arguments. Pass them to the tasks inside it."
     )

@@ -29,8 +29,8 @@ from valkyr_plugins.circuits.models import CircuitBreaker
 
 STATES = [
     (CircuitState.CLOSED.value, "calls are made"),
-    (CircuitState.OPEN.value, "the target rests"),
-    (CircuitState.HALF_OPEN.value, "one step tries it"),
+    (CircuitState.OPEN.value, "calls to the target are held"),
+    (CircuitState.HALF_OPEN.value, "one step probes the target"),
 ]
 
 
@@ -46,20 +46,20 @@ class CircuitBreakerShape(CamelCase, serializers.ModelSerializer[CircuitBreaker]
     failures = serializers.IntegerField(help_text="Counted until windowUntil.")
     window_until = serializers.DateTimeField(allow_null=True)
     last_failure_at = serializers.DateTimeField(allow_null=True)
-    last_error = serializers.CharField(help_text="What the last failure said.")
+    last_error = serializers.CharField(help_text="The message of the last failure.")
     proven_at = serializers.DateTimeField(
         allow_null=True,
-        help_text="When it was last noted that it answers; null: not known.",
+        help_text="When the target was last known to answer; null if unknown.",
     )
     opened_at = serializers.DateTimeField(allow_null=True)
     times_opened = serializers.IntegerField()
     next_retry_at = serializers.DateTimeField(
-        allow_null=True, help_text="When a step may try it again."
+        allow_null=True, help_text="When a step may probe it."
     )
-    probe_run_id = serializers.UUIDField(allow_null=True, help_text="The run that tries it now.")
+    probe_run_id = serializers.UUIDField(allow_null=True, help_text="The run that probes it now.")
     probe_until = serializers.DateTimeField(allow_null=True)
     held = serializers.SerializerMethodField(
-        help_text=f"Steps held for it, up to {MOST_COUNTED:,}."
+        help_text=f"The number of steps held for it, counted up to {MOST_COUNTED:,}."
     )
     created_at = serializers.DateTimeField()
 
@@ -81,7 +81,7 @@ class CircuitBreakerQuery(ListQuery):
     """The filters of the list of circuit breakers."""
 
     state = serializers.ChoiceField(STATES, required=False)
-    target = serializers.CharField(required=False, max_length=300, help_text="Exactly this target.")
+    target = serializers.CharField(required=False, max_length=300, help_text="Only this target.")
 
 
 class ResetCircuit(Body):

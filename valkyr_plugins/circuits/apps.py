@@ -12,7 +12,7 @@ class CircuitsConfig(PluginConfig):
     verbose_name = "Circuits"
     settings_class = CircuitSettings
     api = "valkyr_plugins.circuits.urls"
-    api_tags = {"CircuitBreaker": "The targets that steps call, and which of them rest."}
+    api_tags = {"CircuitBreaker": "The targets that steps call, and the states of their circuits."}
 
     def ready(self) -> None:
         """Register the gate, the wake-ups, and the reports of open circuits."""

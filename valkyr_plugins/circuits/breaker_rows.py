@@ -207,7 +207,7 @@ def _tell(key: Key, done: Change) -> None:
             "circuit",
             done.id,
             key.workspace_id,
-            f"The circuit of {key.target} opened: its steps wait until it answers.",
+            f"The circuit of {key.target} opened: its steps wait until the target answers.",
             addresses.page("valkyr_circuits_circuitbreaker", done.id),
             {"circuitId": str(done.id), "target": key.target},
         ),

@@ -271,13 +271,13 @@ def _hold(asked: Asked, key: Key, known: Memory) -> Wait:
 
 def given_up(target: str, circuit: Circuit, held: float) -> StepError:
     """Return the failure of a step that was held for the maximum time."""
-    how = "is not known to answer" if circuit.opened_at is None else "rests"
+    how = "has not answered yet" if circuit.opened_at is None else "rests"
     since = "" if circuit.opened_at is None else f" since {at(circuit.opened_at)}"
     error = f" Its last failure: {sentence(circuit.last_error)}" if circuit.last_error else ""
     return StepError(
-        f"{target} {how}{since}, and this step was held for {held:,.0f} s, as long as it may be "
-        f"(circuitWaitSeconds).{error} Fix the target or reset its circuit, then requeue "
-        "the dead letter.",
+        f"{target} {how}{since}, and this step was held for {held:,.0f} s, the maximum "
+        f"(circuitWaitSeconds).{error} Fix the target or reset its circuit, then requeue the "
+        "dead letter.",
         ErrorType.CIRCUIT_OPEN,
         details={
             "target": target,

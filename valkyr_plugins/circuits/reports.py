@@ -14,7 +14,7 @@ from valkyr_plugins.circuits.breaker import Circuit, CircuitState, counted, due,
 from valkyr_plugins.circuits.breaker_rows import circuit_of
 from valkyr_plugins.circuits.models import CircuitBreaker
 
-RESET = "Who may operate executions may also reset the circuit"
+RESET = "Users who may operate executions can reset the circuit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def held_reason(run: Run, known: KnownCircuit, since: datetime | None, now: date
     """Return why a run waits for its target (`progress` names it)."""
     target, circuit = target_of(run), known.circuit
     error = f" Its last failure: {sentence(circuit.last_error)}" if circuit.last_error else ""
-    limit = f" It is given up at {at(run.due_at)}." if run.due_at else ""
+    limit = f" It fails at {at(run.due_at)} if it is still held." if run.due_at else ""
     return Reason(
         "waiting_for_circuit",
         f"{_why(target, circuit, now)}{error}{limit}",
@@ -67,19 +67,21 @@ def target_of(run: Run) -> str:
 
 def _why(target: str, circuit: Circuit, now: datetime) -> str:
     if free(circuit, now):
-        return f"Its target {target} answers again; it goes on within seconds."
+        return f"Its target {target} answers again; it continues within seconds."
     if circuit.state == CircuitState.CLOSED:
-        failed = f", and {counted(circuit, now)} calls failed of late" * bool(counted(circuit, now))
-        return (
-            f"Its target {target} is not known to answer{failed}: a few steps are let through "
-            "first, this one when one of them is answered."
+        failed = (f", and {counted(circuit, now)} calls failed recently") * bool(
+            counted(circuit, now)
         )
-    rests = f"Its target {target} rests since {at(circuit.opened_at)}"
+        return (
+            f"It is not known whether its target {target} answers{failed}: a few steps run "
+            "first, and this one after the first success."
+        )
+    rests = f"The circuit of its target {target} has been open since {at(circuit.opened_at)}"
     if circuit.state == CircuitState.HALF_OPEN and not due(circuit, now):
-        return f"{rests}; one step tries it now, until {at(circuit.probe_until)}. {RESET}."
+        return f"{rests}; one step probes it now, until {at(circuit.probe_until)}. {RESET}."
     if due(circuit, now):
-        return f"{rests}; one step tries it within seconds. {RESET}."
-    return f"{rests}; one step tries it from {at(circuit.next_retry_at)} on. {RESET} before."
+        return f"{rests}; one step probes it within seconds. {RESET}."
+    return f"{rests}; one step probes it at {at(circuit.next_retry_at)}. {RESET} earlier."
 
 
 # The circuits that are not closed, for those who count them and who tell of them.

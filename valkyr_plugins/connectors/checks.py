@@ -12,8 +12,8 @@ from django.core.exceptions import ImproperlyConfigured
 from valkyr_plugins.connectors.conf import settings
 
 BUILT_IN = "python.code runs in the built-in sandbox: {cause}"
-REFUSED = "VALKYR_CODE_SANDBOX is bubblewrap, so python.code is refused on this machine: {cause}"
-HINT = "See docs/how-to/code-sandbox.md: bubblewrap, which others review, is preferred."
+REFUSED = "VALKYR_CODE_SANDBOX is bubblewrap, so python.code is rejected on this machine: {cause}"
+HINT = "See docs/how-to/code-sandbox.md: prefer bubblewrap, which is independently reviewed."
 
 
 @register()
@@ -26,7 +26,7 @@ def code_sandbox(**_: Any) -> list[CheckMessage]:
     if not found.python_code:
         return []
     if found.code_sandbox == "builtin":
-        cause = "VALKYR_CODE_SANDBOX says so"
+        cause = "as set in VALKYR_CODE_SANDBOX"
         return [Info(f"{BUILT_IN.format(cause=cause)}.", hint=HINT, id="valkyr.I040")]
     from valkyr_plugins.connectors.code.bubblewrap import failure
 

@@ -66,7 +66,7 @@ class LengthsShape(CamelCaseSerializer):
 class NumbersShape(CamelCaseSerializer):
     """Counts for a period; executions by the time of their end."""
 
-    created = serializers.IntegerField(help_text="Executions asked for.")
+    created = serializers.IntegerField(help_text="Requested executions.")
     succeeded = serializers.IntegerField()
     failed = serializers.IntegerField()
     timed_out = serializers.IntegerField()
@@ -76,19 +76,21 @@ class NumbersShape(CamelCaseSerializer):
         help_text="0 to 1: the share of failed and timed-out executions among those not "
         "cancelled; null if none ended.",
     )
-    failed_attempts = serializers.IntegerField(help_text="Of steps, dead ones left out.")
-    dead_letters = serializers.IntegerField(help_text="Steps that died.")
+    failed_attempts = serializers.IntegerField(
+        help_text=("Failed attempts of steps, without dead letters.")
+    )
+    dead_letters = serializers.IntegerField(help_text="Steps that became dead letters.")
 
 
 class TallyShape(NumbersShape):
     """Counts and durations."""
 
     durationMs = LengthsShape(
-        source="durations", help_text="Of executions, from their start to their end."
+        source="durations", help_text="Durations of executions, from start to end."
     )
     dispatchMs = LengthsShape(
         source="dispatches",
-        help_text="How long attempts of steps waited for a worker; of a sample of executions.",
+        help_text="Waiting times of attempts for a worker, in a sample of executions.",
     )
 
 
@@ -110,28 +112,32 @@ class QueueShape(CamelCase, serializers.Serializer[Queue]):
     name = serializers.CharField()
     waiting = serializers.IntegerField()
     oldestAt = serializers.DateTimeField(
-        source="oldest", allow_null=True, help_text="Since when the first could have begun."
+        source="oldest", allow_null=True, help_text="Since when the first step has been ready."
     )
-    workers = serializers.IntegerField(help_text="Live ones that serve it.")
-    capped = serializers.BooleanField(help_text="More waits than was counted.")
+    workers = serializers.IntegerField(help_text="Live workers that serve it.")
+    capped = serializers.BooleanField(help_text="Whether more steps wait than were counted.")
 
 
 class FiguresShape(CamelCaseSerializer):
     """The figures of a range, and the steps that wait now."""
 
     range = serializers.CharField()
-    since = serializers.DateTimeField(help_text="The last slot is under way.")
+    since = serializers.DateTimeField(help_text="The last slot is not complete.")
     until = serializers.DateTimeField()
     slotSeconds = serializers.IntegerField()
-    capped = serializers.BooleanField(help_text="Numbers are too low: more ended than is counted.")
+    capped = serializers.BooleanField(
+        help_text=(
+            "Whether the numbers are too low, because more executions ended than are counted."
+        )
+    )
     uncountedHours = serializers.IntegerField(
-        help_text="Hours shown as empty, still to be counted."
+        help_text="Hours that are not counted yet and appear empty."
     )
     total = TallyShape()
-    before = NumbersShape(help_text="Of the period before it, as long as all slots.")
+    before = NumbersShape(help_text="Figures of the previous period of the same length.")
     slots = SlotShape(many=True)
-    running = serializers.IntegerField(help_text=f"Executions now. {UP_TO}")
-    waiting = serializers.IntegerField(help_text=f"Executions that wait for a place. {UP_TO}")
+    running = serializers.IntegerField(help_text=f"Current executions. {UP_TO}")
+    waiting = serializers.IntegerField(help_text=f"Executions that wait for a slot. {UP_TO}")
     openDeadLetters = serializers.IntegerField(help_text=UP_TO)
     openCircuits = serializers.IntegerField(help_text=f"Of the workspaces. {UP_TO}")
     queues = QueueShape(many=True)

@@ -17,7 +17,7 @@ class FiguresConfig(PluginConfig):
     verbose_name = "Figures"
     api = "valkyr_plugins.figures.urls"
     api_tags = {
-        "Figures": "How much ran and failed over time, how long it took, and what waits now.",
+        "Figures": "Executions, failures and durations over time, and what is waiting now.",
     }
     schedule = {
         "valkyr: figures": {"task": "valkyr_figures.count", "every": timedelta(minutes=1)},

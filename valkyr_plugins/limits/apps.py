@@ -13,9 +13,9 @@ class LimitsConfig(PluginConfig):
     settings_class = LimitsSettings
     api = "valkyr_plugins.limits.urls"
     api_tags = {
-        "Quota": "Limits on what is started, done or used, and how much of them is used.",
-        "Budget": "Limits on what is spent, and how much of them is.",
-        "CostEntry": "What steps spent, one by one and summed up.",
+        "Quota": "Limits on executions, steps and tokens, and their current use.",
+        "Budget": "Limits on costs, and the amounts spent.",
+        "CostEntry": "The costs of steps: single entries and sums.",
     }
 
     def ready(self) -> None:

@@ -65,7 +65,7 @@ class Spent:
         whose = f"the workspace {self.workspace!r}"
         if self.user_id is not None:
             whose = f"user {self.user_id} in {whose}"
-        again = "it does not reset by itself"
+        again = "it does not reset automatically"
         if self.ends_at is not None:
             again = f"it resets at {self.ends_at:%Y-%m-%d %H:%M} UTC"
         return (

@@ -37,7 +37,7 @@ def percent(spent: Decimal, of: Decimal) -> float:
 
 FIELDS = ("amount", "soft_percent", "kill_switch")
 MOST = Decimal(10**15)
-REFUSED = "The budget cannot be as asked."
+REFUSED = "The budget is not valid."
 
 
 class BudgetExists(LimitExists):
@@ -55,19 +55,19 @@ class BudgetRefused(LimitRefused):
 def _check(budget: Budget) -> None:
     if budget.period not in list(BudgetPeriod):
         known = ", ".join(BudgetPeriod)
-        raise _refused("period", "unknown", f"{budget.period!r} is none of: {known}.")
+        raise _refused("period", "unknown", f"{budget.period!r} is not one of: {known}.")
     code = budget.currency
     if code and not (len(code) == 3 and code.isascii() and code.isalpha() and code.isupper()):
         what = (
-            f"{code!r} is not a currency; use three capitals, such as EUR, or leave it empty for "
-            "tokens."
+            f"{code!r} is not a currency; use a three-letter code such as EUR, or leave it "
+            "empty for tokens."
         )
         raise _refused("currency", "unknown", what)
     amount = Decimal(budget.amount)
     if not (amount.is_finite() and 0 < amount <= MOST):
         raise _refused("amount", "out_of_range", f"Expected more than 0 and at most {MOST:,f}.")
     if not code and amount != amount.to_integral_value():
-        raise _refused("amount", "not_whole", "A budget of tokens is a whole number of them.")
+        raise _refused("amount", "not_whole", "A budget of tokens must be a whole number.")
     soft = budget.soft_percent
     if soft is not None and not 1 <= soft <= 100:
         raise _refused("softPercent", "out_of_range", "Expected 1 to 100, or null for no warning.")
@@ -99,7 +99,9 @@ class BudgetKind(LimitKind[Budget]):
     def already(self, limit: Budget, whose: str) -> str:
         """Return the sentence about an equal budget."""
         unit = limit.currency or "tokens"
-        return f"There is a {limit.period} budget in {unit} for {whose} already. Change that one."
+        return (
+            f"There is already a {limit.period} budget in {unit} for {whose}. Change that budget."
+        )
 
     def changed(self, limit: Budget) -> None:
         """Keep the spending; reset reported thresholds that the new amount has not reached."""
@@ -173,7 +175,7 @@ def budget_ratios(now: datetime) -> Iterator[Family]:
     some.sort(key=lambda budget: -uses[budget.pk].percent)
     family = Family(
         "valkyr_budget_used_ratio",
-        f"Share of a budget that is spent in its present period; the {NAMED} with the most.",
+        f"Share of a budget that is spent in its current period, for the {NAMED} highest.",
         labels=["workspace", "budget"],
     )
     for budget in some[:NAMED]:

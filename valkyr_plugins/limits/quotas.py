@@ -56,13 +56,15 @@ def _resource(quota: Quota) -> list[DefinitionProblem]:
         return _module(quota.target)
     if quota.resource == Resource.TOKENS:
         good = quota.target.isprintable() and len(quota.target) <= MAX_TARGET
-        return [] if good else [_target("unknown", "The model's name has at most 100 letters.")]
+        return [] if good else [_target("unknown", "A model's name has at most 100 characters.")]
     if quota.resource != Resource.EXECUTIONS:
         known = ", ".join(Resource.values)
-        message = f"{quota.resource!r} is none of: {known}."
+        message = f"{quota.resource!r} is not one of: {known}."
         return [DefinitionProblem("resource", "unknown", message)]
     if quota.target:
-        return [_target("not_wanted", "A quota on executions counts them all; give no target.")]
+        return [
+            _target("not_wanted", ("A quota on executions counts all executions; omit the target."))
+        ]
     return []
 
 
@@ -73,9 +75,9 @@ def _module(name: str) -> list[DefinitionProblem]:
     if spec is None:
         return [_target("unknown", f"There is no module type {name[:MAX_TARGET]!r}.")]
     if spec.inline:
-        why = "runs in memory together with other steps, and is not held back"
+        why = "runs in memory together with other steps and cannot be held"
     elif spec.container:
-        why = "runs no step of its own; limit the types in its body"
+        why = "runs only its body; limit the module types in the body"
     else:
         return []
     return [_target("cannot_be_limited", f"The module type {name!r} {why}.")]
@@ -83,15 +85,15 @@ def _module(name: str) -> list[DefinitionProblem]:
 
 def _limits(quota: Quota) -> list[DefinitionProblem]:
     if quota.max_concurrent is not None and quota.resource == Resource.EXECUTIONS:
-        message = "How many executions run at once is a matter of the workspace's tier."
+        message = "The workspace's tier limits how many executions run at once."
         return [DefinitionProblem("maxConcurrent", "not_wanted", message)]
     if quota.max_concurrent is not None and quota.resource == Resource.TOKENS:
-        message = "Tokens are counted after a step spent them; give maxPerHour, maxPerDay or both."
+        message = "Tokens are counted after a step; set maxPerHour, maxPerDay or both."
         return [DefinitionProblem("maxConcurrent", "not_wanted", message)]
     if all(getattr(quota, name) is None for name in LIMITS):
-        message = "A quota limits something: give maxPerHour, maxPerDay or both."
+        message = "A quota needs a limit: set maxPerHour, maxPerDay or both."
         if quota.resource == Resource.MODULE:
-            message = "A quota limits something: give maxConcurrent, maxPerHour or maxPerDay."
+            message = "A quota needs a limit: set maxConcurrent, maxPerHour or maxPerDay."
         return [DefinitionProblem("maxPerHour", "no_limit", message)]
     return []
 
@@ -121,7 +123,7 @@ class QuotaKind(LimitKind[Quota]):
     def already(self, limit: Quota, whose: str) -> str:
         """Return the sentence about an equal quota."""
         on = described(limit)
-        return f"There is a quota for {whose} already, on {on}. Change that one."
+        return f"There is already a quota for {whose} on {on}. Change that quota."
 
 
 QUOTAS = QuotaKind()
@@ -170,7 +172,7 @@ def _held(quota_ids: Collection[UUID]) -> dict[UUID, int]:
 # Why a quota holds a step back: pure, from what the gate recorded.
 
 
-RAISE = "Who configures the workspace may raise the quota"
+RAISE = "Users who may configure the workspace can raise the quota"
 
 
 def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
@@ -185,13 +187,13 @@ def held_reason(run: Run, since: datetime | None) -> Reason:
     what = described_hold(facts)
     if facts.get("window"):
         sentence = (
-            f"The {what} is used up: {used:,} of {limit:,} this {facts['window']} (UTC). "
-            f"It goes on at {at(run.due_at)}, when the next begins."
+            f"The {what} is used up: {used:,} of {limit:,} this {facts['window']} (UTC). It "
+            f"continues at {at(run.due_at)}, when the next window begins."
         )
     else:
         sentence = (
-            f"The {what} lets {limit:,} run at once, and {used:,} do. It goes on when one of them "
-            f"ends; it looks again at {at(run.due_at)}."
+            f"The {what} allows {limit:,} at once, and {used:,} are running. It continues "
+            f"when one of them ends; it checks again at {at(run.due_at)}."
         )
     return Reason(
         "waiting_for_quota",

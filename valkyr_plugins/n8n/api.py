@@ -35,7 +35,9 @@ class N8nQuery(ImportQuery):
     """The query of the import: the workflow's destination, or a dry run."""
 
     dryRun = serializers.BooleanField(
-        required=False, default=False, help_text="Answer with what would come, and keep nothing."
+        required=False,
+        default=False,
+        help_text=("Return the result of the import without storing anything."),
     )
 
 
@@ -56,8 +58,10 @@ class N8nRow(CamelCaseSerializer):
     became = N8nBecame(allow_null=True)
     status = serializers.ChoiceField(
         [(name, name) for name in STATUSES],
-        help_text="mapped: it does the same. changed: nearly, or something is still to be "
-        "written. left: a placeholder keeps it, or nothing does.",
+        help_text=(
+            "mapped: equivalent. changed: similar, or incomplete. left: kept in a placeholder, or "
+            "not at all."
+        ),
     )
     remarks = serializers.ListField(child=serializers.CharField())
 
@@ -160,7 +164,7 @@ def _converted(text: str) -> Conversion:
     exports = read_text(text)
     if len(exports) > 1:
         message = (
-            f"there are {len(exports)} workflows; send one at a time, or run "
+            f"the file contains {len(exports)} workflows; send one at a time, or run "
             "`manage.py import_n8n` on the file"
         )
         raise DefinitionError([DefinitionProblem("", "several_workflows", message)])

@@ -32,7 +32,7 @@ class Builder(Nodes):
         inner.ports = {link: entry for link in links if link.target in region}
         self.draw(inner)
         self.report.remarks.append(
-            f'What follows "{name}" runs once for each item: it stands in the body of "{task}".'
+            f'The nodes after "{name}" run once for each item, in the body of "{task}".'
         )
         config = {"items": "{{ " + items + " }}", "maxConcurrency": AT_ONCE}
         exits = [
@@ -88,7 +88,7 @@ class Builder(Nodes):
             left = inner.ports[leaving[0]].shape
             shape = came.again(items) if left.whole == "item" else many(items)
             if left.items is not None:
-                shape = Shape(why="it is a list of lists; make it one by data.jmespath: []")
+                shape = Shape(why="it is a list of lists; flatten it with data.jmespath: []")
             ports |= dict.fromkeys(leaving, NodePort(task, (SUCCESS,), shape))
         return ports
 
@@ -156,11 +156,11 @@ class Builder(Nodes):
         body = self.graph.bodies.get(node.name)
         if body is None:
             raise Left(
-                "its loop is not simple: another connection leads into it or out of it; draw it "
-                "as a flow.map or a flow.loop"
+                "its loop is not simple: another connection enters or leaves it; draw it as a "
+                "flow.map or a flow.loop"
             )
         if level.depth >= MAX_MAPS:
-            raise Left("loops stand in each other too deep; make a workflow of this one")
+            raise Left("loops are nested too deeply; move this one into a sub-workflow")
         return body
 
     def turned(self, level: Level, node: Node, body: set[str], item: Shape) -> Level:

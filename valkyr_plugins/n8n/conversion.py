@@ -125,7 +125,7 @@ class _Conversion:
         try:
             if node.disabled:
                 row.status = CHANGED
-                row.remarks.append("It was disabled, and was left out.")
+                row.remarks.append("It was disabled and was omitted.")
                 return ImportedTriggers([], one("input"))
             given = started(node, self.export.settings)
         except Left as reason:
@@ -172,8 +172,9 @@ class _Conversion:
     def _parted(self, nodes: list[Node]) -> str:
         names = ", ".join(node.name for node in nodes)
         reason = (
-            f"in n8n {names} begin at different nodes; here every trigger begins at the first "
-            "tasks. Make a workflow of each, or decide by the payload with a flow.if"
+            f"in n8n, {names} begin at different nodes; in Valkyr, every trigger begins at "
+            "the first tasks. Create a workflow for each, or branch by the payload with a "
+            "flow.if"
         )
         self.report.remarks.append(f"{reason[:1].upper()}{reason[1:]}.")
         return self.builder.pause(self.level, "several triggers", reason, nodes[0]).task
@@ -190,8 +191,8 @@ class _Conversion:
         else:
             many = "1 node" if len(roots) == 1 else f"{len(roots)} nodes"
             reason = (
-                f"no trigger leads to {many}, such as {roots[0]}, so n8n never ran "
-                "them. Draw the edges that are missing, or take the tasks out"
+                f"no trigger leads to {many}, such as {roots[0]}, so n8n never ran them. Draw "
+                "the missing edges, or remove the tasks"
             )
             self.report.remarks.append(f"{reason[:1].upper()}{reason[1:]}.")
             near = graph.nodes[roots[0]]
@@ -210,7 +211,7 @@ class _Conversion:
                     row.task, row.module = helped.task, helped.module
                 else:
                     row.status = LEFT
-                    row.remarks.append(f'It helped "{target}", and has no equal of its own.')
+                    row.remarks.append(f'It supported "{target}" and has no separate equivalent.')
 
     def _answers_with_the_end(self) -> bool:
         modes = [node.parameters.get("responseMode") for node in self.triggers]
@@ -237,7 +238,8 @@ class _Conversion:
             slug = workflow_slug(f"workflow-{failing}")
             self.report.workflow(slug, f"error workflow ({failing})", "")
             self.report.remarks.append(
-                "It had an error workflow: import that too, and name it in settings.onFailure."
+                "It had an error workflow: import that workflow too, and name it in "
+                "settings.onFailure."
             )
         number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
         if number and 1 <= float(seconds or 0) <= MAX_SECONDS:

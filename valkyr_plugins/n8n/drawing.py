@@ -31,7 +31,7 @@ from valkyr_plugins.n8n.shape import UNKNOWN, Keys, Shape, Sight
 from valkyr_plugins.n8n.texts import Texts
 
 PACKAGES = ("n8n-nodes-base.", "@n8n/n8n-nodes-langchain.")
-MANY = 'Several nodes lead to "{}": it runs once, with what the first of them that ran handed on.'
+MANY = 'Several nodes lead to "{}": it runs once, with the output of the first of them that ran.'
 
 
 def takes(node: Node) -> str:
@@ -141,19 +141,21 @@ class Nodes(ABC):
         """Return the task of a node: by its family, or its placeholder."""
         node = work.node
         if node.disabled:
-            work.remark("It was disabled: it passes on what it gets.")
+            work.remark("It was disabled: it passes its input on.")
             return Made("flow.noop", {}, work.shape)
         try:
             made = self.mapped(work)
         except Left as reason:
             return self.left(work, str(reason))
         if node.on_error == GO_ON:
-            work.remark("What follows runs also where it fails; its output is null then.")
+            work.remark("Later tasks run even if it fails; its output is then null.")
         if made.join and any(
             len(group) > 1 or len(group[0].on) > 1 for group in ports.values() if group
         ):
             made.join = ""
-            work.remark("It goes on as soon as any of its branches is done; see what it waits for.")
+            work.remark(
+                "It continues as soon as any of its branches has ended; check what it waits for."
+            )
         return made
 
     def mapped(self, work: NodeWork) -> Made:
@@ -162,13 +164,13 @@ class Nodes(ABC):
         family = FAMILIES.get(node.kind) if known(node) else None
         if family is None:
             raise Left(
-                f"there is no module for {node.type}; see whether http.request does its work"
+                f"there is no module for {node.type}; check whether http.request can replace it"
             )
         made = family(work)
         found = self.catalog[made.use].check(made.inputs)
         if found:
             where = ".".join(map(str, found[0].pointer))
-            raise Left(f"{made.use} would not take it: {where}: {found[0].message}"[:500])
+            raise Left(f"{made.use} does not accept it: {where}: {found[0].message}"[:500])
         return made
 
     def left(self, work: NodeWork, reason: str) -> Made:
@@ -211,7 +213,10 @@ class Nodes(ABC):
     def answer(self, level: Level, work: NodeWork) -> None:
         """Record that a task's output is the response to a webhook."""
         if level.depth:
-            work.remark("It answers from within a body, which cannot: make the answer behind it.")
+            work.remark(
+                "It responds inside a body, which is not possible: create the response after the "
+                "body."
+            )
         else:
             self.answers.append(work.id)
 
@@ -261,8 +266,8 @@ class Nodes(ABC):
     def stand_in(self, level: Level, work: NodeWork, output: int) -> NodePort:
         """Add a placeholder after an output that the module does not have."""
         reason = (
-            f"output {output + 1} of {work.node.name} has no equal; see when it goes on this way, "
-            "and draw the edge from there"
+            f"output {output + 1} of {work.node.name} has no equivalent; find out when n8n "
+            "uses it, and draw that edge"
         )
         self.rows[work.node.name].status = CHANGED
         self.rows[work.node.name].remarks.append(f"{reason[:1].upper()}{reason[1:]}.")
@@ -274,11 +279,11 @@ class Nodes(ABC):
         """Add a placeholder for a link to an earlier node that is not a plain loop."""
         names = ", ".join(dict.fromkeys(link.target for link in links))
         reason = (
-            f"here n8n goes back to {names}: put the tasks from there to here into the body of a "
-            "flow.loop, which ends when its condition holds"
+            f"here n8n returns to {names}: put the tasks from there to here into the body of "
+            "a flow.loop, which ends when its condition is true"
         )
         self.rows[work.node.name].status = CHANGED
-        self.rows[work.node.name].remarks.append(f"Behind it the file goes back to {names}.")
+        self.rows[work.node.name].remarks.append(f"After it, the file returns to {names}.")
         level.lead(port, self.pause(level, f"back to {names}", reason, work.node).task)
 
     def pause(self, level: Level, name: str, reason: str, near: Node) -> NodePort:
@@ -299,5 +304,5 @@ def failure(work: NodeWork) -> Shape:
     message = f"tasks.{work.id}.error.message"
     named: dict[Keys, str] = {("error", "message"): message, ("error",): message}
     came = work.shape
-    why = "behind a failure the item and its error are handed on"
+    why = "after a failure, the item and its error are passed on"
     return Shape(None, came.base, {**came.named, **named}, why=why)

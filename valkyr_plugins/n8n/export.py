@@ -90,12 +90,12 @@ def read_text(text: str) -> list[Export]:
     """Return the workflows of a text; raises DefinitionError if it is too large or not JSON."""
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
-        message = f"the export has {size:,} bytes; at most {MAX_BYTES:,} are taken"
+        message = f"the export has {size:,} bytes; at most {MAX_BYTES:,} are accepted"
         raise DefinitionError([DefinitionProblem("", "too_large", message)])
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        reason = "it is nested too deep" if isinstance(error, RecursionError) else error
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
         message = f"this is not valid JSON: {reason}"
         raise DefinitionError([DefinitionProblem("", "syntax", message)]) from None
     return read_exports(value)
@@ -111,7 +111,9 @@ def read_exports(value: Any) -> list[Export]:
         )
         raise DefinitionError([DefinitionProblem("", "not_n8n", message)])
     if len(found) > MAX_WORKFLOWS:
-        message = f"{len(found):,} workflows are too many at once; at most {MAX_WORKFLOWS:,}"
+        message = (
+            f"{len(found):,} workflows are too many at once; at most {MAX_WORKFLOWS:,} are accepted"
+        )
         raise DefinitionError([DefinitionProblem("", "too_many_workflows", message)])
     return [_export(one) for one in found]
 
@@ -139,7 +141,7 @@ def _is_node(value: Any) -> bool:
 def _export(document: Mapping[str, Any]) -> Export:
     remarks: list[str] = []
     if len(document["nodes"]) > MAX_NODES:
-        message = f"there are {len(document['nodes']):,} nodes; at most {MAX_NODES:,} are taken"
+        message = f"there are {len(document['nodes']):,} nodes; at most {MAX_NODES:,} are accepted"
         raise DefinitionError([DefinitionProblem("nodes", "too_many_nodes", message)])
     nodes, names = _nodes(document["nodes"], remarks)
     links = _links(_object(document.get("connections")), names, remarks)
@@ -160,7 +162,7 @@ def _nodes(values: list[Any], remarks: list[str]) -> tuple[list[Node], dict[str,
     taken: set[str] = set()
     for value in values:
         if not _is_node(value):
-            remarks.append("An entry of nodes has no type and was left out.")
+            remarks.append("An entry of nodes has no type and was omitted.")
             continue
         node = _node(value, taken)
         taken.add(node.name)
@@ -224,7 +226,7 @@ def _links(
             found[NodeLink(names[source], output, names[str(target)], place, text(kind, 40))] = None
     if lost:
         many = "1 connection names a node" if lost == 1 else f"{lost} connections name nodes"
-        remarks.append(f"{many} that the file does not hold, and cannot be drawn.")
+        remarks.append(f"{many} that the file does not contain, and cannot be drawn.")
     return tuple(found)
 
 

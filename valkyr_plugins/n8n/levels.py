@@ -86,7 +86,9 @@ def met(ports: Iterable[NodePort]) -> tuple[Shape, bool]:
     own = sorted(found, key=lambda port: not (port.shape.whole or "").startswith("tasks."))
     wholes = [port.shape.whole for port in own]
     if len(found) > MAX_ALTERNATIVES or any(whole is None for whole in wholes):
-        return Shape(why="several nodes lead to this one, and which of them did is not known"), True
+        return Shape(
+            why=("several nodes lead to this one, and it is not known which of them ran")
+        ), True
     return one(f"({' or '.join(map(str, wholes))})"), True
 
 

@@ -137,7 +137,7 @@ class NodeWork:
             return self.shape.items
         if self.shape.whole is not None:
             return f"[{self.shape.whole}]"
-        raise Left(f"it works on a list, and {self.shape.why}")
+        raise Left(f"it processes a list, and {self.shape.why}")
 
     def credential(self, kind: str, *types: str) -> str:
         """Return the name of the credential of type `kind` for one of n8n's types; "" for none."""

@@ -20,7 +20,7 @@ def inputs_of(node: Node, reason: str) -> dict[str, Any]:
     """Return the `with` of a node's placeholder: its content and the reason."""
     given = bare(scrubbed(dict(node.parameters)))
     if len(json.dumps(given)) > MAX_PARAMETERS:
-        given = {"leftOut": "The parameters are too long to be kept; see the export."}
+        given = {"leftOut": "The parameters are too long to store; see the export."}
     found: dict[str, Any] = {
         "nodeType": bare(node.type),
         "node": bare(node.name),
@@ -120,6 +120,6 @@ class Placeholder(Module[PlaceholderInputs]):
 def said(config: Mapping[str, Any]) -> str:
     """Return the placeholder's content and what to do."""
     return (
-        f"{config.get('nodeType', 'a node')} was not imported: {config.get('reason', '')}; put the "
-        "module in that does its work, or take the task out"
+        f"{config.get('nodeType', 'a node')} was not imported: {config.get('reason', '')}; "
+        "replace it with an equivalent module, or remove the task"
     )

@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 from typing import Any
 
-LEFT_OUT = "[left out: it looks like a secret]"
+LEFT_OUT = "[omitted: it looks like a secret]"
 _WORDS = frozenset({"password", "passwd", "pwd", "secret", "token", "apikey", "authorization",
                     "bearer", "passphrase", "apitoken", "cookie"})  # fmt: skip
 _PAIRS = frozenset({("api", "key"), ("private", "key"), ("access", "key"), ("auth", "key"),

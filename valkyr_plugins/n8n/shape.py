@@ -30,7 +30,7 @@ class Shape:
     items: str | None = None
     each: Mapping[Keys, Keys] = field(default_factory=dict)
     within: Keys | None = ()
-    why: str = "what reaches this node is not known"
+    why: str = "the input of this node is not known"
 
     def read(self, keys: Keys) -> str | None:
         """Return the expression for one of the object's keys, or None."""

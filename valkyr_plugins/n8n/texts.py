@@ -86,7 +86,8 @@ class Texts:
             return self._literal(raw, name)
         if not raw.startswith("="):
             self.sight.remark(
-                "A text held {{ … }} without being marked as an expression; it was taken as one."
+                "A text contained {{ … }} without being marked as an expression; it was "
+                "treated as one."
             )
         pieces = parts(raw.removeprefix("="))
         return "".join(
@@ -97,7 +98,7 @@ class Texts:
         """Return a value as an expression inside another one; raises Untranslatable."""
         if not is_expression(raw):
             if isinstance(raw, str) and without_secrets(raw) != raw:
-                raise Untranslatable("it holds what looks like a secret")
+                raise Untranslatable("it contains a possible secret")
             return _constant(raw)
         written = [
             operand(translated(text, self.sight)) if is_one else constant(text)
@@ -148,7 +149,7 @@ class Texts:
         except Untranslatable as reason:
             return "{{ " + self.left(source, str(reason)) + " }}"
         if inspect_template(found)[1]:
-            return "{{ " + self.left(source, "it cannot be written here") + " }}"
+            return "{{ " + self.left(source, "it cannot be expressed here") + " }}"
         return found
 
     def _literal(self, text: str, name: str = "") -> str:
@@ -157,15 +158,15 @@ class Texts:
             and not stand_in(text)
             and (secret_name(name) or without_secrets(text) == text)
         ):
-            self.sight.remark(f'The value of "{name}" looked like a secret and was left out.')
+            self.sight.remark(f'The value of "{name}" looked like a secret and was omitted.')
             self.unfinished += 1
-            return todo(f"a secret was here, {name}: make it a credential")
+            return todo(f"a secret was here, {name}: create a credential for it")
         clean = without_secrets(text, _MARK)
         if clean != text:
-            self.sight.remark("A text held what looks like a secret; it was left out.")
+            self.sight.remark("A text contained a possible secret and was omitted.")
             self.unfinished += 1
         escaped = _OURS.sub(lambda match: "{{ " + constant(match.group()) + " }}", clean)
-        return escaped.replace(_MARK, todo("a secret was here: make it a credential"))
+        return escaped.replace(_MARK, todo("a secret was here: create a credential for it"))
 
     def key(self, key: str) -> str:
         """Return a key of an object, which must contain neither a template nor a secret."""
@@ -174,7 +175,7 @@ class Texts:
 
 def _constant(raw: Any) -> str:
     if isinstance(raw, (dict, list)) and "{{" in json.dumps(raw):
-        raise Untranslatable("it holds braces")
+        raise Untranslatable("it contains braces")
     return constant(raw)
 
 
@@ -200,7 +201,7 @@ def _filled(value: Any, templates: list[str], texts: Texts) -> Any:
         )
     if isinstance(value, dict):
         if any(_MARK in key for key in value):
-            raise ValueError("a key is worked out")
+            raise ValueError("a key is computed")
         return {texts.key(key): _filled(item, templates, texts) for key, item in value.items()}
     if isinstance(value, list):
         return [_filled(item, templates, texts) for item in value]

@@ -41,8 +41,8 @@ def started(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
     make = MAKERS.get(node.kind)
     if make is None:
         raise Left(
-            f"nothing here listens to {node.type}. Have that service call a webhook, or ask it by "
-            "the clock, and see whether `input` holds what the tasks read"
+            f"Valkyr has no trigger for {node.type}. Let that service call a webhook, or poll "
+            "it on a schedule, and check that `input` contains what the tasks read"
         )
     return make(node, settings)
 
@@ -56,7 +56,9 @@ def _called(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
 
 
 def _error(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
-    remark = "Name this workflow in settings.onFailure of those whose failures it is to tell."
+    remark = (
+        "Name this workflow in settings.onFailure of the workflows whose failures it should report."
+    )
     why = "an error workflow's payload has an execution with id, workflow, error and input"
     return ImportedTriggers([], Shape(named=ERROR_NAMES, why=why), [remark], "settings.onFailure")
 
@@ -67,14 +69,14 @@ def _webhook(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
     if node.parameters.get("responseMode") in ("lastNode", "responseNode"):
         trigger |= {"respond": "result", "timeoutSeconds": ANSWER_SECONDS}
     if str(node.parameters.get("httpMethod", "GET")).upper() != "POST":
-        remarks.append("It was not called by POST; a webhook here is.")
-    why = "of a webhook's call the body alone is the payload, not its headers and query"
+        remarks.append("It was not called with POST; Valkyr's webhooks are.")
+    why = "only the body of a webhook's request is the payload, not its headers and query"
     shape = Shape(named={("body",): "input"}, why=why)
     return ImportedTriggers([trigger], shape, remarks, "WEBHOOK")
 
 
 def _form(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
-    remark = "There are no forms: have a page of your own send the fields to the webhook."
+    remark = "There are no forms: send the fields to the webhook from your own page."
     return ImportedTriggers(
         [{"type": "WEBHOOK", "auth": "bearer"}], one("input"), [remark], "WEBHOOK"
     )
@@ -82,8 +84,8 @@ def _form(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
 
 def _chat(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
     remark = (
-        "There is no chat page: have one of your own send chatInput and sessionId to the webhook; "
-        "with respond: result it gets the answer."
+        "There is no chat page: send chatInput and sessionId to the webhook from your own "
+        "page; with respond: result, the page gets the answer."
     )
     return ImportedTriggers(
         [{"type": "WEBHOOK", "auth": "bearer"}], one("input"), [remark], "WEBHOOK"
@@ -102,7 +104,7 @@ def _schedule(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
         schedule, remark = write(rule)
         remarks += [remark] if remark else []
         triggers.append({"type": "CRON", "schedule": schedule, **_zone(settings)})
-    shape = Shape(named={("timestamp",): methods.STARTED}, why="a schedule hands on no data")
+    shape = Shape(named={("timestamp",): methods.STARTED}, why="a schedule passes on no data")
     return ImportedTriggers(triggers, shape, remarks, "CRON")
 
 
@@ -111,7 +113,7 @@ def _interval(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
     rule = {"field": unit, f"{unit}Interval": node.parameters.get("interval", 1)}
     schedule, remark = _cron(rule)
     trigger = {"type": "CRON", "schedule": schedule, **_zone(settings)}
-    shape = Shape(why="a schedule hands on no data")
+    shape = Shape(why="a schedule passes on no data")
     return ImportedTriggers([trigger], shape, [remark] if remark else [], "CRON")
 
 
@@ -149,14 +151,14 @@ def _cron(rule: Mapping[str, Any]) -> tuple[str, str]:
             else []
         )
         several = _number(rule, "weeksInterval", 1, 52, 1) > 1
-        remark = "It started every few weeks; here it is every week." if several else ""
+        remark = "It started every few weeks; here it starts every week." if several else ""
         return f"{minute} {hour} * * {','.join(known) or '0'}", remark
     if kind == "months":
         day = _number(rule, "triggerAtDayOfMonth", 1, 31, 1)
         months = _every(_number(rule, "monthsInterval", 1, 12, 1))
         return f"{minute} {hour} {day} {months} *", ""
     days_apart = _number(rule, "daysInterval", 1, 31, 1)
-    remark = "Every few days restarts with each month here." if days_apart > 1 else ""
+    remark = "Here, an interval of several days restarts each month." if days_apart > 1 else ""
     return f"{minute} {hour} {_every(days_apart)} * *", remark
 
 
@@ -190,9 +192,9 @@ def _five(expression: str) -> tuple[str, str]:
     """Remove the seconds, a sixth field in front."""
     fields = expression.removeprefix("=").split()
     if len(fields) == 6:
-        return " ".join(fields[1:]), "It named seconds; times are whole minutes here."
+        return " ".join(fields[1:]), "It used seconds; times are whole minutes here."
     if len(fields) != 5 or "{{" in expression:
-        raise Left("its times are not a cron expression of five fields; write a CRON trigger")
+        raise Left("its times do not form a cron expression of five fields; write a CRON trigger")
     return " ".join(fields), ""
 
 

@@ -32,11 +32,14 @@ def _missing() -> Iterator[CheckMessage]:
     for slug, number, type_name in fetch("live_types", {}):
         if type_name not in known:
             yield Error(
-                f"Workflow {slug!r} runs the step {type_name!r} in version {number}, which is its "
-                "latest, or has executions under way or open dead letters; no such step is "
-                "declared.",
-                hint="Keep the step until these executions ended, their dead letters are resolved, "
-                "and a version without it is published. A step that was renamed keeps its type by "
-                f"@step({type_name!r}). One of another package is installed with that package.",
+                f"Workflow {slug!r} runs the step {type_name!r} in version {number}, which is "
+                "its latest version, or has running executions or open dead letters; no such "
+                "step is declared.",
+                hint=(
+                    "Keep the step until these executions have ended, their dead letters are "
+                    "resolved, and a version without it is published. A renamed step keeps its "
+                    f"type with @step({type_name!r}). If the step is from another package, "
+                    "install that package."
+                ),
                 id="valkyr.E030",
             )

@@ -91,7 +91,7 @@ class WorkflowInput:
         for one in parameters:
             if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD, one.POSITIONAL_ONLY):
                 raise TracingError(
-                    f"{self.name}: parameter {one} cannot be given by name", at=self._place
+                    f"{self.name}: parameter {one} cannot be passed by name", at=self._place
                 )
         shape = self._shapes[parameters[0].name] if len(parameters) == 1 else None
         annotated = parameters and parameters[0].annotation is not inspect.Parameter.empty

@@ -34,7 +34,7 @@ def publish_all() -> dict[str, CodeVersion]:
 
 
 def publish(workflow: PythonWorkflow[Any, Any]) -> CodeVersion:
-    """Publish one workflow; writes nothing if nothing changed. Raises as `publish_all`."""
+    """Publish one workflow, unless it did not change. Raises the same errors as `publish_all`."""
     return _published([workflow])[workflow.slug]
 
 
@@ -71,8 +71,8 @@ def _refuse_twice(workflows: Sequence[PythonWorkflow[Any, Any]]) -> None:
         first = origins.setdefault(workflow.slug, workflow.origin)
         if first != workflow.origin:
             raise UnpublishableError(
-                f"Both {first} and {workflow.origin} are the workflow {workflow.slug!r}; give one "
-                'of them another name: @workflow("…")'
+                f"Both {first} and {workflow.origin} have the workflow name "
+                f'{workflow.slug!r}; give one of them another name: @workflow("…")'
             )
 
 

@@ -62,12 +62,12 @@ class PythonWorkflow(Generic[P, R]):
         """Raise an error: a workflow must be started, or run as a step of another one."""
         if is_tracing():
             raise TracingError(
-                f"a workflow runs as a step by sub({self.__name__})(…); a plain function with "
-                "steps in it needs no @workflow to be called"
+                f"to run a workflow as a step, write sub({self.__name__})(…); to call a plain "
+                "function with steps, remove its @workflow"
             )
         raise TypeError(
-            f"{self.__name__} is a workflow: start it by {self.__name__}.start(…), or in a test by "
-            f"{self.__name__}.run_here(…)"
+            f"{self.__name__} is a workflow: start it with {self.__name__}.start(…), or in a "
+            f"test with {self.__name__}.run_here(…)"
         )
 
     @overload
@@ -127,7 +127,8 @@ class PythonWorkflow(Generic[P, R]):
     def _check(self) -> None:
         if _MODEL.fullmatch(self.slug) is None:
             raise TracingError(
-                f"a workflow's name is letters, digits, _ and -, at most 80; found {self.slug!r}",
+                "a workflow's name may contain letters, digits, _ and -, at most 80 "
+                f"characters; found {self.slug!r}",
                 at=self._place,
             )
         if inspect.iscoroutinefunction(self.function):

@@ -34,10 +34,10 @@ class Settled:
 
 
 def settle(redrive_id: UUID) -> Settled:
-    """Settle a redrive's ended items; stop it after too many failures, finish it with its last.
+    """Settle a redrive's ended items; stop it after too many failures, or finish it.
 
-    Each call checks the window after the last one, and restarts at the end, so that slow entries do
-    not block those behind them.
+    It is finished with its last item. Each call checks the window after the last one, and restarts
+    at the end, so that slow entries do not block those behind them.
     """
     with transaction.atomic():
         redrive = items.claimed(redrive_id)
@@ -90,7 +90,7 @@ def judge_step(  # noqa: PLR0911 - one line a case
         return None
     if undone:
         return Ended(item, ItemState.SKIPPED, "Its execution was rolled back.")
-    return Ended(item, ItemState.FAILED_AGAIN, "It failed, and its error edge was taken.")
+    return Ended(item, ItemState.FAILED_AGAIN, "It failed and took its error edge.")
 
 
 def judge_execution(item: int, again: UUID | None, execution: str) -> Ended | None:
@@ -167,7 +167,7 @@ def turn(seconds: float = TURN_SECONDS) -> Turn:
         try:
             found = carry_on(redrive_id, time.monotonic() + share)
         except Exception:
-            log.exception("redrive %s could not be carried on just now", redrive_id)
+            log.exception("redrive %s could not continue; it will be tried again", redrive_id)
         else:
             done.moved += found.moved
             done.more |= found.more

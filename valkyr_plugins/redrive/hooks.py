@@ -37,7 +37,7 @@ def _delete_items(redrives: Sequence[Any], most: int) -> int:
 def running(now: datetime) -> Iterator[Family]:
     """Return running redrives."""
     number = Redrive.objects.filter(busy=True, state=RedriveState.RUNNING)[:BOUND].count()
-    yield Family("valkyr_redrives_running", "Redrives under way.", number)
+    yield Family("valkyr_redrives_running", "Running redrives.", number)
 
 
 @receiver(groups_merged)

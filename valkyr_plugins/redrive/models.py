@@ -1,7 +1,7 @@
-"""Dead letters requeued together: the choice, the pace, the progress, and the results.
+"""Dead letters requeued together: the selection, the rate, the progress and the results.
 
-The engine may delete its rows after this plugin is removed while its tables remain. So the
-migration creates the foreign keys to the engine's tables, with database actions.
+If the plugin is removed, its tables remain, and the engine must still be able to delete its own
+rows. So the migration creates the foreign keys to the engine's tables with database actions.
 """
 
 from django.conf import settings
@@ -69,7 +69,7 @@ def sources(target: str) -> tuple[str, ...]:
 
 
 class Redrive(models.Model):
-    """A redrive; after a crash, no entry is left out or requeued twice.
+    """A redrive; after a crash, no entry is lost or requeued twice.
 
     `selection` is the original choice; the entries were frozen at its creation. `rate` is per
     second; `canary` is the number that is sent first; it stops when more than `stop_above` per cent

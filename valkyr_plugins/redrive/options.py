@@ -34,13 +34,13 @@ MAX_WINDOW = 1_000
 MOST = 100_000  # entries of one redrive
 MAX_VERSION_DIGITS = 9
 NEEDS_FORKS = (
-    "New executions are forks, which this installation lacks: its plugin timetravel is left out. "
+    "New executions are forks, which need the plugin timetravel. It is not installed here. "
     "Choose the scope STEP."
 )
 
 
 class InvalidRedrive(WithProblems):
-    """Such a redrive cannot be made."""
+    """The options of the redrive are not valid."""
 
     code = "invalid_redrive"
 
@@ -100,16 +100,16 @@ def _what(wish: RedriveOptions) -> Iterator[DefinitionProblem]:
     elif wish.scope not in scopes():
         yield DefinitionProblem("scope", "needs_plugin", NEEDS_FORKS)
     if wish.from_step and wish.scope != RedriveScope.FROM:
-        yield DefinitionProblem(
-            "fromStep", "needs_scope", "A step to begin with needs the scope FROM."
-        )
+        yield DefinitionProblem("fromStep", "needs_scope", "A first step requires the scope FROM.")
     if str(wish.version) != PINNED and wish.scope == RedriveScope.STEP:
-        text = "A step goes on in its execution, whose version stays; choose FROM or EXECUTION."
+        text = "With the scope STEP, the execution keeps its version; choose FROM or EXECUTION."
         yield DefinitionProblem("version", "needs_scope", text)
     if not _is_version(str(wish.version)):
         yield DefinitionProblem("version", "choice", f"Expected {PINNED}, {LATEST} or a number.")
     if wish.overrides is not None and not isinstance(wish.overrides, dict):
-        yield DefinitionProblem("overrides", "object", "A merge patch of inputs is a JSON object.")
+        yield DefinitionProblem(
+            "overrides", "object", ("A merge patch of inputs must be a JSON object.")
+        )
     if wish.overrides and wish.expression:
         yield DefinitionProblem(
             "expression", "either", "Give overrides or an expression, not both."

@@ -47,7 +47,7 @@ def problems(text: str) -> Iterator[DefinitionProblem]:
     for problem in found:
         yield DefinitionProblem("expression", problem.code, problem.message)
     for root in sorted({reference[0] for reference in template.references} - set(NAMES)):
-        text = f"{root!r} is not known here; there are: {', '.join(NAMES)}."
+        text = f"{root!r} is unknown here; known names: {', '.join(NAMES)}."
         yield DefinitionProblem("expression", "unknown_name", text)
 
 

@@ -58,7 +58,7 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any], where: str = "
     for name in [*old, *(name for name in new if name not in old)]:
         path = f"{where}{name}"
         if name not in new:
-            yield f"Task {path} is gone."
+            yield f"Task {path} was removed."
         elif name not in old:
             yield f"Task {path} is new."
         else:
@@ -78,7 +78,7 @@ def _of_task(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> 
     if bodies[0] and bodies[1]:
         yield from _changes(bodies[0], bodies[1], f"{path}[].")
     elif bodies[0] != bodies[1]:
-        yield f"Task {path} differs in body."
+        yield f"The body of task {path} differs."
 
 
 SAMPLES = 10

@@ -1,4 +1,4 @@
-"""The pace of a redrive, and when it stops by itself: pure decisions."""
+"""The rate of a redrive, and when it stops automatically: pure decisions."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -79,14 +79,14 @@ def reason_to_stop(standing: Standing) -> str | None:
     if _canaries_done(standing):
         found = _too_many(standing.recent, standing.stop_above or 0.0)
         if found:
-            return f"Of the {len(standing.recent)} sent first, {found}."
+            return f"Of the {len(standing.recent)} entries sent first, {found}."
     if standing.stop_above is None:
         return None
     last = standing.recent[-standing.stop_window :]
     if len(last) < min(SAMPLE, standing.stop_window):
         return None
     found = _too_many(last, standing.stop_above)
-    return f"Of the last {len(last)} that ended, {found}." if found else None
+    return f"Of the last {len(last)} entries that ended, {found}." if found else None
 
 
 def _canaries_done(standing: Standing) -> bool:

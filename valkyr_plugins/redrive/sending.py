@@ -39,7 +39,7 @@ BATCH = 100
 YIELDS = 2
 # CPU time for the expressions of a batch: one process drives the redrives of all workspaces.
 EXPRESSION_SECONDS = 0.1
-NOT_NEWEST = "The step has run again since, or a roll-back has made this run history."
+NOT_NEWEST = "The step has run again since, or the run was rolled back."
 
 
 @dataclass(slots=True)
@@ -83,8 +83,8 @@ def cannot_go(redrive: Redrive, item: Queued) -> str | None:
         return f"It was {item.resolution} meanwhile."
     if redrive.scope == RedriveScope.STEP and item.execution_state in OVER:
         return (
-            f"Its execution is {item.execution_state}; only a step of one that is RUNNING, PAUSED "
-            "or FAILED can run again. Redrive the whole execution instead."
+            f"Its execution is {item.execution_state}; a step can run again only if the "
+            "execution is RUNNING, PAUSED or FAILED. Redrive the whole execution instead."
         )
     return None
 
@@ -92,7 +92,7 @@ def cannot_go(redrive: Redrive, item: Queued) -> str | None:
 def patches_of(redrive: Redrive, queue: Sequence[Queued]) -> dict[UUID, patching.Patched]:
     """Return the patch of each entry's inputs; empty without changes.
 
-    If expressions take too long, later entries are left out, but never the first.
+    If expressions take too long, later entries are omitted, but never the first.
     """
     patcher = patching.patcher(redrive)
     if patcher is None:
@@ -145,8 +145,8 @@ def _refused(redrive: Redrive, patched: patching.Patched | None) -> str | None:
         return None
     if redrive.expression:
         # Its text may contain values, and all users read the reasons.
-        return "What the expression gives for it does not fit; the preview says why."
-    return f"The changed inputs do not fit: {'; '.join(patched.problems)}."
+        return "The expression's result for it is not valid; the preview gives the reason."
+    return f"The changed inputs are not valid: {'; '.join(patched.problems)}."
 
 
 def _send_together(
@@ -278,7 +278,7 @@ def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None) -> N
         object_id=redrive.pk,
     )
     if item.entry_id not in moved:
-        raise WrongState("It was resolved meanwhile.", Resolution.PENDING)
+        raise WrongState("It was resolved in the meantime.", Resolution.PENDING)
     items.send(redrive, [Sent(pk, None, made.pk) for pk, entry in together if entry in moved])
 
 

@@ -43,10 +43,12 @@ REPORTED = [
 # Separators in names: a bar in our own workers' names, a slash between a workspace and its runner.
 NAME = RegexValidator(
     r"\A[A-Za-z0-9][A-Za-z0-9._:@-]*\Z",
-    "Expected letters, digits, and . _ : @ - after the first.",
+    "Expected a letter or digit, then letters, digits and . _ : @ -",
 )
 
-CURRENCY = RegexValidator(r"\A([A-Z]{3})?\Z", "Expected three capitals, such as EUR, or nothing.")
+CURRENCY = RegexValidator(
+    r"\A([A-Z]{3})?\Z", ("Expected a three-letter code such as EUR, or nothing.")
+)
 
 
 class Seconds(serializers.FloatField):
@@ -65,7 +67,7 @@ class LeaseRequest(Body):
     runnerId = Text(
         max_length=100,
         validators=[NAME],
-        help_text="Its own name: letters, digits, and . _ : @ - after the first.",
+        help_text="The runner's name: a letter or digit, then letters, digits and . _ : @ -",
     )
     queues: Any = serializers.ListField(
         child=Text(max_length=100),
@@ -79,22 +81,24 @@ class LeaseRequest(Body):
         default=0,
         min_value=0,
         max_value=LONGEST_WAIT,
-        help_text="How long to wait for work.",
+        help_text="Seconds to wait for a run.",
     )
 
 
 class LeasedRun(RunSummary):
     """A run leased by a remote runner, with everything that the runner needs."""
 
-    inputs = Json(help_text="As the workflow renders them, secrets in place.")
+    inputs = Json(help_text="The rendered inputs, including secrets.")
     credential = Json(
-        allow_null=True, help_text="The fields of the credential the step names, if any."
+        allow_null=True, help_text="The fields of the step's credential, if it has one."
     )
-    leaseToken = serializers.CharField(help_text="To be shown with everything reported of it.")
-    timeoutSeconds = serializers.FloatField(help_text="How long it may take, from now.")
+    leaseToken = serializers.CharField(
+        help_text=("Send it with every heartbeat and report of this run.")
+    )
+    timeoutSeconds = serializers.FloatField(help_text="Seconds from now in which it must finish.")
     targetTimeoutSeconds = serializers.FloatField(
         allow_null=True,
-        help_text="How long a call of the step's target may take, where a rule says so.",
+        help_text="The time limit for a call to the step's target, if a circuit rule sets one.",
     )
     lastDetails = Json(
         source="heartbeat_details",
@@ -104,7 +108,7 @@ class LeasedRun(RunSummary):
 
     traceparent = serializers.CharField(
         allow_null=True,
-        help_text="The parent of the runner's own spans (W3C); null where nothing is traced.",
+        help_text="The parent of the runner's spans (W3C); null without tracing.",
     )
 
     class Meta(RunSummary.Meta):
@@ -119,7 +123,7 @@ class Heartbeat(Body):
 
     leaseToken = Text(max_length=200)
     details = Json(
-        required=False, allow_null=True, default=None, help_text="Kept for the next attempt."
+        required=False, allow_null=True, default=None, help_text="Stored for the next attempt."
     )
 
 
@@ -127,10 +131,10 @@ class Renewed(CamelCaseSerializer):
     """The state of the lease."""
 
     lease_until = serializers.DateTimeField(
-        allow_null=True, help_text="Null where the run is not wanted."
+        allow_null=True, help_text="Null if the run is no longer wanted."
     )
     wanted = serializers.BooleanField(
-        help_text="False once its execution was cancelled, ran out of time or was rolled back."
+        help_text="False if its execution was cancelled, timed out or was rolled back."
     )
 
 
@@ -162,7 +166,7 @@ class ExpenseShape(Body):
         allow_blank=True,
         max_length=3,
         validators=[CURRENCY],
-        help_text="Three capitals (ISO 4217); empty for the installation's own.",
+        help_text="A three-letter code (ISO 4217); empty for the installation's currency.",
     )
 
 
@@ -175,7 +179,7 @@ class Reports(Body):
         required=False,
         default=list,
         max_length=MAX_MODELS,
-        help_text="What the step spent, by model: counted against budgets and quotas on tokens.",
+        help_text="The step's costs by model; they count against budgets and quotas on tokens.",
     )
 
 
@@ -189,7 +193,7 @@ class Completion(Reports):
 class FailureReport(Reports):
     """The report of a failed step."""
 
-    error = Text(max_length=10_000, help_text="A sentence for people; no secrets.")
+    error = Text(max_length=10_000, help_text="A message for people, without secrets.")
     errorType: Any = serializers.ChoiceField(
         REPORTED, help_text="TRANSIENT and TIMEOUT are retried."
     )
@@ -199,14 +203,16 @@ class FailureReport(Reports):
         default=None,
         min_value=0,
         max_value=MAX_DELAY_SECONDS,
-        help_text="Seconds to wait at least before the next attempt.",
+        help_text="Minimum seconds before the next attempt.",
     )
     fingerprint = Text(
         required=False,
         default="",
         allow_blank=True,
         max_length=200,
-        help_text="What this kind of failure is called; those of one name are one failure group.",
+        help_text=(
+            "The name of this kind of failure; failures with the same name form one failure group."
+        ),
     )
 
 
@@ -262,7 +268,7 @@ class HeartbeatRun(Endpoint):
 
 
 class CompleteRun(Endpoint):
-    """A run that is completed."""
+    """Completes a run."""
 
     urgent = True
 

@@ -107,8 +107,8 @@ def _require_domain(email: str, sso: SingleSignOn) -> None:
     if not sso.domains or email.rpartition("@")[2].lower() in sso.domains:
         return
     raise Refused(
-        "Only people with a verified address at "
-        f"{' or '.join(sso.domains)} may sign in here, and your provider named none."
+        f"Only people with a verified address at {' or '.join(sso.domains)} can sign in here, "
+        "but your provider sent none."
     )
 
 
@@ -142,8 +142,8 @@ def _linked(claims: Mapping[str, Any], email: str, sso: SingleSignOn, request: A
 def _made(claims: Mapping[str, Any], email: str, sso: SingleSignOn, request: Any) -> Any:
     if not sso.create_users:
         raise Refused(
-            "There is no account for you here yet. Ask an administrator to run "
-            f"`manage.py link_sign_in <user name> {claims['sub'][:200]}`."
+            "You have no account here yet. Ask an administrator to run `manage.py "
+            f"link_sign_in <user name> {claims['sub'][:200]}`."
         )
     user = get_user_model().objects.create_user(
         _free_name(claims, sso.issuer),

@@ -20,8 +20,8 @@ from valkyr_plugins.sso.responses import ProviderTrouble, Refused, failed, landi
 log = logging.getLogger(__name__)
 BACKEND = "valkyr_plugins.sso.backends.SingleSignOnBackend"
 EXPIRED = (
-    "This sign-in took longer than ten minutes, was used already, or was begun in another browser. "
-    "Begin again."
+    "This sign-in took longer than ten minutes, was already used, or began in another "
+    "browser. Start again."
 )
 
 
@@ -82,24 +82,25 @@ class SocialAccounts(DefaultSocialAccountAdapter):
 
 def _page(request: HttpRequest, error: Any, exception: Any, context: dict[str, Any]) -> Any:
     if isinstance(exception, Refused):
-        return failed(request, 403, "You may not come in", str(exception))
+        return failed(request, 403, "You cannot sign in", str(exception))
     if isinstance(exception, ProviderTrouble | OAuth2Error | requests.RequestException):
         log.warning("Single sign-on failed: %s", str(exception)[:500])
         return failed(
             request,
             502,
-            "The identity provider did not let you in",
-            "It could not be reached, or its answer was not valid. Try again; if that does not "
-            "help, an administrator finds the reason in the web process's log.",
+            "The identity provider rejected the sign-in",
+            "The provider could not be reached, or its response was not valid. Try again. If "
+            "this does not help, an administrator can find the reason in the web process's "
+            "log.",
         )
     if error == AuthError.CANCELLED:
         return failed(request, 401, "You are not signed in", "The sign-in was cancelled.")
     if context.get("state") is None:
-        return failed(request, 400, "This sign-in is over", EXPIRED)
+        return failed(request, 400, "This sign-in has expired", EXPIRED)
     log.warning("Single sign-on: the provider answered error=%.100r", request.GET.get("error"))
     return failed(
         request,
         502,
-        "The identity provider did not let you in",
-        "It answered with an error. Try again, or ask the provider's administrator.",
+        "The identity provider rejected the sign-in",
+        "The provider returned an error. Try again, or ask the provider's administrator.",
     )

@@ -129,12 +129,12 @@ class Backend(BaseTaskBackend):
         if "ENQUEUE_ON_COMMIT" in self._params:
             yield checks.Warning(
                 f"{where}: ENQUEUE_ON_COMMIT has no effect here.",
-                hint="Tasks are part of the caller's transaction. Remove the setting.",
+                hint="Tasks are always part of the caller's transaction. Remove the setting.",
                 id="valkyr_task_backend.W001",
             )
         if queues := unserved(self.queues, options):
             yield checks.Info(
-                f"{where}: tasks of the queues {', '.join(queues)} wait for a worker of their own.",
+                f"{where}: tasks of the queues {', '.join(queues)} need their own worker.",
                 hint="Start one for each (docs/how-to/django-tasks.md), or map the queues to "
                 "'default' or 'io' in OPTIONS['queues'].",
                 id="valkyr_task_backend.I001",

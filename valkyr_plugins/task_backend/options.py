@@ -63,10 +63,10 @@ def queue_problem(name: str, options: TaskOptions) -> str:
     """Return why tasks cannot use a queue; "" if they can."""
     queue = options.queue(name)
     if queue in RESERVED:
-        return f"the queue {name!r} would be {queue!r}, which is the engine's own; choose another"
+        return f"the queue {name!r} would be {queue!r}, which the engine reserves; choose another"
     if QUEUE_NAME.fullmatch(queue) is None:
         return (
-            f"the queue {name!r} has to be at most 100 letters, digits, _ and -; give it another "
+            f"the queue {name!r} must have at most 100 letters, digits, _ and -; use another "
             "name, or map it in OPTIONS['queues']"
         )
     return ""

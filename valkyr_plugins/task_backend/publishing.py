@@ -93,8 +93,8 @@ def _workspace(slug: str | None) -> Workspace | None:
     found = Workspace.objects.filter(slug=slug).first()
     if found is None:
         raise NotFound(
-            f"TASKS names the workspace {slug!r} in OPTIONS['workspace'], which does not exist. "
-            "Create it in the admin, or leave the option out."
+            f"TASKS names the workspace {slug!r} in OPTIONS['workspace'], which does not "
+            "exist. Create it in the admin, or omit the option."
         )
     return found
 

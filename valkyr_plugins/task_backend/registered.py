@@ -17,8 +17,8 @@ def registered_task(path: str) -> AnyTask:
         found = import_string(path)
     except ImportError as error:
         raise InvalidTask(
-            f"There is no task {path!r}: {error}. A task that was moved or removed has to stay "
-            "importable until what was enqueued has ended."
+            f"There is no task {path!r}: {error}. Keep a moved or removed task importable "
+            "until all its enqueued tasks have ended."
         ) from error
     if not isinstance(found, Task):
         raise InvalidTask(
@@ -32,6 +32,6 @@ def check_registered(task: AnyTask) -> None:
     """Raise InvalidTask unless workers will find this task by its path."""
     if registered_task(task.module_path).func is not task.func:
         raise InvalidTask(
-            f"The path {task.module_path!r} leads to another task than the one enqueued. Give "
+            f"The path {task.module_path!r} leads to a task other than the enqueued one. Give "
             "each task function of a module its own name."
         )

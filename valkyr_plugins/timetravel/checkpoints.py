@@ -96,7 +96,7 @@ def begin(execution: WorkflowExecution, variables: dict[str, Any]) -> None:
     Checkpoint.objects.create(
         execution=execution,
         sequence=FIRST,
-        name="where it branched off",
+        name="the point where it branched off",
         step_path="",
         epoch=execution.epoch,
         variables=variables,

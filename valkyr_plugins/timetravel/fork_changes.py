@@ -51,7 +51,7 @@ def changed_variables(
     if unknown:
         known = f"The workflow declares: {', '.join(sorted(declared)) or 'no variables'}."
         raise InvalidFork(
-            "Some variables are not declared by the workflow.",
+            "The workflow does not declare some variables.",
             [
                 DefinitionProblem(
                     f"overrides.variables.{name}",
@@ -106,9 +106,10 @@ def _not_first(path: str, first: Iterable[str]) -> DefinitionProblem:
     return DefinitionProblem(
         f"overrides.steps.{path}",
         "not_first",
-        f"The fork does not begin with step {path}{f'; it begins with: {some}' if some else ''}. "
-        f"Fork from right before {path} to change its inputs. Behind an approval they cannot be "
-        "changed: the fork begins with the approval.",
+        "The fork does not begin with step "
+        f"{path}{f'; it begins with: {some}' if some else ''}. Fork from right before {path} "
+        "to change its inputs. After an approval they cannot be changed: the fork begins "
+        "with the approval.",
     )
 
 

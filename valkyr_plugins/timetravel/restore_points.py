@@ -19,7 +19,7 @@ from valkyr_plugins.timetravel.point_in_time import Point, holders, written
 
 DONE = Q(state__in=["SUCCESS", "SKIPPED"]) | Q(state="FAILED", outcome="error")
 MAX_NAMED = 10
-UNNAMED = "Ask somebody who may view the execution for the paths of its steps."
+UNNAMED = "Ask a user who may view the execution for the paths of its steps."
 
 
 class NoSuchPoint(ValkyrError):
@@ -59,8 +59,9 @@ def after_step(execution: WorkflowExecution, step_path: str, *, named: bool = Tr
     )
     if run is None:
         raise NoSuchPoint(
-            f"Step {step_path} of execution {execution.pk} did not succeed and was not skipped, "
-            f"so it is not a point to go back to. {_some(execution, DONE) if named else UNNAMED}"
+            f"Step {step_path} of execution {execution.pk} did not succeed and was not "
+            "skipped, so you cannot go back to it. "
+            f"{_some(execution, DONE) if named else UNNAMED}"
         )
     assert run.finished_at is not None
     return Point(run.finished_at, step_path, run.pk)
@@ -148,6 +149,6 @@ def _some(execution: WorkflowExecution, which: Q) -> str:
     )
     known = list(dict.fromkeys(paths))
     if not known:
-        return "There is no step yet that could be named."
+        return "No step can be named yet."
     more = ", and others" if len(known) > MAX_NAMED else ""
     return f"There are: {', '.join(known[:MAX_NAMED])}{more}."

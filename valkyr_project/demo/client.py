@@ -97,9 +97,9 @@ class Api:
             raise DemoError(NO_ANSWER.format(url=self.url, error=error)) from error
         if answer.status_code != 200:
             raise DemoError(
-                f"{self.url} refused to sign in {self._account['username']!r} "
-                f"({answer.status_code}). Set VALKYR_ADMIN_USERNAME and VALKYR_ADMIN_PASSWORD to "
-                "the account `make up` printed."
+                f"{self.url} rejected the sign-in of {self._account['username']!r} "
+                f"({answer.status_code}). Set VALKYR_ADMIN_USERNAME and VALKYR_ADMIN_PASSWORD "
+                "to the account that `make up` printed."
             )
         self._http.headers["Authorization"] = f"Bearer {answer.json()['access']}"
 
@@ -114,7 +114,7 @@ class Api:
         except httpx.TransportError as error:
             raise DemoError(NO_ANSWER.format(url=self.url, error=error)) from error
         if answer.is_error and answer.status_code not in allow:
-            raise DemoError(f"{method} {path} was answered {answer.status_code}: {_detail(answer)}")
+            raise DemoError(f"{method} {path} got {answer.status_code}: {_detail(answer)}")
         return answer
 
 

@@ -130,7 +130,7 @@ def _one_by_one(api: Api, workflow: str, orders: list[dict[str, Any]]) -> list[d
     again = api.execute(workflow, orders[0], f"demo-{stamp}-{first}")
     if again["id"] != started[0]["id"]:
         raise DemoError(f"{first} was sent twice with one Idempotency-Key and started twice.")
-    print(f"{first} was sent twice with one Idempotency-Key: it runs once.")
+    print(f"{first} was sent twice with one Idempotency-Key and runs once.")
     return started
 
 

@@ -44,11 +44,11 @@ def facts(
         Fact("executions succeeded", states["SUCCESS"], expected.succeeded),
         Fact("executions failed, waiting for a person", states["FAILED"], expected.dead.total()),
         Fact("steps done", _sum(metrics, "steps")),
-        Fact("steps tried again", _sum(metrics, "retries")),
+        Fact("steps retried", _sum(metrics, "retries")),
         *_dead_letters(progress.dead_letters, expected.dead),
         Fact("cards charged by the partner", ledger.done("charges"), expected.charged),
-        Fact("repeats it knew by their Idempotency-Key", ledger.repeats.total()),
-        Fact("pieces of work the partner did twice", ledger.doubled(), 0),
+        Fact("repeated requests recognised by their Idempotency-Key", ledger.repeats.total()),
+        Fact("operations that the partner did twice", ledger.doubled(), 0),
         Fact("refunds after a charge failed", ledger.done("refunds"), expected.refunded),
     ]
     if mails is not None:
@@ -80,7 +80,7 @@ def next_steps(stack: Stack, letters: list[dict[str, Any]], partner_stays: bool)
     """Return links to open next, and how to requeue a dead letter."""
     admin = f"{stack.url}/admin"
     parts = [
-        "What to look at next:",
+        "Where to look next:",
         "",
         f"  executions     {admin}/executions/workflowexecution/",
         f"  failures       {admin}/dlq/failuregroup/",
@@ -93,10 +93,12 @@ def next_steps(stack: Stack, letters: list[dict[str, Any]], partner_stays: bool)
         parts += ["", _requeue(stack, mended["id"])]
     parts += [
         "",
-        "  In the admin, `ship.main` needs no fixing: the carrier is awake again."
+        "  In the admin, requeue `ship.main` without changes: the carrier answers again."
         if partner_stays
-        else "  The partner stopped with this command, so a requeued step would find nobody; "
-        "`make demo ARGS=--stay` keeps it.",
+        else (
+            "  The partner stopped with this command, so a requeued step cannot reach it; `make "
+            "demo ARGS=--stay` keeps it running."
+        ),
     ]
     return "\n".join(parts)
 

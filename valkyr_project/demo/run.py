@@ -39,8 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demo; return 0 if all results were as expected, 1 if not, 130 if interrupted."""
     parser = argparse.ArgumentParser(
         prog="python -m valkyr_project.demo",
-        description="Drive the bundled order-import workflow with 200 orders, over real HTTP.",
-        epilog="VALKYR_HOME, PORT and FLOWER_PORT mean what they mean to `make up`.",
+        description="Run the included order-import workflow with 200 orders, over HTTP.",
+        epilog="VALKYR_HOME, PORT and FLOWER_PORT have the same meaning as for `make up`.",
     )
     parser.add_argument("--stay", action="store_true", help="keep the partner until Ctrl-C")
     asked = parser.parse_args(arguments)
@@ -66,10 +66,10 @@ def _run(*, stay: bool) -> int:
         partner.start()
         good = _tell(stack, partner, stays=stay or stack.started_here)
         if stack.started_here:
-            print("\nThe stack and the partner run on; Ctrl-C stops both.", flush=True)
+            print("\nThe stack and the partner continue to run; Ctrl-C stops both.", flush=True)
             stack.stay()
         elif stay:
-            print("\nThe partner runs on; Ctrl-C stops it.", flush=True)
+            print("\nThe partner continues to run; Ctrl-C stops it.", flush=True)
             _until_interrupted()
         return 0 if good else 1
     finally:

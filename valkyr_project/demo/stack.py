@@ -88,7 +88,7 @@ def _await_ready(folder: Path, child: "subprocess.Popen[bytes] | None") -> Stack
                 child,
             )
         if child is not None and child.poll() is not None:
-            raise DemoError("Valkyr did not start; what went wrong stands above.")
+            raise DemoError("Valkyr did not start; the cause is printed above.")
         if child is None and home.running(folder) is None:
             raise DemoError(f"The stack in {folder} stopped. Run `make demo` again.")
         time.sleep(0.2)

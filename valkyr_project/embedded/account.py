@@ -82,5 +82,5 @@ def server_account() -> Account:
     raise ServerError(
         f"PostgreSQL does not run as root, and none of the accounts {', '.join(CANDIDATES)} "
         "exists. Run as an ordinary user, add one of them (useradd --system valkyr), or set "
-        "DATABASE_URL and REDIS_URL to servers of your own."
+        "DATABASE_URL and REDIS_URL to your own servers."
     )

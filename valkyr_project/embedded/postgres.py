@@ -173,7 +173,8 @@ class Postgres:
         )
         if done.returncode != 0 or "ERROR:" in done.stdout:
             name = Path(command[0]).name
-            raise ServerError(f"{name} could not make a database in {data}:\n{done.stdout[-2000:]}")
+            said = done.stdout[-2000:]
+            raise ServerError(f"{name} could not create a database in {data}:\n{said}")
 
     def _drop_foreign_pid_file(self) -> None:
         """Remove a stale postmaster.pid whose number now belongs to another program.

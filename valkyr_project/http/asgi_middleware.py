@@ -43,7 +43,7 @@ class Gate:
         else:
             await self._app(scope, body.receive, body.unless_too_large(send))
         if body.too_large:
-            detail = f"The body is too large; at most {self._limit:,} bytes are taken."
+            detail = f"The body is too large; at most {self._limit:,} bytes are accepted."
             end = (b"connection", b"close")
             await refuse(send, 413, "Content Too Large", "body_too_large", detail, end)
 

@@ -22,7 +22,7 @@ EARLIEST, LATEST = 1, 5
 
 SHED = Counter(
     "valkyr_http_requests_shed_total",
-    "Requests answered 503 because the process had more of them than it can answer.",
+    "Requests answered with 503 because the process had too many.",
 )
 
 
@@ -59,8 +59,8 @@ async def shed(send: Send) -> None:
     """Return the response to a request that got no slot."""
     seconds = random.randint(EARLIEST, LATEST)  # noqa: S311 - no secret
     detail = (
-        "This server has more requests than it can answer just now. Nothing was changed; send the "
-        f"request again in {seconds} s."
+        "This server has too many requests. Nothing was changed. Send the request again in "
+        f"{seconds} s."
     )
     again = (b"retry-after", str(seconds).encode())
     await refuse(send, 503, "Service Unavailable", "overloaded", detail, again)

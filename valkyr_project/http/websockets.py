@@ -71,7 +71,9 @@ class Sockets:
         if request is None:
             return refusal or HttpResponse(status=400)
         if not await sync_to_async(_settle_cookies)(request):
-            return HttpResponse(status=403, reason="Cookies count from this host's pages alone.")
+            return HttpResponse(
+                status=403, reason=("Cookies are accepted only from pages of this host.")
+            )
         return await self._handler.run_get_response(request)
 
 

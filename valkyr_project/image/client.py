@@ -116,7 +116,7 @@ class ProcessImage:
 
     def last_lines(self) -> str:
         """Return the launcher's last output."""
-        return self._log.read_text(errors="replace")[-3000:].strip() or "(it said nothing)"
+        return self._log.read_text(errors="replace")[-3000:].strip() or "(no output)"
 
     def close(self) -> None:
         """End the launcher and its remaining processes."""

@@ -88,7 +88,7 @@ class ElectedScheduler(DatabaseScheduler):
                 "SELECT pg_try_advisory_lock(%s)", [AdvisoryLock.BEAT_ELECTION]
             ).fetchone()
         except psycopg.Error as error:
-            log.warning("beat cannot reach the database (%s); it does not tick", error)
+            log.warning("beat cannot reach the database (%s); it sends no tasks", error)
             self._session = None
             self._elected = False
             time.sleep(0.2)

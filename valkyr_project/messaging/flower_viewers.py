@@ -81,7 +81,7 @@ class FlowerWatch:
             await IOLoop.current().run_in_executor(None, order)
         except (OSError, OperationalError) as error:
             self.viewers.told_at = float("-inf")
-            log.warning("workers could not be told whether to report to Flower (%s)", error)
+            log.warning("workers could not be notified whether to report to Flower (%s)", error)
 
 
 def watch(app: Celery) -> None:

@@ -52,11 +52,11 @@ class Everything(Collector):
         yield from metric_values.registry().collect()
         yield from DATABASE.collect()
         yield GaugeMetricFamily(
-            "valkyr_live_viewers", "Who watches live through this web process.", PLACES.taken()
+            "valkyr_live_viewers", "Live viewers of this web process.", PLACES.taken()
         )
         yield GaugeMetricFamily(
             "valkyr_http_requests_waiting",
-            "Requests that wait until this web process has fewer; some of them are shed.",
+            "Requests that wait in this web process because it has too many.",
             load_shedding.places().waiting,
         )
 
@@ -70,8 +70,8 @@ def scrape(request: HttpRequest) -> HttpResponse:
         answer = HttpResponse(generate_latest(Everything()), content_type=CONTENT_TYPE_LATEST)
     else:
         sentence = (
-            "Send VALKYR_METRICS_TOKEN as a bearer token, or ask from a network that "
-            "VALKYR_METRICS_NETWORKS names.\n"
+            "Send VALKYR_METRICS_TOKEN as a bearer token, or use a network in "
+            "VALKYR_METRICS_NETWORKS.\n"
         )
         answer = HttpResponse(sentence, status=401, content_type="text/plain; charset=utf-8")
         answer.headers["WWW-Authenticate"] = 'Bearer realm="metrics"'

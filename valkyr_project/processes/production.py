@@ -51,13 +51,13 @@ def warnings(one: Installation) -> list[str]:
     found = [text for name, url in one.addresses.items() for text in _passwords(name, url)]
     if one.https and not one.proxies:
         found.append(
-            "VALKYR_TRUSTED_PROXIES is not set, but VALKYR_HTTPS is: to the audit trail and the "
-            "rate limits everybody has the proxy's address. Set the proxy's address."
+            "VALKYR_TRUSTED_PROXIES is not set, but VALKYR_HTTPS is: the audit trail and the "
+            "rate limits see only the proxy's address. Set it to the proxy's address."
         )
     if one.allow_http and not one.https and not one.local:
         found.append(
-            "VALKYR_ALLOW_HTTP is 1: passwords, tokens and cookies can be read on their way. Put a "
-            "proxy that ends TLS in front, then set VALKYR_HTTPS=1."
+            "VALKYR_ALLOW_HTTP is 1: passwords, tokens and cookies are sent unencrypted. Put "
+            "a proxy that terminates TLS in front, then set VALKYR_HTTPS=1."
         )
     return found
 
@@ -82,8 +82,8 @@ def _hosts(one: Installation) -> Iterable[str]:
     for host in one.hosts:
         if "*" in host or not host.strip("."):
             yield (
-                f"VALKYR_ALLOWED_HOSTS holds {host!r}, which lets a request choose the host it is "
-                "answered for (and so the addresses in its pages). Name the hosts."
+                f"VALKYR_ALLOWED_HOSTS holds {host!r}, so a request can choose the host in "
+                "generated addresses. Name the hosts."
             )
 
 
@@ -91,7 +91,8 @@ def _debug(one: Installation) -> Iterable[str]:
     if one.debug and not one.local:
         yield (
             "VALKYR_DEBUG is 1 with a host that others can reach (VALKYR_ALLOWED_HOSTS is "
-            f"{','.join(one.hosts)}): error pages would show settings and data. Set VALKYR_DEBUG=0."
+            f"{','.join(one.hosts)}): error pages would show settings and data. Set "
+            "VALKYR_DEBUG=0."
         )
 
 
@@ -99,8 +100,8 @@ def _keys(one: Installation) -> Iterable[str]:
     if one.insecure_key:
         if not one.local:
             yield (
-                "VALKYR_INSECURE_KEY is 1 with a host that others can reach: anybody could sign "
-                "sessions. Unset it and set VALKYR_SECRET_KEY."
+                "VALKYR_INSECURE_KEY is 1 with a host that others can reach: sessions could "
+                "be forged. Unset it and set VALKYR_SECRET_KEY."
             )
         return
     named = [("VALKYR_SECRET_KEY", one.secret_key)]
@@ -116,7 +117,7 @@ def _keys(one: Installation) -> Iterable[str]:
 
 def _fault(key: str) -> str:
     if any(known in key.lower() for known in KNOWN_KEYS):
-        return "is one that is known from somewhere"
+        return "is publicly known"
     if len(key) < SHORTEST_KEY:
         return f"has {len(key)} characters"
     if len(set(key)) < FEWEST_CHARACTERS:
@@ -128,9 +129,9 @@ def _http(one: Installation) -> Iterable[str]:
     if not (one.https or one.allow_http or one.local):
         yield (
             "VALKYR_HTTPS is 0 with a host that others can reach (VALKYR_ALLOWED_HOSTS is "
-            f"{','.join(one.hosts)}): passwords and cookies would travel readable. Put a proxy "
-            "that ends TLS in front and set VALKYR_HTTPS=1, or set VALKYR_ALLOW_HTTP=1 to accept "
-            "that."
+            f"{','.join(one.hosts)}): passwords and cookies would be sent unencrypted. Put a "
+            "proxy that terminates TLS in front and set VALKYR_HTTPS=1, or accept this with "
+            "VALKYR_ALLOW_HTTP=1."
         )
 
 
@@ -144,11 +145,12 @@ def _password(name: str, url: str) -> Iterable[str]:
     parts = urlsplit(url)
     password = unquote(parts.password or "")
     if password.lower() in KNOWN_PASSWORDS or (password and password == parts.username):
-        yield f"{name} has a password that everybody tries first. Choose a random one."
+        yield f"{name} has a common password. Choose a random one."
     elif not password and parts.hostname and not is_local(parts.hostname) and not _has_key(url):
         yield (
-            f"{name} names a server elsewhere ({parts.hostname}) without a password. Anyone who "
-            "reaches it could read everything. Set one, or keep that network to yourself."
+            f"{name} names a server on another machine ({parts.hostname}) without a password. "
+            "Anyone who can reach it can read all data. Set a password, or isolate that "
+            "network."
         )
 
 

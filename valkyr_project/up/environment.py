@@ -21,7 +21,10 @@ from valkyr_project.up.options import Options, UpError
 SECRETS_FILE = "secrets.env"
 KEY_FILE = "installation.key"
 KEY_GIVEN = ("VALKYR_KEY_FILE", "VALKYR_KEY", "VALKYR_KEY_URI")
-HEADER = "# Made by `make up` at its first start. Who reads this can sign in and forge sessions.\n"
+HEADER = (
+    "# Created by `make up` at its first start. Anyone who can read this file can sign in and "
+    "forge sessions.\n"
+)
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ def _is_private(path: Path) -> bool:
     except FileNotFoundError:
         return False
     if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid():
-        raise UpError(f"{path} must be a plain file of this user's; found something else.")
+        raise UpError(f"{path} must be a regular file owned by this user.")
     path.chmod(0o600)
     return True
 

@@ -45,7 +45,7 @@ def open_home(path: Path) -> Home:
     except OSError as error:
         raise UpError(
             f"The data folder {path} cannot be used: {error.strerror}. Set VALKYR_HOME to a "
-            "folder you may write to."
+            "folder that you can write to."
         ) from None
     if not _locked(lock):
         lock.close()

@@ -77,7 +77,7 @@ class Output:
 
 
 def say(text: str = "") -> None:
-    """Print a line of the supervisor's own; a closed terminal does not stop it."""
+    """Print a line of the supervisor; a closed terminal does not stop the supervisor."""
     try:
         print(text, flush=True)
     except OSError:

@@ -32,8 +32,8 @@ def require_free(port: int, variable: str) -> None:
             probe.bind(("127.0.0.1", port))
         except PermissionError:
             raise UpError(
-                f"Port {port} ({variable}) may not be used by this account. "
-                f"Set {variable} to a number above 1023."
+                f"This account may not use port {port} ({variable}). Set {variable} to a "
+                "number above 1023."
             ) from None
         except OSError:
             raise UpError(
@@ -110,7 +110,7 @@ def _run(options: Options, home: Home, stop_request: StopRequest, begin: float) 
             supervisor.watch()
         finally:
             stop_request.wanted = True
-            say("\nStopping (workers finish what they run; Ctrl-C again does not wait)")
+            say("\nStopping (workers finish their steps; press Ctrl-C again to stop at once)")
             supervisor.stop()
             output.close()
     finally:

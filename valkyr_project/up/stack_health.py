@@ -10,7 +10,7 @@ from executions.health.parts import HealthFinding, Session, register
 from valkyr_project.up.failing_processes import VARIABLE, supervised
 
 NAME = "processes"
-EXPECTED = "every process of the stack stays up"
+EXPECTED = "every process of the stack runs"
 
 
 def processes(session: Session) -> HealthFinding:

@@ -223,7 +223,7 @@ class Supervisor:
             if time.monotonic() > notice_at:
                 notice_at += PATIENCE_SECONDS
                 missing = ", ".join(sorted(set(self._children) - self._ready))
-                say(f"Still waiting for {missing}; what they say is in the logs folder.")
+                say(f"Still waiting for {missing}; see their logs in the logs folder.")
         return True
 
     def watch(self) -> None:
@@ -281,18 +281,18 @@ class Supervisor:
         pause = restarts.after(time.monotonic() - self._children[name].started_at)
         self._due[name] = time.monotonic() + pause
         if not restarts.failing:
-            say(f"{name} ended ({_ending(code)}); starting it again in {pause:.0f} s.")
+            say(f"{name} ended ({_ending(code)}); it restarts in {pause:.0f} s.")
             return
         if name == "web" and name not in self._ready:
             raise UpError(
-                f"web keeps ending right after its start ({_ending(code)}), so everything was "
+                f"web ends right after each start ({_ending(code)}), so everything was "
                 f"stopped. Its last lines:\n{self._output.last_lines(name)}"
             )
         if self._failing.add(name, _ending(code)):
             say(
-                f"{name} keeps ending right after its start ({_ending(code)}). It is started again "
-                f"every {LONGEST_PAUSE:.0f} s; everything else stays up. Its last lines:\n"
-                f"{self._output.last_lines(name)}"
+                f"{name} ends right after each start ({_ending(code)}). It restarts every "
+                f"{LONGEST_PAUSE:.0f} s; the other processes continue. Its last "
+                f"lines:\n{self._output.last_lines(name)}"
             )
 
     def _note_recovered(self) -> None:
@@ -300,7 +300,7 @@ class Supervisor:
             child = self._children[name]
             if child.alive() and self._restarts[name].settled(time.monotonic() - child.started_at):
                 self._failing.remove(name)
-                say(f"{name} stays up again.")
+                say(f"{name} runs again.")
 
     def _start_due(self) -> None:
         now = time.monotonic()
@@ -317,8 +317,8 @@ class Supervisor:
             restarts.after(server.uptime())
             name = type(server).__name__
             if restarts.failing:
-                raise UpError(f"{name} keeps ending. Its last lines:\n{server.last_lines()}")
-            say(f"{name} ended unexpectedly; starting it again.")
+                raise UpError(f"{name} ends repeatedly. Its last lines:\n{server.last_lines()}")
+            say(f"{name} ended unexpectedly; it restarts.")
             try:
                 server.start()
             except ServerError as error:
@@ -330,8 +330,10 @@ class Supervisor:
         restarts = self._restarts["image"]
         restarts.after(self._image.uptime())
         if restarts.failing:
-            raise UpError(f"The process image keeps ending. It says:\n{self._image.last_lines()}")
-        say("The process image ended unexpectedly; starting it again, and what it held.")
+            raise UpError(
+                f"The process image ends repeatedly. Its last lines:\n{self._image.last_lines()}"
+            )
+        say("The process image ended unexpectedly; it restarts with its processes.")
         self._image.launch(self._environment)
         self._begin_asking()
 

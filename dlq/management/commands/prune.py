@@ -29,7 +29,7 @@ def of_tally(tally: PruningTally, *, bytes_: int | None = None) -> Iterator[str]
     parts = "".join(f", {number:,} {part}" for part, number in tally.parts.items() if number)
     span = f", from {tally.first:%Y-%m-%d} to {tally.last:%Y-%m-%d}" if _spans(tally) else ""
     size = f", about {filesizeformat(bytes_)}".replace("\xa0", " ") if bytes_ else ""
-    more = " (time was over: there is more)" if tally.more else ""
+    more = " (time limit reached: rows remain)" if tally.more else ""
     yield f"{tally.kind:<14}{tally.rows:>12,}{parts}{span}{size}{more}"
     for reason, number in tally.kept.most_common():
         yield f"{'':<14}{number:>12,} stay: {reason}"
@@ -48,11 +48,11 @@ examples:
   manage.py prune --older-than 30d --state SUCCESS --workspace finance --dry-run
   manage.py prune --what executions,logs --max-seconds 600
 
-Without --older-than the settings say how long what is kept (VALKYR_KEEP_* in
+Without --older-than, the settings decide how long rows are kept (VALKYR_KEEP_* in
 docs/reference/configuration.md).
-Open and pinned dead letters stay in any case, with their executions, and so does what belongs to
-something that is under way. Ctrl-C or SIGTERM ends it after the transaction at hand; the next run
-goes on.
+Open and pinned dead letters are always kept, with their executions and with rows that belong to
+running work. Ctrl-C or SIGTERM ends the command after the current transaction; the next run
+continues.
 
 exit codes: 0 all done, 1 refused, 3 stopped by Ctrl-C or --max-seconds with more to do
 """
@@ -61,7 +61,7 @@ exit codes: 0 all done, 1 refused, 3 stopped by Ctrl-C or --max-seconds with mor
 class Command(BaseCommand):
     """Prints a line for each kind: rows deleted, from when to when, and why others are kept."""
 
-    help = "Delete what is past its time: executions, dead letters and what belongs to them."
+    help = "Delete rows past their retention: executions, dead letters and related rows."
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """Return the parser, with examples below its options."""
@@ -72,19 +72,24 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options for the selection and the pace."""
         names = ", ".join(kind.replace(" ", "-") for kind in pruning.kinds())
-        parser.add_argument("--dry-run", action="store_true", help="say what would go, no more")
+        parser.add_argument("--dry-run", action="store_true", help="preview only; delete nothing")
         parser.add_argument(
-            "--older-than", type=_days, metavar="30d", help="in place of the settings; h, d or w"
+            "--older-than",
+            type=_days,
+            metavar="30d",
+            help=("age limit instead of the settings'; in h, d or w"),
         )
         parser.add_argument(
             "--state", type=_states, metavar="SUCCESS", default=frozenset(),
-            help="executions that ended so, and what belongs to them; several with commas",
+            help="final states of executions, separated by commas",
         )  # fmt: skip
-        parser.add_argument("--workspace", metavar="SLUG", help="of this workspace alone")
-        parser.add_argument("--workflow", metavar="SLUG", help="of this workflow (--workspace too)")
+        parser.add_argument("--workspace", metavar="SLUG", help="only in this workspace")
+        parser.add_argument(
+            "--workflow", metavar="SLUG", help=("only of this workflow; requires --workspace")
+        )
         parser.add_argument(
             "--what", type=_kinds, metavar="KINDS", default=pruning.kinds(),
-            help=f"some of {names}, with commas; all unless given",
+            help=f"kinds of rows, separated by commas: {names}; default: all",
         )  # fmt: skip
         parser.add_argument(
             "--batch", type=_number, default=500, metavar="N", help="rows a transaction (500)"
@@ -94,7 +99,7 @@ class Command(BaseCommand):
             type=_number,
             default=FOR_EVER,
             metavar="S",
-            help="stop after this time",
+            help="stop after this number of seconds",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -46,10 +46,10 @@ MAX_CACHE_SECONDS = 31_536_000  # 365 days
 
 _WITH: Schema = {
     "type": "object",
-    "description": "The module's inputs; strings may hold {{ expressions }}.",
+    "description": "The module's inputs; strings may contain {{ expressions }}.",
 }
 _RETRY: Schema = {
-    "description": "The name of a retry policy, or values of your own.",
+    "description": "The name of a retry policy, or your own values.",
     "if": {"type": "object"},
     "then": {"$ref": "#/$defs/retryValues"},
     "else": {
@@ -59,15 +59,15 @@ _RETRY: Schema = {
     },
 }
 _RETRY_VALUES = an_object(
-    "A policy of your own; what is left out is the standard policy's.",
+    "Your own policy; omitted values are those of the standard policy.",
     {
-        "maxAttempts": whole("Attempts in all, the first included.", 1, MAX_ATTEMPTS),
+        "maxAttempts": whole("The total number of attempts, including the first.", 1, MAX_ATTEMPTS),
         "baseSeconds": number(
             "Delay before the second attempt; doubles each time.", 0, MAX_DELAY_SECONDS
         ),
         "maxSeconds": {
             "type": ["number", "null"],
-            "description": "Cap of a delay, its jitter included; null for none.",
+            "description": "Maximum delay, including the jitter; null for no maximum.",
             "minimum": 0,
             "maximum": MAX_DELAY_SECONDS,
         },
@@ -82,19 +82,21 @@ _RETRY_VALUES = an_object(
         },
         "timeouts": {
             "type": "boolean",
-            "description": "Whether a time-out is tried again; true unless given.",
+            "description": "Whether a timeout is retried; default: true.",
         },
     },
 )
 _RUNNING: Schema = {
     "retry": _RETRY,
-    "timeoutSeconds": number("A step's time-out in seconds.", 0.1, MAX_STEP_SECONDS),
+    "timeoutSeconds": number("A step's timeout in seconds.", 0.1, MAX_STEP_SECONDS),
     "circuitWaitSeconds": number(
-        "How long a step may be held back while its target rests.", 0, MAX_CIRCUIT_WAIT_SECONDS
+        "How long a step can be held while its target's circuit is open.",
+        0,
+        MAX_CIRCUIT_WAIT_SECONDS,
     ),
     "queue": text("Overrides the module's queue.", 100, pattern=QUEUE),
     "credential": text(
-        "The name of a credential of the workspace, where the module takes one.",
+        "The name of a credential of the workspace, if the module takes one.",
         80,
         pattern=CREDENTIAL_NAME,
     ),
@@ -103,19 +105,19 @@ _RUNNING: Schema = {
             "Reuse the result of an equal step of an earlier execution; null for never.",
             {
                 "scope": choice(
-                    "Whose results: this workflow's, or any workflow's of the workspace; "
-                    "workflow unless given.",
+                    "Whose results are reused: this workflow's, or those of any workflow in "
+                    "the workspace; default: workflow.",
                     ["workflow", "workspace"],
                 ),
-                "ttlSeconds": number("How old a result may be.", 1, MAX_CACHE_SECONDS),
+                "ttlSeconds": number("Maximum age of a result, in seconds.", 1, MAX_CACHE_SECONDS),
             },
             ("ttlSeconds",),
         )
     ),
 }
 _UNDO = an_object(
-    "The step that undoes the task: it runs when the execution fails for good, times out or is "
-    "cancelled after the task succeeded. Its templates read the task's own output too.",
+    "The step that undoes the task: it runs if the execution fails permanently, times out or "
+    "is cancelled after the task succeeded. Its templates can also read the task's output.",
     {
         "use": text("The module's type, such as http.request.", 100, minLength=1),
         "with": _WITH,
@@ -138,12 +140,12 @@ _TASK = an_object(
     "One module, or a chain of modules run one after another.",
     {
         "id": slug("Unique in its body; templates read tasks.<id>.output."),
-        "name": text("What people see.", 200),
+        "name": text("The title that users see.", 200),
         "use": text("The type of the task's only module, such as http.request.", 100, minLength=1),
         "with": _WITH,
         "modules": {
             "type": "array",
-            "description": "A chain of modules; {{ previous }} is the output of the one before.",
+            "description": "A chain of modules; {{ previous }} is the output of the previous one.",
             "minItems": 1,
             "maxItems": MAX_MODULES,
             "items": {"$ref": "#/$defs/module"},
@@ -153,7 +155,7 @@ _TASK = an_object(
         "undo": {"$ref": "#/$defs/undo"},
         "join": {
             "type": "string",
-            "description": "Start when any edge into the task was taken, or only if all were.",
+            "description": "Start if any edge into the task was taken, or only if all were taken.",
             "enum": ["any", "all"],
         },
         "after": {
@@ -175,7 +177,9 @@ _EDGE = an_object(
         "to": {"type": "string", "description": "The id of a task."},
         "on": {
             "type": ["string", "boolean"],
-            "description": "The outcome; success unless given. Gates need it; error is any task's.",
+            "description": (
+                "The outcome; default: success. Branching modules require it; every task has error."
+            ),
             "minLength": 1,
             "maxLength": 100,
         },
@@ -185,18 +189,18 @@ _EDGE = an_object(
 )
 _TASKS: Schema = {
     "type": "array",
-    "description": "The steps of the work, in any order.",
+    "description": "The tasks, in any order.",
     "maxItems": MAX_TASKS,
     "items": {"$ref": "#/$defs/task"},
 }
 _EDGES: Schema = {
     "type": "array",
-    "description": "What comes after what.",
+    "description": "The edges between tasks.",
     "maxItems": MAX_EDGES,
     "items": {"$ref": "#/$defs/edge"},
 }
 _BODY = an_object(
-    "What a container runs: for each iteration of a loop, for each item of a map.",
+    "The tasks that a container runs for each iteration of a loop or each item of a map.",
     {"tasks": _TASKS, "edges": _EDGES, "ui": UI},
     ("tasks",),
 )
@@ -209,20 +213,22 @@ WORKFLOW_SCHEMA: Mapping[str, Any] = {
         {
             "schema": {"const": SCHEMA_VERSION, "description": "The version of this format."},
             "name": text("The workflow's name.", 200, minLength=1),
-            "description": text("What it is for.", 10_000),
+            "description": text("The purpose of the workflow.", 10_000),
             "input": {"type": "object", "description": "JSON Schema of the trigger payload."},
             "variables": {
                 "type": "object",
                 "description": "Execution variables and their defaults.",
                 "propertyNames": {"pattern": VARIABLE_NAME, "maxLength": 100},
             },
-            "output": {"description": "What the execution returns; may hold {{ expressions }}."},
+            "output": {
+                "description": ("The output of the execution; may contain {{ expressions }}.")
+            },
             "settings": {"$ref": "#/$defs/settings"},
             "tasks": _TASKS,
             "edges": _EDGES,
             "triggers": {
                 "type": "array",
-                "description": "What starts the workflow by itself.",
+                "description": "The triggers that start the workflow.",
                 "maxItems": MAX_TRIGGERS,
                 "items": {"$ref": "#/$defs/trigger"},
             },
@@ -270,19 +276,19 @@ _BOUNDS = {
 _PATTERNS = {
     SLUG: (
         "bad_slug",
-        "use letters, digits, _ and -, starting with none of the latter",
+        "use letters, digits, _ and -, beginning with a letter or digit",
     ),
     QUEUE: (
         "bad_slug",
-        "use letters, digits, _, - and dots, starting with a letter, a digit or _",
+        "use letters, digits, _, - and dots, beginning with a letter, a digit or _",
     ),
     VARIABLE_NAME: (
         "bad_name",
-        "a variable's name is letters, digits and _, starting with no digit",
+        "a variable's name has letters, digits and _, and does not begin with a digit",
     ),
     CREDENTIAL_NAME: (
         "bad_name",
-        "a credential's name is small letters, digits and _, starting with a letter",
+        "a credential's name has lower-case letters, digits and _, beginning with a letter",
     ),
 }
 SHOWN_CHARACTERS = 60

@@ -68,20 +68,20 @@ MAX_CHECKPOINTS = 100
 MAX_WORKFLOW_SLUG = 80
 
 _CONCURRENCY = an_object(
-    "How many executions with the same key are under way at once; null for any number.",
+    "Maximum concurrent executions with the same key; null for no limit.",
     {
         "key": text("A template over `input`, such as {{ input.customerId }}.", 10_000),
-        "limit": whole("How many at once; 1 unless given.", 1, MAX_KEY_HOLDERS),
+        "limit": whole("Maximum number at once; default: 1.", 1, MAX_KEY_HOLDERS),
         "onConflict": choice(
-            "What happens to one too many: it waits, is refused, or the earlier ones are "
-            "cancelled; queue unless given.",
+            "The effect on an execution over the limit: it waits, is rejected, or the earlier "
+            "executions are cancelled; default: queue.",
             ["queue", "reject", "cancelPrevious"],
         ),
     },
     ("key",),
 )
 _ON_FAILURE = an_object(
-    "What is started when an execution fails; null for nothing.",
+    "The workflow that starts when an execution fails; null for none.",
     {
         "workflow": slug(
             "The slug of a workflow of the same workspace; its payload describes the failure.",
@@ -91,13 +91,15 @@ _ON_FAILURE = an_object(
     ("workflow",),
 )
 _CHECKPOINT = an_object(
-    "When the engine takes checkpoints by itself; what is left out is the installation's.",
+    "When the engine takes checkpoints; omitted values are those of the installation.",
     {
-        "enabled": yes_or_no("Whether it takes any."),
+        "enabled": yes_or_no("Whether checkpoints are taken."),
         "everySteps": whole("Number of steps between two checkpoints.", 1, MAX_CHECKPOINT_STEPS),
         "onLoop": yes_or_no("Before a loop's body and after each iteration."),
-        "onGate": yes_or_no("After each task that decides where to go on."),
-        "keep": whole("How many are kept; the oldest go first.", 1, MAX_CHECKPOINTS),
+        "onGate": yes_or_no("After each branching task."),
+        "keep": whole(
+            "The number of checkpoints to keep; the oldest are deleted first.", 1, MAX_CHECKPOINTS
+        ),
     },
 )
 SETTINGS: Schema = an_object(
@@ -109,13 +111,13 @@ SETTINGS: Schema = an_object(
             "minimum": 1,
             "maximum": MAX_EXECUTION_SECONDS,
         },
-        "priority": whole("0 (last) to 9 (first); 5 unless given.", 0, 9),
+        "priority": whole("0 (last) to 9 (first); default: 5.", 0, 9),
         "concurrency": or_null(_CONCURRENCY),
         "onFailure": or_null(_ON_FAILURE),
         "checkpoint": _CHECKPOINT,
         "compensation": choice(
             "Whether a failed execution is undone at once, or keeps its dead letters until a "
-            "person undoes it; automatic unless given. One that is cancelled or times out is "
+            "person undoes it; default: automatic. A cancelled or timed-out execution is "
             "always undone at once.",
             ["automatic", "manual"],
         ),
@@ -132,26 +134,26 @@ MAX_JITTER_SECONDS = 3_600
 MAX_CATCH_UP = 1_000
 
 _CRON = an_object(
-    "Starts the workflow by the clock.",
+    "Starts the workflow on a schedule.",
     {
         "type": {"const": "CRON"},
         "schedule": text("Five fields: minute, hour, day, month, weekday.", 200),
-        "timezone": text("A name of the IANA time zones; UTC unless given.", 100),
+        "timezone": text("An IANA time zone; default: UTC.", 100),
         "overlap": choice(
-            "While an execution of this trigger runs: skip the time, queue behind it, cancel it, "
-            "or allow both; skip unless given.",
+            "While an execution of this trigger runs: skip the fire time, queue behind it, "
+            "cancel it, or allow both; default: skip.",
             ["skip", "queue", "cancelPrevious", "allow"],
         ),
         "catchUp": choice(
-            "Of the times missed while nothing was running, start none, the latest or all; "
-            "latest unless given.",
+            "Of the fire times missed during an outage, start none, the latest or all; "
+            "default: latest.",
             ["none", "latest", "all"],
         ),
         "catchUpLimit": whole(
-            "How many missed times are started at most; 100 unless given.", 1, MAX_CATCH_UP
+            "Maximum number of missed times to start; default: 100.", 1, MAX_CATCH_UP
         ),
         "jitterSeconds": whole(
-            "Each start is late by up to this, to spread load; 0 unless given.",
+            "Maximum delay of each start in seconds, to spread load; default: 0.",
             0,
             MAX_JITTER_SECONDS,
         ),
@@ -162,19 +164,19 @@ _CRON = an_object(
     ("type", "schedule"),
 )
 _WEBHOOK = an_object(
-    "Starts the workflow by an HTTP request to an address of its own.",
+    "Starts the workflow for an HTTP request to the trigger's address.",
     {
         "type": {"const": "WEBHOOK"},
         "auth": choice(
-            "How a caller proves who it is: by a signature or by a token; hmac unless given.",
+            "How a caller authenticates: with a signature or a token; default: hmac.",
             ["hmac", "bearer"],
         ),
         "respond": choice(
-            "Answer when the execution is accepted, or wait for its result; accepted unless given.",
+            "Respond when the execution is accepted, or wait for its result; default: accepted.",
             ["accepted", "result"],
         ),
         "timeoutSeconds": number(
-            "How long a caller waits for the result at most; 30 unless given.",
+            "Maximum seconds that a caller waits for the result; default: 30.",
             1,
             MAX_ANSWER_SECONDS,
         ),
@@ -183,13 +185,14 @@ _WEBHOOK = an_object(
     ("type",),
 )
 _EVENT = an_object(
-    "Starts the workflow by an event of its workspace.",
+    "Starts the workflow for an event of its workspace.",
     {
         "type": {"const": "EVENT"},
         "event": text("The event's name, such as order.created.", 200, minLength=1),
         "filter": or_null(
             text(
-                "One {{ expression }} over `event`, the event's payload; null or left out for all.",
+                "One {{ expression }} over `event`, the event's payload; null or omitted for "
+                "all events.",
                 10_000,
             )
         ),
@@ -198,14 +201,15 @@ _EVENT = an_object(
     ("type", "event"),
 )
 _QUEUE = an_object(
-    "Starts the workflow by a message of a queue that `manage.py consume` reads.",
+    "Starts the workflow for each message of a queue that `manage.py consume` reads.",
     {
         "type": {"const": "QUEUE"},
         "queue": text("The queue's name.", 200, minLength=1),
         "broker": or_null(
             text(
-                "A redis:// or amqp:// address without a password, or env:NAME for an environment "
-                "variable that holds one; null or left out for the engine's own broker.",
+                "A redis:// or amqp:// address without a password, or env:NAME for an "
+                "environment variable that contains one; null or omitted for the engine's "
+                "broker.",
                 500,
                 minLength=1,
             )

@@ -36,7 +36,11 @@ def _value_problems(document: Any) -> list[DefinitionProblem]:
                 found.append(problem(pointer, "value", f"JSON cannot hold the number {value}"))
         elif isinstance(value, (dict, list)):
             if len(pointer) >= MAX_DEPTH:
-                return [problem((), "too_deep", f"values are nested more than {MAX_DEPTH} deep")]
+                return [
+                    problem(
+                        (), "too_deep", (f"values are nested more than {MAX_DEPTH} levels deep")
+                    )
+                ]
             items = value.items() if isinstance(value, dict) else enumerate(value)
             for key, item in items:
                 if isinstance(key, str) and _NOT_TEXT.search(key):
@@ -48,7 +52,7 @@ def _value_problems(document: Any) -> list[DefinitionProblem]:
 
 def _bad_text(pointer: Pointer) -> DefinitionProblem:
     return problem(
-        pointer, "value", "the text holds a NUL or half of a surrogate pair, which cannot be stored"
+        pointer, "value", "the text contains a NUL or a lone surrogate, which cannot be stored"
     )
 
 
@@ -63,7 +67,7 @@ def _size_problems(document: Any) -> list[DefinitionProblem]:
 def too_large(size: int) -> DefinitionProblem:
     """Return the problem of a definition of `size` bytes."""
     return problem(
-        (), "too_large", f"the definition has {size:,} bytes; at most {MAX_BYTES:,} may be"
+        (), "too_large", f"the definition has {size:,} bytes; at most {MAX_BYTES:,} are allowed"
     )
 
 

@@ -59,7 +59,9 @@ def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list
         return list(shape_problems(document))
     count = count_tasks(document)
     if count > MAX_TASKS:
-        message = f"there are {count:,} tasks, in all bodies; at most {MAX_TASKS:,} may be"
+        message = (
+            f"the workflow and its bodies have {count:,} tasks; at most {MAX_TASKS:,} are allowed"
+        )
         return [problem(("tasks",), "too_many_tasks", message)]
     with one_definition():
         return _bounded(chain(shape_problems(document), _rule_problems(document, catalog, limits)))
@@ -121,7 +123,10 @@ def _templates_in_defaults(variables: Mapping[str, Any]) -> Iterator[DefinitionP
     while pending:
         pointer, value = pending.pop()
         if isinstance(value, str) and has_template(value):
-            message = "a variable's default is a value; templates are not rendered here"
+            message = (
+                "a variable's default must be a literal value, because templates are not rendered "
+                "here"
+            )
             yield problem(pointer, "template_not_allowed", message)
         elif isinstance(value, dict):
             pending += [((*pointer, key), item) for key, item in value.items()]

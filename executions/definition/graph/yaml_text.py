@@ -122,7 +122,7 @@ class _Builder:
         if self._awaits_key():
             raise _refused("syntax", "a key must be written out, not an alias", event)
         if event.anchor not in self.anchors:
-            message = f'the alias "*{event.anchor}" stands for nothing that ended before it'
+            message = f'the alias "*{event.anchor}" does not refer to an earlier anchor'
             raise _refused("syntax", message, event)
         value, size, height = self.anchors[event.anchor]
         self._require_depth(len(self.open) + height, event)
@@ -161,7 +161,7 @@ class _Builder:
     def _count(self, size: int, event: yaml.NodeEvent) -> None:
         self.count += size
         if self.count > MAX_VALUES:
-            message = f"written out, the text has more than {MAX_VALUES:,} values"
+            message = f"with its aliases expanded, the text has more than {MAX_VALUES:,} values"
             raise _refused("too_many_values", message, event)
 
     def _require_depth(self, depth: int, event: yaml.NodeEvent) -> None:

@@ -108,7 +108,7 @@ class Mistake:
     def without_value(self) -> str:
         """Return the message with `it` for the value, for users without access to values."""
         if len(self.message) >= MAX_MESSAGE:
-            return f"it breaks `{self.rule}`"
+            return f"it violates `{self.rule}`"
         return self.message.replace(_repr(self.value), "it")[:MAX_SENTENCE]
 
 

@@ -143,7 +143,7 @@ def numbers_between(budget: RenderBudget, *args: int) -> range:
             bounded_bits(arg.bit_length())
     numbers = range(*args)
     if numbers and (numbers[-1] - numbers[0]) // numbers.step >= MAX_ITEMS:
-        raise TooLarge(f"range() may give at most {MAX_ITEMS:,} numbers")
+        raise TooLarge(f"range() may return at most {MAX_ITEMS:,} numbers")
     budget.spend(1)
     return numbers
 

@@ -151,7 +151,7 @@ class RenderBudget:
         elif self._before + now - self._began > self._seconds:
             raise OutOfTime(f"rendering took more than {self._seconds:g} s of CPU time")
         if self._deadline is not None and time.monotonic() > self._deadline:
-            raise OutOfTime("rendering was not done within the time limit of the step")
+            raise OutOfTime("rendering did not end within the time limit of the step")
 
 
 def while_planning() -> RenderBudget:

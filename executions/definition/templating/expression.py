@@ -125,8 +125,8 @@ def parse(source: str) -> nodes.Expr:
     if sum(1 for _ in _TOKEN.finditer(source)) > MAX_TOKENS:
         raise ExpressionSyntaxError(
             "template_too_complex",
-            f"an expression may have at most {MAX_TOKENS:,} names, values and signs; keep tables "
-            "in the workflow's variables",
+            f"an expression may have at most {MAX_TOKENS:,} names, values and operators; "
+            "store tables in the workflow's variables",
         )
     try:
         parser = Parser(ENVIRONMENT, source, state="variable")

@@ -72,7 +72,7 @@ def first(budget: RenderBudget, value: Any) -> Any:
     budget.spend(1)
     for item in value:
         return item
-    return StrictName("there is no first item, the list is empty")
+    return StrictName("the list is empty, so it has no first item")
 
 
 def last(budget: RenderBudget, value: Any) -> Any:
@@ -80,7 +80,7 @@ def last(budget: RenderBudget, value: Any) -> Any:
     budget.spend(1)
     for item in reversed(value):
         return item
-    return StrictName("there is no last item, the list is empty")
+    return StrictName("the list is empty, so it has no last item")
 
 
 def groupby(
@@ -143,7 +143,7 @@ def _extreme(
 ) -> Any:
     found = taken(budget, value)
     if not found:
-        return StrictName("there is no such item, the list is empty")
+        return StrictName("the list is empty, so it has no such item")
     read = attribute_reader(budget, attribute, caseless=not case_sensitive)
     return extreme(budget, found, read, choose)
 
@@ -162,7 +162,7 @@ def slices(budget: RenderBudget, value: Any, slices: int, fill_with: Any = None)
     count = whole(slices, "slice")
     bounded_items(count)
     if count < 1:
-        raise ValueError("slice takes a number of lists from 1 up")
+        raise ValueError("slice takes a number of lists, at least 1")
     found = taken(budget, value)
     budget.spend(10 * count)
     budget.hold((OBJECT + 2 * POINTER) * count + POINTER * len(found))

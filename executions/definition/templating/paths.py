@@ -76,7 +76,7 @@ def lacks(value: Any, key: str | int) -> str:
     if isinstance(value, Mapping):
         return f'has no key "{key}"; {_known(value)}'
     if isinstance(value, list) and isinstance(key, int):
-        return f"has {len(value)} items and none at {key}"
+        return f"has {len(value)} items, but none at {key}"
     return f'is {kind(value)} and has no "{key}"'
 
 

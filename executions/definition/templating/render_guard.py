@@ -22,8 +22,9 @@ class RenderedInRequest(RuntimeError):
 
     def __init__(self) -> None:
         super().__init__(
-            "A template was about to be rendered while a request is answered. Let a worker render "
-            "it (see executions/jobs), or plan from the rows (runners.planning.plan_execution)."
+            "A template must not be rendered while a request is answered. Let a worker render "
+            "it (see executions/jobs), or plan from the rows "
+            "(runners.planning.plan_execution)."
         )
 
 

@@ -51,12 +51,12 @@ def secret_of(keys: tuple[str | int, ...]) -> SecretField:
     if len(keys) > 3 or not (isinstance(name, str) and _NAME.fullmatch(name)):
         raise ExpressionSyntaxError(
             "secret_name",
-            "a secret is written secrets.<name> or secrets.<name>.<field>; a name begins with a "
-            "small letter and has small letters, digits and _ only",
+            "a secret is written secrets.<name> or secrets.<name>.<field>; a name begins with "
+            "a lower-case letter, followed by lower-case letters, digits and _",
         )
     if not (isinstance(field, str) and _NAME.fullmatch(field)):
         raise ExpressionSyntaxError(
-            "secret_name", f"secrets.{name} must be followed by the name of a field, or by nothing"
+            "secret_name", f"secrets.{name} may only be followed by the name of a field"
         )
     return name, field
 
@@ -65,8 +65,8 @@ def refuse_in_expression() -> ExpressionSyntaxError:
     """Return the problem of a secret inside a larger expression."""
     return ExpressionSyntaxError(
         "secret_in_expression",
-        "a secret stands alone between {{ and }}, without filters, operators or functions; text "
-        "may stand around the braces: Bearer {{ secrets.shop_key }}",
+        "only a secret may be between {{ and }}, without filters, operators or functions; "
+        "other text may surround the braces: Bearer {{ secrets.shop_key }}",
     )
 
 
@@ -152,7 +152,7 @@ def fill(found: Sequence[Place], value: Any, values: Values) -> Any:
         for index, name, field in here:
             named = reference((name, field))
             if not isinstance(text, str) or not text.startswith(named, index):
-                raise ValueError(f"{named} does not stand at its place in the inputs")
+                raise ValueError(f"{named} was moved from its place in the inputs")
             parts += [text[end:index], values[name, field]]
             end = index + len(named)
         value = _put(value, tuple(pointer), "".join([*parts, text[end:]]))

@@ -141,4 +141,4 @@ def refuse_unfinished(tree: nodes.Expr) -> None:
 def _said(call: nodes.Call) -> str:
     first = call.args[0] if call.args else None
     value = first.value if isinstance(first, nodes.Const) else None
-    return value if isinstance(value, str) and value else "todo() does not say what"
+    return value if isinstance(value, str) and value else "todo() without a description"

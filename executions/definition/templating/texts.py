@@ -65,7 +65,7 @@ def escaped(budget: RenderBudget, value: Any) -> str:
 def formatted(budget: RenderBudget, value: Any, /, *args: Any, **kwargs: Any) -> str:
     """Return the filter `format`: printf-like, measured by `formats`."""
     if args and kwargs:
-        raise TypeError("format takes values by place or by name, not both")
+        raise TypeError("format takes positional or named values, not both")
     budget.spend(len(args) + len(kwargs))
     return formats.printf(budget, as_text(budget, value), kwargs or args)
 
@@ -199,7 +199,7 @@ def truncated(
     more = 5 if leeway is None else whole(leeway, "truncate")
     if most < len(ending) or more < 0:
         raise ValueError(
-            "truncate takes a length of at least that of its end, and a leeway of 0 up"
+            "truncate takes a length that is at least that of its end, and a leeway of at least 0"
         )
     if len(text) <= most + more:
         return text

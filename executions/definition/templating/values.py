@@ -166,7 +166,7 @@ class _Copy:
     def _enter(self, depth: int) -> None:
         self._budget.spend(10)
         if depth > MAX_DEPTH + 1:
-            raise UnusableValue(f"the result is nested more than {MAX_DEPTH} deep")
+            raise UnusableValue(f"the result is nested more than {MAX_DEPTH} levels deep")
 
     def _scalar(self, value: Any) -> Any:
         if isinstance(value, Undefined):
@@ -202,7 +202,7 @@ class _Copy:
     def _count(self, characters: int) -> None:
         self.characters += characters
         if self.characters > MAX_CHARACTERS:
-            raise UnusableValue(f"the result has more than {MAX_CHARACTERS:,} characters in all")
+            raise UnusableValue(f"the result has more than {MAX_CHARACTERS:,} characters in total")
 
 
 def _checked_number(value: float) -> float:
@@ -251,7 +251,7 @@ def _more(budget: RenderBudget, value: Any, known: dict[int, int], depth: int) -
 
 def _inside(budget: RenderBudget, value: Any, known: dict[int, int], depth: int) -> int:
     if depth > MAX_DEPTH:
-        raise TooLarge(f"the value is nested more than {MAX_DEPTH} deep")
+        raise TooLarge(f"the value is nested more than {MAX_DEPTH} levels deep")
     budget.spend(2 + 2 * len(value))
     total = len(value)
     for item in value.values() if isinstance(value, Mapping) else value:

@@ -21,9 +21,10 @@ class Command(BaseCommand):
 
     requires_system_checks = []  # those of pages and forms would take half of its start time
     help = (
-        "Read the queue of a QUEUE trigger and start its workflow for every message. A message is "
-        "acknowledged once what it started, or its refusal, is committed. Several consumers may "
-        "read one queue. SIGTERM or Ctrl-C ends it after the message at hand."
+        "Read the queue of a QUEUE trigger and start its workflow for every message. A "
+        "message is acknowledged after its execution, or its rejection, is committed. Several "
+        "consumers can read one queue. SIGTERM or Ctrl-C ends the consumer after the current "
+        "message."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -35,7 +36,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--raw",
             action="store_true",
-            help="the Redis list holds plain JSON pushed with RPUSH, not messages of kombu's",
+            help="the Redis list contains plain JSON pushed with RPUSH, not kombu messages",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -75,5 +76,5 @@ def _summary(counts: Counter[str], seconds: float) -> str:
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"expected a number from 1, found {text!r}")
+        raise ArgumentTypeError(f"expected a whole number of at least 1, found {text!r}")
     return int(text)

@@ -19,9 +19,9 @@ class Command(BaseCommand):
     """Prints the token, once, and nothing else."""
 
     help = (
-        "Make a service account (unless the workspace has one of that name) and a new API token "
-        "for it, which is printed. It allows what the account's role allows, and expires after "
-        "VALKYR_TOKEN_DAYS."
+        "Create a service account (unless the workspace has one with this name) and a new API "
+        "token for it, which is printed. The token has the permissions of the account's role "
+        "and expires after VALKYR_TOKEN_DAYS."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -64,4 +64,4 @@ def _check_name(name: str) -> None:
     try:
         ServiceAccount._meta.get_field("name").clean(name, None)
     except ValidationError as error:
-        raise CommandError(f"The name {name!r} is not usable. {' '.join(error.messages)}") from None
+        raise CommandError(f"The name {name!r} is not valid. {' '.join(error.messages)}") from None

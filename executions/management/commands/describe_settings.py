@@ -22,7 +22,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the options for the file and the comparison."""
         parser.add_argument("--into", type=Path, default=PAGE, metavar="FILE")
-        parser.add_argument("--check", action="store_true", help="Fail where the page is not so.")
+        parser.add_argument(
+            "--check", action="store_true", help=("Write nothing; fail if the page is not current.")
+        )
 
     def handle(self, *args: Any, into: Path, check: bool, **options: Any) -> None:
         """Write the page."""

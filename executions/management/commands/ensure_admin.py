@@ -17,8 +17,9 @@ class Command(BaseCommand):
     """Prints whether the user was `created`, `exists`, or `exists with another password`."""
 
     help = (
-        "Make a superuser named VALKYR_ADMIN_USERNAME with VALKYR_ADMIN_PASSWORD, who administers "
-        "the default workspace. An existing user's password is never changed."
+        "Create the superuser VALKYR_ADMIN_USERNAME with VALKYR_ADMIN_PASSWORD as an "
+        "administrator of the default workspace. The password of an existing user is never "
+        "changed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -29,7 +30,9 @@ class Command(BaseCommand):
         """Create the user and the membership in one transaction, unless they exist."""
         password = os.environ.get("VALKYR_ADMIN_PASSWORD", "")
         if not password:
-            raise CommandError("VALKYR_ADMIN_PASSWORD is empty; set it to the password to use.")
+            raise CommandError(
+                "VALKYR_ADMIN_PASSWORD is empty. Set it to the administrator's password."
+            )
         with transaction.atomic():
             return self._ensure(options["username"], password)
 

@@ -22,10 +22,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options for the rows and the output."""
-        parser.add_argument("--since", help="From this time on: 2026-11-01, or with a time.")
-        parser.add_argument("--until", help="Before this time.")
-        parser.add_argument("--workspace", help="Of this workspace alone, by its slug.")
-        parser.add_argument("--output", help="A new file; standard output if left out.")
+        parser.add_argument(
+            "--since", help=("Rows from this time on: a date such as 2026-11-01, or a time.")
+        )
+        parser.add_argument("--until", help="Rows before this time.")
+        parser.add_argument("--workspace", help="Only rows of this workspace (slug).")
+        parser.add_argument("--output", help="A new file; default: standard output.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the rows."""
@@ -76,6 +78,8 @@ def _opened(path: str | None, stdout: Any) -> Iterator[TextIO]:
     try:
         number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
-        raise CommandError(f"{path} cannot be made: {error.strerror}. Name a new file.") from None
+        raise CommandError(
+            f"{path} cannot be created: {error.strerror}. Name a new file."
+        ) from None
     with os.fdopen(number, "w", encoding="utf-8") as file:
         yield file

@@ -14,17 +14,17 @@ from executions.errors import ValkyrError
 
 HELP = """
 Secrets are sealed with data keys, and the data keys with the installation's key (VALKYR_KEY_FILE,
-VALKYR_KEY or VALKYR_KEY_URI). Nothing has to stop for any of these, and each may be run again.
+VALKYR_KEY or VALKYR_KEY_URI). All of these work without downtime and can be repeated.
 A new data key: rotate, reseal, retire. A new installation key: start every process with the new key
 and the old one under VALKYR_KEY_OLD_FILE, VALKYR_KEY_OLD or VALKYR_KEY_OLD_URI; rewrap; start them
 again without the old one.
 """
 ACTIONS = {
-    "show": "list the data keys: which one seals, and how many values each has sealed",
-    "rotate": "add a data key; it seals whatever is stored from now on",
+    "show": "list the data keys: which one seals, and how many values each seals",
+    "rotate": "add a data key, which seals all values from now on",
     "reseal": "seal every stored value again with the newest data key",
-    "retire": "remove data keys that seal nothing any more",
-    "rewrap": "seal the data keys with the installation's present key",
+    "retire": "remove data keys that seal no value",
+    "rewrap": "seal the data keys with the current installation key",
 }
 MOST_NAMED = 20
 
@@ -41,7 +41,12 @@ class Command(BaseCommand):
         for name, text in ACTIONS.items():
             action = actions.add_parser(name, help=text, description=text)
             if name == "retire":
-                action.add_argument("keys", nargs="*", type=int, help="ids; all but the newest")
+                action.add_argument(
+                    "keys",
+                    nargs="*",
+                    type=int,
+                    help=("ids of keys; default: all except the newest"),
+                )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the action."""
@@ -67,7 +72,7 @@ class Command(BaseCommand):
             of = ", ".join(f"{count[key]} of {label}" for label, count in now.counts.items())
             self._say(f"  {key:>10}  {_standing(now, key):<7}  seals {of}")
         if now.unknown:
-            self._say("Values under a lost key do not open any more: store them again.")
+            self._say("Values sealed with a lost key cannot be opened: store them again.")
 
     def _rotate(self, options: dict[str, Any]) -> None:
         key = key_rotation.rotate(_actor())
@@ -94,13 +99,13 @@ class Command(BaseCommand):
         if removed:
             self._say(f"Removed {', '.join(map(str, removed))}.")
         else:
-            self._say("There is one key only; nothing to remove.")
+            self._say("There is only one key; none was removed.")
 
     def _rewrap(self, options: dict[str, Any]) -> None:
         before = key_rotation.rewrap(_actor())
         self._say(
-            f"The data keys were sealed with {before}, and are sealed with the present key now. "
-            "Once every process has it, take the old one away."
+            f"The data keys were sealed with {before} and are now sealed with the current "
+            "key. Remove the old key after every process has the current one."
         )
 
     def _say(self, line: str) -> None:

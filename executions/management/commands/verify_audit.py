@@ -13,15 +13,17 @@ examples:
   manage.py verify_audit
   manage.py verify_audit --head 812:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 
-Without --head, the removal of the newest rows together with their seals is not found, nor a chain
-that was computed again. exit codes: 0 all fits, 1 something does not
+Without --head, the command does not find newest rows that were removed with their seals,
+or a chain that was computed again.
+
+exit codes: 0 the trail matches, 1 it does not
 """
 
 
 class Command(BaseCommand):
     """Prints the mismatches, the earliest first."""
 
-    help = "Verify the audit trail against its hash chain, and against heads that were exported."
+    help = "Verify the audit trail against its hash chain and against exported heads."
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """Return the parser, with examples below its options."""
@@ -33,11 +35,11 @@ class Command(BaseCommand):
         """Add the options for exported heads and the number of archived links."""
         parser.add_argument(
             "--head", type=_head, action="append", default=[], metavar="NUMBER:DIGEST",
-            help="a head that was exported before; may be given several times",
+            help="an exported head; can be given several times",
         )  # fmt: skip
         parser.add_argument(
             "--archived", type=int, default=0, metavar="NUMBER",
-            help="rows that this seal and those before it cover may be gone",
+            help="rows covered by this seal and earlier seals may be missing",
         )  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -56,10 +58,10 @@ class Command(BaseCommand):
 
 def _said(report: VerificationReport) -> str:
     if report.head is None:
-        return f"Nothing is sealed yet; {report.waiting:,} rows wait for it."
+        return f"No row is sealed yet; {report.waiting:,} rows wait for a seal."
     return (
-        f"All fits: {report.rows:,} rows in {report.links:,} seals, up to {report.head}; "
-        f"{report.waiting:,} rows wait for the next seal."
+        f"The audit trail matches its seals: {report.rows:,} rows in {report.links:,} seals, "
+        f"up to {report.head}; {report.waiting:,} rows wait for the next seal."
     )
 
 

@@ -28,7 +28,7 @@ class Command(BaseCommand):
         """Add the folder."""
         parser.add_argument("--into", type=Path, default=REFERENCE, metavar="FOLDER")
         parser.add_argument(
-            "--check", action="store_true", help="write nothing; fail where a file is behind"
+            "--check", action="store_true", help="write nothing; fail if a file is not current"
         )
 
     def handle(self, *args: Any, **options: Any) -> str:

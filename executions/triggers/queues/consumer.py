@@ -98,7 +98,7 @@ class Consumer:
 
     def _take(self, message: QueueMessage, failures: int) -> IntakeCount:
         if failures == TRIES:
-            reason = "It failed in a way nobody foresaw; the consumer's log says how."
+            reason = "It failed unexpectedly; see the consumer's log."
             return refuse(self._trigger_id, message, "failed", reason)
         return take(self._trigger_id, message)
 

@@ -285,7 +285,7 @@ def find(name: str) -> Trigger:
             f"{t.pk} ({t.workflow.workspace.slug}/{t.workflow.slug}, {t.settings['queue']})"
             for t in found
         )
-        raise Unclear(f"Several QUEUE triggers fit {name!r}; give the id of one: {listed}.")
+        raise Unclear(f"Several QUEUE triggers match {name!r}; give the id of one: {listed}.")
     return found[0]
 
 

@@ -12,9 +12,9 @@ class Command(BaseCommand):
     """Fences the work that was running at the backup, ends sessions, and reports what is lost."""
 
     help = (
-        "Make a database that was restored from a backup safe to work with: workers of the time "
-        "before can record nothing, and everybody signs in again. Run it once, with every process "
-        "stopped; docs/how-to/backup.md has the whole procedure."
+        "Make a restored database safe to use: results of earlier workers are rejected, and "
+        "all sessions end. Run it once, while every process is stopped; docs/how-to/backup.md "
+        "has the whole procedure."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -22,7 +22,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--force",
             action="store_true",
-            help="although processes are connected; steps that they run are done again",
+            help=(
+                "continue although processes are connected; the steps that they run will run again"
+            ),
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
@@ -33,9 +35,8 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         newest = f"{done.newest:%Y-%m-%d %H:%M:%S} UTC" if done.newest else "no execution at all"
         return (
-            f"{done.runs} runs under way are taken over by the next worker that claims them; "
-            f"{done.sessions} sessions ended.\n"
-            f"The newest execution here: {newest}. What was accepted later is lost: ask those who "
-            "send triggers to send it again.\n"
-            "API tokens that were revoked after the backup are valid again: revoke them now."
+            f"{done.runs} live runs will be taken over by workers; {done.sessions} sessions "
+            f"ended.\nThe newest execution here: {newest}. Later executions are lost: "
+            "ask the callers to send their requests again.\nAPI tokens that were revoked "
+            "after the backup are valid again: revoke them now."
         )

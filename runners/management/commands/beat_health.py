@@ -13,7 +13,7 @@ class Command(BaseCommand):
     Containers run `runners/process/signs_of_life.py beat`, which starts faster.
     """
 
-    help = "Ends with 0 when the beat here turns (elected or not), with 1 and a reason if not."
+    help = "Exits with 0 if the local beat runs (elected or not), otherwise with 1 and a reason."
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:

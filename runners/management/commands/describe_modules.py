@@ -17,7 +17,7 @@ DOCS = Path(__file__).resolve().parents[3] / "docs" / "reference"
 class Command(BaseCommand):
     """`python manage.py describe_modules`."""
 
-    help = "Write pages that describe the modules, in Markdown: an index, and one a category."
+    help = "Write Markdown pages that describe the modules: an index, and one page per category."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -26,10 +26,10 @@ class Command(BaseCommand):
         parser.add_argument(
             "--all",
             action="store_true",
-            help="describe modules of other packages and of your own as well",
+            help="also describe modules of other packages and your own",
         )
         parser.add_argument(
-            "--check", action="store_true", help="write nothing; fail where a page is behind"
+            "--check", action="store_true", help="write nothing; fail if a page is not current"
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
@@ -39,7 +39,7 @@ class Command(BaseCommand):
         if not options["check"]:
             _write(written, options["into"])
         elif behind:
-            raise CommandError(f"{', '.join(behind)} are behind; run describe_modules")
+            raise CommandError(f"{', '.join(behind)} are not current; run describe_modules")
         return f"{len(behind)} pages written" if behind else "every page is current"
 
 

@@ -42,28 +42,28 @@ class Command(BaseCommand):
     """`python manage.py new_module shop.discount`."""
 
     help = (
-        "Write the beginning of a module of your own: a typed function with @step (or a class), "
-        "and its test with the testing kit. Nothing that exists is overwritten."
+        "Create a module to start from: a typed function with @step (or a class), and a test "
+        "with the testing kit. Existing files are not overwritten."
     )
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the type and the folder."""
         parser.add_argument(
-            "type", help="two or more words with dots between, such as shop.discount"
+            "type", help="two or more words separated by dots, such as shop.discount"
         )
         parser.add_argument(
             "--class",
             action="store_true",
             dest="as_class",
-            help="write a Module class, which can say more than a function",
+            help="write a Module class, which has more options than a function",
         )
         parser.add_argument(
             "--into",
             type=Path,
             default=Path(),
             metavar="FOLDER",
-            help="where the package is written (this folder); it must be on Python's path",
+            help="the folder for the package (default: this folder); it must be on Python's path",
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
@@ -115,8 +115,8 @@ def write(plan: ModuleFiles) -> None:
     there = [str(path) for path in (plan.module, plan.test) if path.exists()]
     if there:
         raise CommandError(
-            f"{' and '.join(there)} exist{'s' if len(there) == 1 else ''} already, and nothing is "
-            "overwritten; choose another type, or another folder with --into"
+            f"{' and '.join(there)} already exist{'s' if len(there) == 1 else ''}; choose "
+            "another type, or another folder with --into"
         )
     plan.module.parent.mkdir(parents=True, exist_ok=True)
     (plan.module.parent / "__init__.py").touch()
@@ -128,11 +128,11 @@ def write(plan: ModuleFiles) -> None:
 def _check(type_name: str) -> None:
     if TYPE_NAME.fullmatch(type_name) is None:
         raise CommandError(
-            f"{type_name!r} is not a module type: expected two or more words with dots between, "
-            "in small letters, digits and _, such as shop.discount"
+            f"{type_name!r} is not a module type: expected two or more words of lower-case "
+            "letters, digits and _, separated by dots, such as shop.discount"
         )
     reserved = [word for word in type_name.split(".") if keyword.iskeyword(word)]
     if reserved:
-        raise CommandError(f"{reserved[0]!r} is a keyword of Python; choose another word")
+        raise CommandError(f"{reserved[0]!r} is a Python keyword; choose another word")
     if type_name in registry.names():
         raise CommandError(f"a module of type {type_name!r} already exists; choose another")

@@ -14,7 +14,7 @@ class Command(BaseCommand):
     Containers run `runners/process/signs_of_life.py worker`, which starts faster.
     """
 
-    help = "Ends with 0 when every worker here still takes messages, with 1 and a reason if not."
+    help = "Exits with 0 if every local worker takes messages, otherwise with 1 and a reason."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -66,7 +66,7 @@ def _run(duties: dict[str, Duty], lock: AdvisoryLock) -> dict[str, int]:
                     counts[name] = duty()
                 metrics.MENDS.labels(name).inc(counts[name])
             except Exception:
-                log.exception("the duty %r failed; the others go on", name)
+                log.exception("the duty %r failed; the others continue", name)
     if any(counts.values()):
         log.info("swept %s", {name: count for name, count in counts.items() if count})
     return counts

@@ -93,7 +93,7 @@ def leftover_runs() -> int:
     """End live runs of ended executions; return how many executions had any."""
     found = statements.fetch("leftovers", {"batch": LEFTOVERS_BATCH})
     for (execution_id,) in found:
-        log.error("execution %s is over, but had live runs; ending them", execution_id)
+        log.error("execution %s has ended, but has live runs; ending them", execution_id)
         statements.fetch("end_live", {"execution": execution_id, "spared": []})
     return len(found)
 

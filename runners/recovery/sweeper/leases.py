@@ -49,7 +49,7 @@ def expired_leases() -> int:
 
 
 def _time_out(run_id: UUID, token: int) -> int:
-    message = "The step was not done at its deadline and its worker renewed the lease no more."
+    message = "The step did not end before its deadline, and its worker stopped renewing the lease."
     failure = Failure(ErrorType.TIMEOUT, message, "LeaseExpired")
     return end_run.fail(run_id, failure, token=token)
 
@@ -64,9 +64,8 @@ def _take_back(run_id: UUID, token: int, leased_by: str, crashes: int, companion
         return mend(run_id, token, crashes, death, at_once=True)  # the lease was long enough
     failure = permanent(
         f"Remote runners stopped reporting during this step {silent} times, the last of them "
-        f"{leased_by}, "
-        "so it is not tried again. Find out what ends the runners or blocks their heartbeats, "
-        "then requeue the step.",
+        f"{leased_by}, so it is not retried. Find out why the runners end or send no "
+        "heartbeats, then requeue the step.",
         "RunnerLost",
     )
     metrics.DEATHS.labels("step").inc()

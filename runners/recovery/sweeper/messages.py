@@ -51,7 +51,7 @@ def _empty(queues: set[str]) -> set[str]:
                 if not _depth(link, messaging.at_broker(queue)):
                     empty.add(queue)
     except Exception as error:
-        log.warning("the broker does not say how full its queues are: %s", error)
+        log.warning("the lengths of the broker's queues could not be read: %s", error)
         return set()
     return empty
 

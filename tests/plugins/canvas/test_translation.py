@@ -191,7 +191,7 @@ def test_dates_and_other_values_of_celerys_json_are_kept() -> None:
         (add.s(1, 2).set(exchange="direct"), "'exchange'"),
         (add.s(1, 2).set(headers={"a": 1}), "'headers'"),
         (add.s(1, 2).on_error(chain(add.s(), add.s())), "error callback"),
-        (chord([add.s(1, 2)], total.s(), kwargs={"a": 1}), "arguments of its own"),
+        (chord([add.s(1, 2)], total.s(), kwargs={"a": 1}), "its own arguments"),
         (group([]), "no task"),
         ("t.add", "found str"),
     ],

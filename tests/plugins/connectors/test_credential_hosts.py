@@ -94,7 +94,7 @@ def test_every_module_that_connects_judges_the_host(
         registry.get(module).run(inputs, context)
 
     assert caught.value.error_type is ErrorType.PERMANENT
-    said = 'the credential "key" may not go to 127.0.0.1:9; it may go to api.example.com.'
+    said = 'the credential "key" may not be sent to 127.0.0.1:9, only to api.example.com.'
     assert said in caught.value.message
 
 

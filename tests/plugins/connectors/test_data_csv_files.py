@@ -102,11 +102,11 @@ def test_encodings_are_read_and_the_mark_left_out(encoding, folder, step_context
     [
         (b"a,b\n1,\xe9\n", {}, r"line 2 of the CSV is not utf-8: the byte 0xE9 at 6 does not fit"),
         (b"\xff\xfea\x00", {}, "is in UTF-16"),
-        (b"a\n\x00\n", {}, r"line 2 of the CSV holds a NUL byte \(byte 2 of the file"),
+        (b"a\n\x00\n", {}, r"line 2 of the CSV contains a NUL byte \(byte 2 of the file"),
         (b"a,b\n1,2\n3\n", {"batchSize": 1}, "line 3 of the CSV has 1 fields"),
         (b'a\n"' + b"x\n" * 100_000, {"batchSize": 1}, "Is a quote missing"),
         (b"a\n" + b"x" * 2_000_000, {"batchSize": 1}, "line 2 of the CSV is longer than 1,048,576"),
-        (b"a\rb\r", {}, "a carriage return stands alone"),
+        (b"a\rb\r", {}, "a lone carriage return"),
         (b"a\n" + b"x" * 99 + b"\n" * 2, {"maxRows": 0}, "maxRows"),
         (b"a,b\n" + b"1,2\n" * 10_001, {"batchSize": 1}, "more than 10,000 batches"),
         (b"a\n" + (b"x" * 100_000 + b"\n") * 60, {}, "read it from a file in batches"),
@@ -132,7 +132,7 @@ def test_a_file_that_changed_is_not_read_by_old_ranges(folder, step_context):
     batch = parse(step_context, path="a.csv", batchSize=2)["batches"][0]
     (folder / "a.csv").write_bytes(b"a\n1\n2\n3\n")
 
-    with pytest.raises(StepError, match="has changed since it was cut into batches"):
+    with pytest.raises(StepError, match="has changed since it was split into batches"):
         parse(step_context, batch=batch)
 
 

@@ -84,7 +84,7 @@ def test_creating_refuses_another_file_but_not_its_own(root, write):
     write("a.txt", "mine", mode="create")
     write("a.txt", "mine", mode="create")
 
-    with pytest.raises(StepError, match=r"'a\.txt' exists already, with another content"):
+    with pytest.raises(StepError, match=r"'a\.txt' already exists with different content"):
         write("a.txt", "other", mode="create")
     assert names_in(root) == ["a.txt"]
 

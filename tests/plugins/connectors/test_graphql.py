@@ -112,7 +112,7 @@ def error(code: str = "", **more: Any) -> dict[str, Any]:
         (200, [error("THROTTLED"), error("FORBIDDEN")], PERMANENT, "(THROTTLED); no (FORBIDDEN)"),
         (200, [error(type="RATE_LIMITED")], TRANSIENT, "(RATE_LIMITED)"),
         (200, [error("INTERNAL_SERVER_ERROR")], TRANSIENT, "(INTERNAL_SERVER_ERROR)"),
-        (503, [error()], TRANSIENT, "answered with errors: no"),
+        (503, [error()], TRANSIENT, "responded with errors: no"),
         (200, ["odd", None, 3], PERMANENT, "odd; None; 3"),
         (200, [error()] * 50, PERMANENT, "and 40 more"),
     ],

@@ -43,9 +43,9 @@ ENDS = {
     "away?to=http://[::1]:1/": (PERMANENT, "a private or special address"),
     "away?to=file:///etc/passwd": (PERMANENT, "UnsupportedProtocol"),
     "away?to=http://[::": (TRANSIENT, "RemoteProtocolError"),
-    "brotli": (PERMANENT, "only one of gzip, deflate is understood"),
+    "brotli": (PERMANENT, "only one of gzip, deflate is supported"),
     "gzip-bomb": (PERMANENT, "more than 1000000 bytes"),
-    "gzip-cut": (TRANSIENT, "ended before its end"),
+    "gzip-cut": (TRANSIENT, "compressed body is incomplete"),
 }
 READ_WELL = {
     "short-length": ("four", "text"),

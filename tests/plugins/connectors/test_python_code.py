@@ -112,8 +112,8 @@ def test_a_processor_without_a_known_filter_is_refused() -> None:
         ("hoards", "x = []\n    while True: x.append(bytearray(2**20))", "asked for more memory"),
         ("recurses", "main(inputs)", "RecursionError"),
         ("recurses past Python's limit", "sys.setrecursionlimit(2**30); repr(deep())", "SIGSEGV"),
-        ("leaves", "sys.exit(3)", "ended itself by sys.exit"),
-        ("closes everything", "os.closerange(0, 99)", "before main gave anything back"),
+        ("leaves", "sys.exit(3)", "called sys.exit"),
+        ("closes everything", "os.closerange(0, 99)", "before main returned"),
         ("closes and dies", "os.closerange(0, 99); os._exit(0)", "exit code 0"),
         ("raises what it likes", "raise BaseException('x')", "BaseException: x"),
         ("cannot be told", "raise Untold", "its message could not be read"),
@@ -141,7 +141,7 @@ def main(inputs):
 def test_a_report_that_the_code_forged_is_but_its_result(fail_code: Callable[..., Failure]) -> None:
     forged = "import os\ndef main(i):\n    os.write(3, b'[' * 10**6)\n    os._exit(0)\n"
 
-    assert "before main gave anything back" in fail_code(forged).message
+    assert "before main returned" in fail_code(forged).message
 
 
 def test_a_loop_that_ignores_every_signal_ends_on_time(fail_code: Callable[..., Failure]) -> None:

@@ -68,7 +68,7 @@ def test_a_message_that_no_queue_gets_is_no_success(send: Send, broker: AmqpBrok
     failure = refused(send, queue="oders", json=1)
 
     assert failure.error_type is ErrorType.PERMANENT
-    assert "no queue gets what goes to the exchange '' with the routing key 'oders'" in (
+    assert "no queue receives messages of the exchange '' with the routing key 'oders'" in (
         failure.message
     )
 

@@ -137,7 +137,7 @@ def test_a_webhook_that_cannot_be_reached_is_told_without_its_address(
 
 
 def test_a_webhook_has_a_channel_of_its_own(hook: Callable[..., Any]) -> None:
-    with pytest.raises(StepError, match="take channel and threadTs out"):
+    with pytest.raises(StepError, match="remove channel and threadTs"):
         hook(text="hello", channel="#orders")
 
 
@@ -155,8 +155,8 @@ def test_a_bot_posts_to_a_channel_and_into_a_thread(slack: Slack, bot: Callable[
         (200, b'{"ok": false, "error": "invalid_auth"}', PERMANENT, "invalid_auth"),
         (200, b'{"ok": false, "error": "ratelimited"}', TRANSIENT, "ratelimited"),
         (200, b'{"ok": false, "error": "fatal_error"}', TRANSIENT, "fatal_error"),
-        (200, b'{"ok": false}', PERMANENT, "no Slack response"),
-        (200, b"[]", PERMANENT, "no Slack response"),
+        (200, b'{"ok": false}', PERMANENT, "did not respond like Slack"),
+        (200, b"[]", PERMANENT, "did not respond like Slack"),
         (429, b'{"ok": false, "error": "ratelimited"}', TRANSIENT, "429"),
         (503, b"down", TRANSIENT, "503"),
     ],

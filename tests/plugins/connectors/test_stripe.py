@@ -106,7 +106,7 @@ def test_a_key_that_was_used_for_something_else_is_told_as_that(ask: Ask) -> Non
     failure = refused(ask, "payment_intent", **PAY | {"amount": 999})
 
     assert failure.error_type is ErrorType.PERMANENT
-    assert "knows this step's idempotency key" in failure.message
+    assert "received this step's idempotency key" in failure.message
 
 
 def test_a_declined_card_fails_the_step_for_good_and_says_why(ask: Ask) -> None:
@@ -174,7 +174,7 @@ def test_a_key_that_no_header_can_hold_is_refused_here(ask: Ask, server: StripeS
 
     failure = refused(ask, "customer", name="Ann", key="sk_test_a\r\nX-Other: b")
 
-    assert "not one printable word" in failure.message
+    assert "not a single printable word" in failure.message
     assert len(calls(server)) == before
 
 

@@ -79,7 +79,7 @@ def test_a_second_quota_for_the_same_is_told_off(op: Client) -> None:
 
     again = op.post(f"{LIST}add/", given, follow=True)
 
-    assert "There is a quota for the workspace already" in again.content.decode()
+    assert "There is already a quota for the workspace" in again.content.decode()
     assert Quota.objects.count() == 1
 
 

@@ -80,7 +80,7 @@ def test_a_requirement_is_not_lost_by_leaving_the_plugin_out() -> None:
     done = run_without("import django; django.setup()", "connectors", VALKYR_MFA_REQUIRED="1")
 
     assert done.returncode != 0
-    assert "VALKYR_PLUGINS leaves out 'mfa'" in done.stderr
+    assert "VALKYR_PLUGINS lacks 'mfa'" in done.stderr
 
 
 PROGRAM = """

@@ -148,7 +148,7 @@ def test_a_command_resets_a_factor(ada: Any, app: Enrol) -> None:
 
     call_command("reset_second_factor", "ada", "--reason", "locked out", stdout=out)
 
-    assert "The second factor of ada is removed." in out.getvalue()
+    assert "The second factor of ada was removed." in out.getvalue()
     assert not SecondFactor.objects.exists()
     row = Activity.objects.get(action="second_factor.reset")
     assert (row.via, row.reason) == ("command", "locked out")

@@ -105,17 +105,17 @@ def test_what_is_worked_out_comes_to_the_same(source: str, value: object) -> Non
     ("source", "reason"),
     [
         ("$json.tags.map(tag => tag.id)", "function"),
-        ("new Date().getTime()", "makes an object"),
+        ("new Date().getTime()", "creates an object"),
         ("$json.name.replace(/a/g, 'b')", "regular expression"),
         ("$json.a + $json.b", "adds or joins"),
-        ("$('Nobody').item.json.id", '"Nobody" does not come before'),
+        ("$('Nobody').item.json.id", '"Nobody" does not always run before'),
         ("$fromAI('x')", "$fromAI"),
         ("$binary.data", "$binary"),
         ("$now.plus({days: 1})", "$now"),
         ("$now.format('EEEE')", "EEEE"),
         ("$('Feed').item.json.title", "flow.map"),
         ("$('Hook').item.json.headers.host", "known"),
-        ("$json.x; $json.y", "more than a value"),
+        ("$json.x; $json.y", "more than one value"),
         ("(" * 100 + "1" + ")" * 100, "nested"),
         ("", "its end"),
         ("'open", "cannot be read"),
@@ -166,7 +166,7 @@ def test_what_was_not_translated_stays_readable_in_its_place() -> None:
 
     assert written == 'a {{ todo("$json.tags.map(t => t)") }} b'
     assert texts.unfinished == 1
-    assert "it holds a function" in next(iter(texts.sight.remarks))
+    assert "it contains a function" in next(iter(texts.sight.remarks))
 
 
 def test_json_with_expressions_in_it_keeps_its_form() -> None:

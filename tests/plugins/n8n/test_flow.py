@@ -173,7 +173,7 @@ def test_a_node_is_read_only_where_it_comes_before_for_certain() -> None:
     )  # fmt: skip
 
     assert codes(found) == {"unfinished"}
-    assert "does not come before" in row(found, "Set").remarks[0]
+    assert "does not always run before" in row(found, "Set").remarks[0]
 
 
 def test_a_model_becomes_a_part_of_the_chain_it_helps_and_agents_with_tools_are_left() -> None:

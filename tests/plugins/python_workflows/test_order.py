@@ -176,7 +176,7 @@ def test_arrows_in_a_circle_are_refused() -> None:
         last: Any = note("last")
         one >> last >> one
 
-    with pytest.raises(TracingError, match="cannot come before"):
+    with pytest.raises(TracingError, match="cannot run before"):
         document(flow)
 
 
@@ -294,7 +294,7 @@ def no_outcome(name: str) -> None:
         (outer_item, "innermost"),
         (is_none, "is_missing"),
         (known_condition, "plain `if`"),
-        (unknown_field, "no variable 'rigth'; declared are left"),
+        (unknown_field, "no variable 'rigth'; declared: left"),
         (far_in_a_chain, "right before it"),
         (twice, "has the id 'a'"),
         (odd_option, "did you mean 'retry'"),

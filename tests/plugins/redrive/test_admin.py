@@ -247,7 +247,7 @@ def test_drafts_of_several_groups_are_made_without_a_start(op: Client) -> None:
         ({"start": "yes", "count": "3"}, "Type the number of entries to confirm: 4"),
         ({"start": "yes"}, "Type the number of entries to confirm: 4"),
         ({"overrides": "["}, "Not JSON"),
-        ({"scope": "STEP", "from_step": "x.main"}, "needs the scope FROM"),
+        ({"scope": "STEP", "from_step": "x.main"}, "requires the scope FROM"),
     ],
 )
 def test_a_wish_for_several_groups_that_cannot_be_makes_nothing(

@@ -571,7 +571,7 @@ def test_a_runner_gets_a_secret_only_where_its_credential_says_so(
     if refused:
         run = Run.objects.get(execution_id=execution, step_path__startswith="render")
         assert (run.state, run.error_type) == ("DLQ", "PERMANENT")
-        assert 'the credential "farm" is not for ' in run.error
+        assert 'remote runners may not use the credential "farm"' in run.error
 
 
 def test_a_runner_gets_no_short_lived_values(
@@ -629,7 +629,7 @@ def test_why_a_step_waits_for_a_runner_is_explained(
         workspace=elsewhere, name="elsewhere/x", host="h", pid=0, pool="remote", queues=["gpu"]
     )
     assert reason()["code"] == "waiting_for_remote_runner"
-    assert "none of this workspace was seen yet" in reason()["message"]
+    assert "none has been seen in this workspace yet" in reason()["message"]
     assert reason()["details"] == {"queue": "gpu", "lastSeenAt": None}
     lease(runner, queues=["remote", "gpu"], limit=1)
     assert reason()["code"] == "leased"

@@ -34,4 +34,4 @@ def test_passwords_that_are_off_are_not_turned_on_by_leaving_it_out() -> None:
     done = run_without("import django; django.setup()", "connectors", VALKYR_OIDC_ONLY="1")
 
     assert done.returncode != 0
-    assert "VALKYR_PLUGINS leaves out 'sso'" in done.stderr
+    assert "VALKYR_PLUGINS lacks 'sso'" in done.stderr

@@ -191,7 +191,7 @@ def test_an_administrator_links_an_account_by_command(
     sign_in(client, provider, "u6")
 
     assert who(client) == "eva"
-    with pytest.raises(CommandError, match="an account already"):
+    with pytest.raises(CommandError, match="already linked to an account"):
         call_command("link_sign_in", "eva", "u6")
     with pytest.raises(CommandError, match="no user"):
         call_command("link_sign_in", "nobody", "u7")
@@ -292,7 +292,7 @@ def test_a_state_serves_once_and_only_in_the_browser_that_began(
 
     statuses = [answer.status_code for answer in (elsewhere, made_up, first, again)]
     assert statuses == [400, 400, 302, 400]
-    assert "begun in another browser" in elsewhere.content.decode()
+    assert "began in another browser" in elsewhere.content.decode()
 
 
 def test_a_token_for_another_sign_in_is_refused(
@@ -383,7 +383,7 @@ def test_a_program_signs_in_by_no_provider(client: Client, provider: Provider, s
     sign_in(client, provider, "u15")
 
     assert who(client) not in {"robot", None}
-    with pytest.raises(CommandError, match="a program's account"):
+    with pytest.raises(CommandError, match="is a service account"):
         call_command("link_sign_in", "robot", "u16")
 
 

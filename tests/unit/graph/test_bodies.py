@@ -100,13 +100,13 @@ def test_an_edge_stays_in_its_body_and_the_message_says_where_the_other_task_is(
         ("edges[0].to", "edge_leaves_body")
     ]
     assert said(noop("a"), loop("l", each("m", noop("deep"))), edges=inward) == (
-        '"deep" stands in the body of "m", and an edge joins tasks of one body; '
-        'name "l" instead, in which it stands'
+        '"deep" is inside the body of "m", but an edge connects tasks of the same body; use '
+        'its container "l" instead'
     )
     assert found(noop("a"), outward) == [("tasks[1].body.tasks[0].after", "edge_leaves_body")]
     assert said(noop("a"), outward) == (
-        '"a" stands in the workflow itself, and an edge joins tasks of one body; '
-        'write it outside this body, with "l" at its other end'
+        '"a" is inside the workflow itself, but an edge connects tasks of the same body; '
+        'write the edge outside this body, and connect "l"'
     )
 
 

@@ -43,8 +43,8 @@ def test_a_body_does_not_see_what_may_not_be_done_when_its_container_starts(name
 
 def test_the_container_around_is_named_as_what_is_not_done():
     assert message(loop("refine", reads("a", "{{ tasks.refine.output }}"))) == (
-        '"refine" is the container of this task, which has not finished; '
-        "loop.previous holds the outputs of the iteration before"
+        '"refine" is the container of this task, which has not finished; loop.previous has '
+        "the outputs of the previous iteration"
     )
     assert message(noop("beside"), each("batch", reads("a", "{{ tasks.beside.output }}"))) == (
         '"beside" may not have finished when "batch" starts: no path leads from "beside" to "batch"'
@@ -61,8 +61,7 @@ def test_a_task_inside_a_body_is_not_seen_from_outside_and_the_message_says_what
     outside = reads("end", "{{ tasks.one.output }}", after="batch")
 
     assert message(each("batch", noop("one")), outside) == (
-        '"one" stands in the body of "batch", which cannot be seen from here; '
-        'read tasks["batch"].output'
+        '"one" is inside the body of "batch" and not visible here; read tasks["batch"].output'
     )
     assert codes(each("batch", noop("one")), output="{{ tasks.one.output }}") == [
         "task_not_visible"

@@ -55,7 +55,7 @@ def found(config: dict[str, Any], **more: Any) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{{ tasks.call.output.boddy }}", 'no "boddy" by what shop.call says of its output; did '),
+        ("{{ tasks.call.output.boddy }}", 'has no "boddy"; did '),
         ("{{ tasks.call.output.zzz }}", "it has status, body, headers, lines, note, either"),
         ("{{ tasks.call.output.lines[0].sk }}", '"tasks.call.output.lines[0]" has no "sk"'),
         ("{{ tasks.call.output.lines.sku }}", '"tasks.call.output.lines" is a list'),
@@ -101,7 +101,7 @@ def test_what_is_there_or_open_or_provided_for_is_not(text):
 @pytest.mark.parametrize(
     ("key", "path", "message"),
     [
-        ("count", "lines", "is a list by what shop.call says of its output; text or a number is"),
+        ("count", "lines", "is a list; text or a number is"),
         ("count", "lines[0]", "is an object"),
         ("name", "headers", "is an object"),
         ("maybe", "headers", "is an object"),

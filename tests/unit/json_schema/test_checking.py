@@ -164,7 +164,7 @@ def test_a_message_holds_no_large_value_and_can_leave_a_small_one_out() -> None:
     small = mistakes(checker, [1234567], EvaluationBudget(REQUEST), 2)[1]
 
     assert len(large.message) <= 2_000
-    assert large.without_value == "it breaks `type`"
+    assert large.without_value == "it violates `type`"
     assert small.without_value == "it is not of type 'string'"
 
 

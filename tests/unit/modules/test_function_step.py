@@ -247,11 +247,11 @@ def plain_dict() -> typing.TypedDict("Old", {"n": int}):
 @pytest.mark.parametrize(
     ("function", "facts", "message"),
     [
-        (quote, {"type_name": "Quote"}, "a type is two or more words"),
+        (quote, {"type_name": "Quote"}, "a type is two or more lower-case words"),
         (quote, {"effect": "some"}, "effect is one of none, idempotent, database, external"),
         (quote, {"credential": "bearer"}, r'credential is a tuple, such as \("one",\)'),
-        (quote, {"timeout_seconds": 0}, "timeout_seconds is over 0"),
-        (quote, {"circuit": lambda given: None}, "describe the target of its circuit in words"),
+        (quote, {"timeout_seconds": 0}, "timeout_seconds must be more than 0"),
+        (quote, {"circuit": lambda given: None}, "describe the target of its circuit"),
         (Totals, {}, "@step takes a function"),
         (waits, {"inline": True}, "an inline step does no I/O"),
         (yields, {}, "cannot `yield`"),

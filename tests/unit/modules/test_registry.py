@@ -151,7 +151,7 @@ def test_a_third_party_cannot_take_anothers_type(taken, package, entry_point):
 
     assert type(registry.get(taken)).__module__ != "acme_evil"
     assert taken in specs
-    with pytest.raises(UnknownModule, match="is taken already"):
+    with pytest.raises(UnknownModule, match="is already used"):
         registry.get("evil")
 
 
@@ -172,7 +172,7 @@ def test_a_module_can_be_added_by_hand():
 
     assert registry.get("mine.one") is mine
     assert registry.specs()["mine.one"].description == "Mine."
-    with pytest.raises(ValueError, match="taken already"):
+    with pytest.raises(ValueError, match="already used"):
         registry.add(Mine())
 
 

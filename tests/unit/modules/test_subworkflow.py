@@ -43,7 +43,7 @@ def test_a_child_that_ended_well_gives_its_output(step_context):
         ("FAILED", "boom", "failed: boom"),
         ("CANCELLED", "Cancelled by ann.", "was cancelled: Cancelled by ann."),
         ("TIMEOUT", "", "ran out of time."),
-        ("SUCCESS", "too large", "ended well, but its output cannot be taken over: too large"),
+        ("SUCCESS", "too large", "succeeded, but its output cannot be used: too large"),
     ],
 )
 def test_any_other_end_is_a_permanent_failure(step_context, state, error, sentence):

@@ -16,7 +16,7 @@ from tests.support.compiled import graph_of
 from tests.support.workflows import task
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-STOPPED = "Item 1 failed, so no further one is begun."
+STOPPED = "Item 1 failed, so no further item is started."
 SOON, AGO = NOW + timedelta(seconds=30), NOW - timedelta(seconds=30)
 
 
@@ -54,8 +54,8 @@ def test_a_step_that_was_sent_waits_for_those_before_it() -> None:
 def test_a_suspect_says_what_happened_and_that_it_runs_apart() -> None:
     reason = step_reason(pending(suspect=True), around())
     assert reason.code == "in_queue"
-    assert "nobody knows why" in reason.message
-    assert "process of its own" in reason.message
+    assert "for an unknown reason" in reason.message
+    assert "in a separate process" in reason.message
 
 
 def test_a_suspect_that_waits_for_its_process_names_its_crashes() -> None:
@@ -87,7 +87,7 @@ def test_a_retry_says_when_it_is_due_and_why_it_is_one() -> None:
     reason = step_reason(row, around(failed={row.pk: "boom"}, most={row.pk: 4}))
     assert (reason.code, reason.until) == ("retry_due", SOON)
     assert reason.message == (
-        "Attempt 3 of 4 is due at 2026-11-21 12:00:30 UTC. The attempt before failed: boom"
+        "Attempt 3 of 4 is due at 2026-11-21 12:00:30 UTC. The previous attempt failed: boom"
     )
     late = pending(retry_after=AGO, published_at=None)
     assert "is sent within seconds" in step_reason(late, around()).message
@@ -132,14 +132,14 @@ def test_waits_say_what_for_and_how_long() -> None:
     approval = step_reason(row, around(noticed={row.pk: NOW}))
     assert (approval.code, approval.since, approval.until) == ("waiting_for_approval", NOW, None)
     assert "'Ship it?' by ann, ADMIN" in approval.message
-    assert "as long as it takes" in approval.message
+    assert "without a time limit" in approval.message
     anybody = step_reason(waiting("approval", progress={"title": "x"}, due_at=SOON), around())
     assert "anyone who may operate" in anybody.message
     assert anybody.until == SOON
     row = waiting("event", progress={"event": "paid"})
     event = step_reason(row, around(filters={row.pk: "{{ event.n > 1 }}"}))
     assert event.code == "waiting_for_event"
-    assert "an event 'paid' for which {{ event.n > 1 }} holds" in event.message
+    assert "an event 'paid' for which {{ event.n > 1 }} is true" in event.message
     callback = step_reason(waiting("callback", progress={"title": "the bank"}), around())
     assert callback.code == "waiting_for_callback"
     assert "(the bank)" in callback.message
@@ -158,17 +158,17 @@ def test_a_wait_for_a_child_says_how_the_child_is(state: str, soon: bool) -> Non
 @pytest.mark.parametrize(
     ("progress", "sentence"),
     [
-        ({"index": 2, "count": 10}, "Its body runs: iteration 3 of 10."),
-        ({"index": 2, "most": 50}, "Its body runs: iteration 3 (at most 50)."),
+        ({"index": 2, "count": 10}, "Its body is running: iteration 3 of 10."),
+        ({"index": 2, "most": 50}, "Its body is running: iteration 3 (at most 50)."),
         (
             {"total": 100, "wide": 3, "next": 12, "open": [8, 9, 11], "done": 9},
-            "Its body runs: 9 of 100 items are done, 3 under way: 8, 9, 11.",
+            "Its body is running: 9 of 100 items are done, 3 in progress: 8, 9, 11.",
         ),
         (
             {"total": 5, "wide": 3, "next": 2, "open": [0], "failed": 1},
-            f"Its body runs: 1 of 5 items are done, 1 under way: 0. {STOPPED}",
+            f"Its body is running: 1 of 5 items are done, 1 in progress: 0. {STOPPED}",
         ),
-        (None, "Its body runs."),
+        (None, "Its body is running."),
     ],
 )
 def test_a_container_says_how_far_its_body_is(progress: Any, sentence: str) -> None:
@@ -255,7 +255,7 @@ def test_a_run_held_by_a_plugin_that_is_gone_waits_for_its_timer() -> None:
     row = waiting("circuit", due_at=SOON, progress={"target": "http.request:a"})
     reason = step_reason(row, around(noticed={row.pk: AGO}))
     assert reason.code == "waiting_for_circuit"
-    assert "(circuit), by a plugin that is not installed now" in reason.message
-    assert "goes on at 2026-11-21 12:00:30 UTC" in reason.message
+    assert "(circuit) by a plugin that is no longer installed" in reason.message
+    assert "continues at 2026-11-21 12:00:30 UTC" in reason.message
     assert (reason.since, reason.until) == (AGO, SOON)
     assert reason.details == {"target": "http.request:a"}

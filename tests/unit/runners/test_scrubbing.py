@@ -157,7 +157,7 @@ def test_log_lines_of_the_process_are_scrubbed_while_secrets_are_in_use(
 
     assert [record.getMessage() for record in caplog.records] == [
         f"GET /?key={NAME}",
-        "(a log message that could not be put together)",
+        "(a log message that could not be formatted)",
         "it failed",
         "after all",
     ]

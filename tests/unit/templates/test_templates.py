@@ -91,7 +91,7 @@ def test_references_are_the_leading_names_of_what_is_read():
     [
         ("{{ tasks.a.output.y }}", ['"tasks.a.output" has no key "y"', '"x", "rows"', "url[0]"]),
         ("{{ input.none.x }}", ['"input.none" is null']),
-        ("{{ input.list[9] }}", ["has 3 items and none at 9"]),
+        ("{{ input.list[9] }}", ["has 3 items, but none at 9"]),
         ("{{ nothing }}", ['"nothing" is not available here']),
         ("{{ input.zz + 1 }}", ['has no key "zz"']),
         ("{{ 1 / 0 }}", ["division by zero"]),

@@ -26,7 +26,7 @@ def test_it_may_stand_within_an_expression(text: str) -> None:
 
 
 def test_one_that_does_not_say_what_says_so() -> None:
-    assert "does not say what" in inspect_template("{{ todo() }}")[1][0].message
+    assert "without a description" in inspect_template("{{ todo() }}")[1][0].message
 
 
 def test_a_definition_that_holds_one_cannot_be_published() -> None:

@@ -32,7 +32,7 @@ def test_a_link_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text("VALKYR_SECRET_KEY=known to an attacker\n")
     (tmp_path / SECRETS_FILE).symlink_to(tmp_path / "elsewhere")
 
-    with pytest.raises(UpError, match="plain file"):
+    with pytest.raises(UpError, match="regular file"):
         load(tmp_path, {})
 
 
@@ -86,5 +86,5 @@ def test_a_link_in_place_of_the_key_is_refused(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text("known to an attacker")
     (tmp_path / KEY_FILE).symlink_to(tmp_path / "elsewhere")
 
-    with pytest.raises(UpError, match="plain file"):
+    with pytest.raises(UpError, match="regular file"):
         load(tmp_path, {})

@@ -33,10 +33,12 @@ COLUMNS: Any = [
 
 
 @click.command(cls=ApiCommand)
-@click.option("--username", metavar="NAME", help="Else it asks.")
+@click.option("--username", metavar="NAME", help="Default: the command asks for it.")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
-@click.option("--token-stdin", is_flag=True, help="Keep the API token on standard input instead.")
-@click.option("--workspace", metavar="NAME", help="The token's workspace, of several.")
+@click.option(
+    "--token-stdin", is_flag=True, help=("Store the API token from standard input instead.")
+)
+@click.option("--workspace", metavar="NAME", help="The token's workspace, if you have several.")
 @click.option("--days", type=click.IntRange(1), help="Lifetime of the token.")
 @click.pass_obj
 def login(
@@ -58,7 +60,9 @@ def login(
     file = profiles.load(choices.config)
     url = _address(choices, file.profiles.get(name))
     if urlsplit(url).scheme == "http" and not _is_here(url):
-        click.echo(f"Warning: {url} is not encrypted; others may read what you send.", err=True)
+        click.echo(
+            f"Warning: {url} is not encrypted; others can read your password and token.", err=True
+        )
     token = sys.stdin.readline().strip() if token_stdin else choices.token or ""
     made: dict[str, Any] = {}
     if not token:
@@ -163,13 +167,13 @@ def _made(
         made: dict[str, Any] = api.post(TOKENS, body)
     except CliError as error:
         if not workspace and any(p["path"] == "workspaceId" for p in error.problems):
-            error.hint = "Choose one: --workspace NAME. `valkyr whoami` lists yours."
+            error.hint = "Choose one with --workspace NAME. `valkyr whoami` lists yours."
         raise
     return made
 
 
 @click.command(cls=PlainCommand)
-@click.option("--profile", metavar="NAME", help="Else the default one.")
+@click.option("--profile", metavar="NAME", help="Default: the default profile.")
 @click.pass_obj
 def logout(choices: Choices, profile: str | None) -> int:
     """Forget a profile, and revoke the token of its `login`."""
@@ -181,14 +185,14 @@ def logout(choices: Choices, profile: str | None) -> int:
     if file.default == name:
         file.default = next(iter(sorted(file.profiles)), "")
     profiles.save(choices.config, file)
-    output.note(f"Profile {name!r} is gone from {choices.config}.")
+    output.note(f"Profile {name!r} was removed from {choices.config}.")
     if not known.token_id:
         return Exit.OK
     with connected(_at(choices, known.url, known.token)) as api:
         try:
             api.delete(f"{TOKENS}/{known.token_id}")
         except CliError as error:
-            error.hint = f"The profile is gone, but the token {known.token_id} was not revoked."
+            error.hint = f"The profile was removed, but the token {known.token_id} was not revoked."
             raise
     return Exit.OK
 
@@ -225,8 +229,13 @@ def token() -> None:
 
 @token.command("create", cls=ApiCommand)
 @click.argument("name")
-@click.option("--workspace", metavar="NAME", help="Its workspace, of several.")
-@click.option("--scope", "scopes", multiple=True, help="Such as trigger or view; several times.")
+@click.option("--workspace", metavar="NAME", help="The token's workspace, if you have several.")
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    help=("A scope such as trigger or view; can be given several times."),
+)
 @click.option("--days", type=click.IntRange(1), help="Lifetime of the token.")
 @click.option("--service-account", metavar="ID", type=click.UUID, help="The owner; default: you.")
 @click.pass_obj
@@ -248,7 +257,9 @@ def create_token(
     if choices.json:
         output.value(made)
     else:
-        output.note(f"Token {made['id']}, until {made['expiresAt']}. Nobody can show it again:")
+        output.note(
+            f"Token {made['id']}, valid until {made['expiresAt']}. It cannot be shown again:"
+        )
         output.text(made["token"])
 
 
@@ -259,7 +270,7 @@ def list_tokens(choices: Choices, limit: int) -> None:
     """List your tokens, and those of workspaces you administer."""
     with connected(choices) as api:
         rows = list(api.rows(TOKENS, limit))
-        none = "No tokens. `valkyr token create NAME` makes one."
+        none = "No tokens. `valkyr token create NAME` creates one."
         CommandOutput(choices).table(rows, COLUMNS, empty=none, more=api.more, cut=True)
 
 

@@ -18,8 +18,9 @@ COLUMNS = [
     ("FROM", "origin"),
 ]
 LEFT = (
-    "Workflows that left the code stay published, and their triggers start them. Archive them: "
-    "`valkyr manage check --database default` names the steps that they still need."
+    "Workflows that were removed from the code stay published, and their triggers still start "
+    "them. Archive them: `valkyr manage check --database default` names the steps that they "
+    "still need."
 )
 
 
@@ -43,7 +44,9 @@ def plan(choices: Choices) -> None:
 
 def _changes(choices: Choices, what: str) -> list[dict[str, Any]]:
     if not choices.local:
-        raise usage("The workflows are in a project's code.", "Go to its folder and give --local.")
+        raise usage(
+            "This command needs a project's code.", ("Change to its folder and use --local.")
+        )
     from valkyr.cli.project_settings import set_up
 
     name = set_up(choices.settings, choices.environment)
@@ -52,7 +55,7 @@ def _changes(choices: Choices, what: str) -> list[dict[str, Any]]:
 
     if not apps.is_installed(PLUGIN):
         raise CliError(
-            f"{PLUGIN!r} is not among the INSTALLED_APPS of {name}.",
+            f"{PLUGIN!r} is not in INSTALLED_APPS of {name}.",
             Exit.NOT_INSTALLED,
             hint="Add it, or *valkyr.PLUGINS.",
         )

@@ -42,9 +42,9 @@ def dead() -> None:
 
 
 @dead.command("list", cls=ApiCommand)
-@click.option("--workflow", metavar="NAME", help="Of this workflow: its id, slug or name.")
-@click.option("--execution", metavar="ID", type=click.UUID, help="Of this execution.")
-@click.option("--group", metavar="ID", type=click.UUID, help="Of this failure group.")
+@click.option("--workflow", metavar="NAME", help="Only of this workflow: its id, slug or name.")
+@click.option("--execution", metavar="ID", type=click.UUID, help="Only of this execution.")
+@click.option("--group", metavar="ID", type=click.UUID, help="Only of this failure group.")
 @click.option(
     "--resolution",
     type=click.Choice(RESOLUTIONS, case_sensitive=False),
@@ -54,7 +54,7 @@ def dead() -> None:
 @click.option("--text", help="A part of the reason.")
 @click.option("--since", type=SinceParameter(), help="Since: 30m, 2h, 7d, or a time.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
-@click.option("--workspace", metavar="NAME", help="Of this workspace.")
+@click.option("--workspace", metavar="NAME", help="Only of this workspace.")
 @click.pass_obj
 def list_letters(choices: Choices, /, limit: int, workspace: str | None, **given: Any) -> None:
     """List dead letters, newest first: the open ones by default."""
@@ -79,7 +79,7 @@ def list_letters(choices: Choices, /, limit: int, workspace: str | None, **given
         ("REASON", "failureReason"),
         ("SINCE", "quarantinedAt"),
     ]
-    CommandOutput(choices).table(rows, columns, empty="No dead letters fit.", more=more, cut=True)
+    CommandOutput(choices).table(rows, columns, empty="No dead letters match.", more=more, cut=True)
 
 
 @dead.command("show", cls=ApiCommand)
@@ -96,7 +96,7 @@ def show_letter(choices: Choices, letter: Any) -> None:
 @click.option("--input", "overrides", type=JsonParameter(), help="Merged into the step's inputs.")
 @click.pass_obj
 def requeue(choices: Choices, letters: tuple[Any, ...], overrides: Any) -> int:
-    """Try failed steps again; their executions go on.
+    """Retry failed steps; their executions continue.
 
     Exits with 1 if one of several was refused. For very many, at a rate, see `valkyr redrive`.
     """
@@ -122,7 +122,9 @@ def _each_requeued(api: "ApiClient", letters: list[str], body: Any, progress: An
             api.post(f"{PATH}/{letter}/requeue", body)
         except CliError as error:
             if error.status is None or error.status in {401, 429} or error.status >= 500:
-                error.hint = f"{len(done['done'])} were requeued before. {error.hint}".rstrip()
+                error.hint = (
+                    f"{len(done['done'])} dead letters were requeued before the error. {error.hint}"
+                ).rstrip()
                 raise
             told = {"id": letter, "code": error.problem.get("code"), "message": error.message}
             done["refused"].append(told)

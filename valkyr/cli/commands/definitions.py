@@ -18,8 +18,8 @@ MEDIA = {"yaml": "application/yaml", "json": "application/json"}
 
 @click.command(cls=ApiCommand)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--workspace", metavar="NAME", help="Check credentials of this workspace.")
-@click.option("--strict", is_flag=True, help="Fail on warnings too.")
+@click.option("--workspace", metavar="NAME", help="Also check credentials, in this workspace.")
+@click.option("--strict", is_flag=True, help="Also fail on warnings.")
 @click.pass_obj
 def validate(choices: Choices, files: tuple[Path, ...], workspace: str | None, strict: bool) -> int:
     """Check workflow files, YAML or JSON, or folders of them.
@@ -114,7 +114,7 @@ def _tell(output: CommandOutput, one: Verdict) -> None:
 
 @click.command(cls=ApiCommand)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--workspace", metavar="NAME", help="Into this workspace.")
+@click.option("--workspace", metavar="NAME", help="The workspace to publish in.")
 @click.pass_obj
 def publish(choices: Choices, files: tuple[Path, ...], workspace: str | None) -> None:
     """Import workflow files, YAML or JSON, or folders of them, and publish each.
@@ -142,11 +142,11 @@ def publish(choices: Choices, files: tuple[Path, ...], workspace: str | None) ->
 @click.argument("names", metavar="[NAME…]", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="All workflows that you may see.")
 @click.option("--format", "form", type=click.Choice(list(MEDIA)), default="yaml")
-@click.option("--python", is_flag=True, help="As a Python module that declares the workflow.")
+@click.option("--python", is_flag=True, help="Write a Python module that declares the workflow.")
 @click.option(
     *("--dir", "folder"),
     type=click.Path(path_type=Path, file_okay=False),
-    help="Write a file for each, named by its slug.",
+    help="Write a file for each workflow into this folder, named after its slug.",
 )
 @click.option("--workspace", metavar="NAME", help="Of this workspace.")
 @click.pass_obj
@@ -206,7 +206,7 @@ def _written(folder: Path, form: str, texts: list[tuple[dict[str, Any], str]]) -
     twice = sorted({slug for slug in slugs if slugs.count(slug) > 1})
     if twice:
         raise usage(
-            f"Several workspaces have a workflow {twice[0]!r}.", "Give --workspace to choose one."
+            f"Several workspaces have a workflow {twice[0]!r}.", "Choose one with --workspace."
         )
     folder.mkdir(parents=True, exist_ok=True)
     found = []
@@ -257,4 +257,4 @@ def workflows(choices: Choices, name: str | None, limit: int, workspace: str | N
         ("ENABLED", "enabled"),
         ("UPDATED", "updatedAt"),
     ]
-    CommandOutput(choices).table(rows, columns, empty="No workflows fit.", more=more)
+    CommandOutput(choices).table(rows, columns, empty="No workflows match.", more=more)

@@ -39,7 +39,9 @@ STEPS = [
 @click.command("list", cls=ApiCommand)
 @click.option("--workflow", metavar="NAME", help="Of this workflow: its id, slug or name.")
 @click.option("--state", type=click.Choice(STATES, case_sensitive=False))
-@click.option("--since", type=SinceParameter(), help="Created since: 30m, 2h, 7d, or a time.")
+@click.option(
+    "--since", type=SinceParameter(), help=("Only those created since: 30m, 2h, 7d, or a time.")
+)
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
 @click.option("--workspace", metavar="NAME", help="Of this workspace.")
 @click.pass_obj
@@ -71,7 +73,7 @@ def list_executions(
         ("CREATED", "createdAt"),
         ("FINISHED", "finishedAt"),
     ]
-    none = "No executions fit. `valkyr start NAME` starts one."
+    none = "No executions match. `valkyr start NAME` starts one."
     CommandOutput(choices).table(rows, columns, empty=none, more=more)
 
 
@@ -102,7 +104,9 @@ def show(choices: Choices, execution: Any) -> None:
 
 @click.command(cls=ApiCommand)
 @click.argument("execution", metavar="ID", type=click.UUID)
-@click.option("--step", metavar="PATH", help="The beginning of the steps' paths, such as charge.")
+@click.option(
+    "--step", metavar="PATH", help=("Only steps whose paths begin with this, such as charge.")
+)
 @click.pass_obj
 def logs(choices: Choices, execution: Any, step: str | None) -> None:
     """Print the logs and errors of an execution's steps.
@@ -124,7 +128,7 @@ def logs(choices: Choices, execution: Any, step: str | None) -> None:
                     where = f"{run['stepPath']}#{run['attempt']}"
                     output.text(f"{where}  {entry['level'].upper():<8}{entry['message']}")
     if not told:
-        output.note("Its steps wrote nothing to their logs, and none failed.")
+        output.note("Its steps wrote no log messages, and none failed.")
 
 
 def _entries(run: dict[str, Any]) -> list[dict[str, Any]]:
@@ -159,7 +163,7 @@ def why(choices: Choices, execution: Any) -> None:
 
 @click.command(cls=ApiCommand)
 @click.argument("executions", metavar="ID…", nargs=-1, required=True, type=click.UUID)
-@click.option("--reason", default="", help="Kept in the audit trail.")
+@click.option("--reason", default="", help="The reason, for the audit trail.")
 @click.pass_obj
 def cancel(choices: Choices, executions: tuple[Any, ...], reason: str) -> int:
     """End executions. Exits with 1 if one of several could not be ended."""

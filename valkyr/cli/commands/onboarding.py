@@ -16,9 +16,11 @@ NEXT = "Next: python manage.py migrate; then start a worker and beat, and run `v
 
 
 @click.command(cls=ApiCommand)
-@click.option("--prefix", default="workflows/", show_default=True, help="Where the API answers.")
 @click.option(
-    "--broker", default=BROKER, show_default=True, help="For a project without Celery: its broker."
+    "--prefix", default="workflows/", show_default=True, help=("The prefix of the API's addresses.")
+)
+@click.option(
+    "--broker", default=BROKER, show_default=True, help="The broker, for a project without Celery."
 )
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--dry-run", is_flag=True, help="Show what would change; write nothing.")
@@ -74,8 +76,8 @@ def _agreed(choices: Choices, yes: bool, files: int) -> bool:
         return True
     if choices.json or not sys.stdin.isatty():
         raise usage(
-            "There is nobody to ask whether to write these changes.",
-            "Give --yes to write them, or --dry-run to see them only.",
+            "These changes need a confirmation, but there is no terminal.",
+            "Use --yes to write them, or --dry-run to only show them.",
         )
     return click.confirm(f"Write these changes to {files} files?", default=True, err=True)
 
@@ -97,13 +99,13 @@ def _tell(
     elif written:
         output.note(f"Wrote {len(diffs)} files. {NEXT}")
     elif not diffs:
-        output.note("Nothing to change." if plan.by_hand else "Nothing to change: all is there.")
+        output.note("Nothing to change." if plan.by_hand else "No changes are needed.")
     else:
         output.note("Nothing was written.")
 
 
 @click.command(cls=ApiCommand)
-@click.option("--strict", is_flag=True, help="Fail on advice too.")
+@click.option("--strict", is_flag=True, help="Also fail on advice.")
 @click.pass_obj
 def doctor(choices: Choices, strict: bool) -> int:
     """Look whether the Django project in this folder has all that workflows need.
@@ -131,5 +133,5 @@ def doctor(choices: Choices, strict: bool) -> int:
         for one in found:
             kind = "advice " if one.warning else "problem"
             output.text(f"{kind}  {part}: {one.message} ({one.id})\n         {one.hint}")
-    output.note("Something is missing." if failed else "All is there.")
+    output.note("Problems found." if failed else "No problems found.")
     return Exit.FAILED if failed else Exit.OK

@@ -77,18 +77,29 @@ def redrive() -> None:
 
 @redrive.command("start", cls=ApiCommand)
 @click.argument("letters", metavar="[ID…]", nargs=-1, type=click.UUID)
-@click.option("--group", metavar="ID", type=click.UUID, help="All of a failure group.")
-@click.option("--filter", "chosen", type=JsonParameter(), help="As GET /v1/DeadLetterQueue takes.")
+@click.option(
+    "--group", metavar="ID", type=click.UUID, help=("All dead letters of this failure group.")
+)
+@click.option(
+    "--filter",
+    "chosen",
+    type=JsonParameter(),
+    help=("Filters of GET /v1/DeadLetterQueue, as JSON."),
+)
 @click.option("--scope", type=click.Choice(["STEP", "FROM", "EXECUTION"]), default="STEP")
-@click.option("--from-step", metavar="PATH", help="With FROM: the step to begin with.")
-@click.option("--to-version", metavar="V", help="pinned, latest or a number.")
+@click.option("--from-step", metavar="PATH", help="With FROM: the first step to run.")
+@click.option("--to-version", metavar="V", help="The version: pinned, latest or a number.")
 @click.option("--overrides", type=JsonParameter(), help="A merge patch of the inputs.")
 @click.option("--expression", help="An expression that returns each entry's merge patch.")
-@click.option("--rate", type=click.FloatRange(0, min_open=True), help="Entries a second at most.")
-@click.option("--max-in-flight", type=click.IntRange(1), help="Sent and not ended yet.")
+@click.option("--rate", type=click.FloatRange(0, min_open=True), help="Maximum entries per second.")
+@click.option("--max-in-flight", type=click.IntRange(1), help="Maximum entries in progress.")
 @click.option("--canary", type=click.IntRange(0), help="Send this many first and wait for them.")
-@click.option("--stop-above", type=click.FloatRange(0, 100), help="Per cent that fail again.")
-@click.option("--reason", help="Kept with each entry.")
+@click.option(
+    "--stop-above",
+    type=click.FloatRange(0, 100),
+    help=("Stop if more than this percentage fails again."),
+)
+@click.option("--reason", help="The reason; stored with each entry.")
 @click.option("--dry-run", is_flag=True, help="Preview only; requeue nothing.")
 @click.option("--wait", is_flag=True, help="Wait until it ends or stops.")
 @click.pass_obj
@@ -102,7 +113,8 @@ def start_redrive(
 ) -> int:
     """Requeue dead letters: by ID, --group or --filter.
 
-    The open ones are frozen when it is made. With --wait it exits with 1 unless all succeed.
+    The redrive contains the dead letters that are open when it is created. With --wait, the exit
+    code is 1 unless all succeed.
     """
     body, output = _body(letters, given), CommandOutput(choices)
     with _plugin(choices) as api:
@@ -155,7 +167,7 @@ def list_redrives(choices: Choices, state: str | None, limit: int) -> None:
     """List redrives, newest first."""
     with _plugin(choices) as api:
         rows = list(api.rows(PATH, limit, state=state))
-        CommandOutput(choices).table(rows, TABLE, empty="No redrives fit.", more=api.more)
+        CommandOutput(choices).table(rows, TABLE, empty="No redrives match.", more=api.more)
 
 
 @redrive.command("show", cls=ApiCommand)
@@ -176,7 +188,7 @@ def _shown(output: CommandOutput, row: dict[str, Any]) -> int:
 
 def _waited(api: "ApiClient", output: CommandOutput, pk: Any) -> int:
     """Wait until the redrive ends; return 0 if every entry that was sent succeeded."""
-    output.note(f"Redrive {pk} goes on if this command is interrupted.")
+    output.note(f"Redrive {pk} continues if this command is interrupted.")
     with output.progress("Redriving") as progress:
         while (row := patiently(lambda: api.get(f"{PATH}/{pk}")))["state"] not in RESTING:
             if progress is not None:
@@ -199,6 +211,6 @@ def _move(verb: str, text: str) -> None:
             _shown(CommandOutput(choices), api.post(f"{PATH}/{pk}/{verb}", {"reason": reason}))
 
 
-_move("pause", "Send nothing more for now.")
-_move("resume", "Go on after a pause or a stop.")
-_move("abort", "Send nothing more, ever; what was sent goes on.")
+_move("pause", "Stop sending entries; `resume` continues.")
+_move("resume", "Continue after a pause or a stop.")
+_move("abort", "Stop sending entries permanently; entries already sent continue.")

@@ -22,11 +22,13 @@ COLUMNS = [("Execution", "id"), ("State", "state"), ("Version", "version")]
 
 def _start_options(command: Any) -> Any:
     for option in (
-        click.option("--workspace", metavar="NAME", help="Where the workflow is."),
-        click.option("--version", type=click.IntRange(1), help="Else the latest."),
-        click.option("--priority", type=click.IntRange(0, 9), help="9 is first."),
-        click.option("--key", metavar="TEXT", help="Idempotency-Key: the same starts once."),
-        click.option("--input", "payload", type=JsonParameter(), help="The payload; else {}."),
+        click.option("--workspace", metavar="NAME", help="The workflow's workspace."),
+        click.option("--version", type=click.IntRange(1), help="The version; default: the latest."),
+        click.option("--priority", type=click.IntRange(0, 9), help="From 0 to 9; 9 is first."),
+        click.option(
+            "--key", metavar="TEXT", help=("The Idempotency-Key: equal keys start one execution.")
+        ),
+        click.option("--input", "payload", type=JsonParameter(), help="The payload; default: {}."),
         click.argument("name"),
     ):
         command = option(command)
@@ -50,7 +52,7 @@ def start(choices: Choices, /, name: str, batch: Any, **given: Any) -> None:
     if given["payload"] is not None:
         raise usage("--input and --batch exclude each other.")
     if not isinstance(batch, list) or not 1 <= len(batch) <= MOST:
-        found = f"{len(batch):,} of them" if isinstance(batch, list) else "no list"
+        found = f"{len(batch):,} payloads" if isinstance(batch, list) else "no list"
         raise usage(f"--batch takes a JSON list of 1 to {MOST:,} payloads; this is {found}.")
     with connected(choices) as api:
         pk = workflow_id(api, name, given["workspace"])
@@ -63,7 +65,7 @@ def start(choices: Choices, /, name: str, batch: Any, **given: Any) -> None:
 @click.command(cls=ApiCommand)
 @_start_options
 @click.option("--wait/--no-wait", default=True, show_default=True)
-@click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds to wait at most.")
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Maximum seconds to wait.")
 @click.pass_obj
 def run(choices: Choices, /, name: str, wait: bool, timeout: float | None, **given: Any) -> int:
     """Start an execution, wait for its end and print its output.
@@ -79,9 +81,9 @@ def run(choices: Choices, /, name: str, wait: bool, timeout: float | None, **giv
             output.record(started, COLUMNS)
             return Exit.OK
         interrupted = CliError(
-            f"Interrupted; execution {started['id']} goes on.",
+            f"Interrupted; execution {started['id']} continues.",
             Exit.INTERRUPTED,
-            hint=f"`valkyr watch {started['id']}` follows it, `valkyr cancel` ends it.",
+            hint=f"`valkyr watch {started['id']}` follows it; `valkyr cancel` ends it.",
         )
         try:
             with ends_when_interrupted(output.error_text(interrupted)):
@@ -90,7 +92,7 @@ def run(choices: Choices, /, name: str, wait: bool, timeout: float | None, **giv
                     ended = until_end(api, started["id"], timeout, progress)
         except CliError as error:
             if error.code is Exit.UNREACHABLE:
-                error.hint = f"{error.hint} Execution {started['id']} goes on."
+                error.hint = f"{error.hint} Execution {started['id']} continues."
             raise
     return _told(output, ended)
 
@@ -123,7 +125,9 @@ def _told(output: CommandOutput, ended: dict[str, Any]) -> int:
         raise CliError(
             message + why,
             Exit.FAILED,
-            hint=f"`valkyr why {ended['id']}` tells more; `valkyr dead list --execution "
-            f"{ended['id']}` lists what can be requeued.",
+            hint=(
+                f"`valkyr why {ended['id']}` gives the reason; `valkyr dead list --execution "
+                f"{ended['id']}` lists the steps that you can requeue."
+            ),
         )
     return Exit.OK if succeeded else Exit.FAILED

@@ -27,7 +27,7 @@ def configured(project: DjangoProject, broker: str) -> ByHand | None:
     if project.calls("configure_celery"):
         return None
     apps = project.celery_apps()
-    what = "No Celery app carries Valkyr's tasks"
+    what = "No Celery app has Valkyr's tasks"
     add = "import valkyr\n\nvalkyr.configure_celery(app)  # after the app is made"
     if len(apps) > 1:
         files = ", ".join(project.name_of(app.source) for app in apps)
@@ -38,7 +38,7 @@ def configured(project: DjangoProject, broker: str) -> ByHand | None:
     if len(factories) == 1:
         return _returned(project, factories[0], what, add)
     if project.calls("Celery"):
-        why = "The project makes its Celery app inside of a function that does not return it."
+        why = "The project creates its Celery app inside a function that does not return it."
         return ByHand(what, why, add)
     return _new_app(project, broker, what)
 
@@ -89,9 +89,9 @@ def _new_app(project: DjangoProject, broker: str, what: str) -> ByHand | None:
     text = CELERY.format(settings=project.settings_name, package=package)
     if not package or place.exists() or not begin.is_file():
         why = (
-            f"{place.relative_to(project.root)} makes no Celery app at its top."
+            f"{place.relative_to(project.root)} does not create a Celery app at its top level."
             if place.exists()
-            else "The settings are in no package, which could hold a celery.py."
+            else "The settings are not in a package, so there is no place for celery.py."
         )
         return ByHand(what, why, text)
     project.source(place).append(text.removesuffix("\n"))
@@ -119,6 +119,6 @@ def imported(project: DjangoProject) -> ByHand | None:
         return None
     return ByHand(
         f"Nothing imports {project.name_of(app.source)}",
-        "Web processes would send by no Celery app.",
+        "Web processes would have no Celery app.",
         f"{line}  # in the __init__.py of a package that each process imports",
     )

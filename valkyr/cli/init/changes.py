@@ -183,13 +183,15 @@ def _is_text(node: ast.AST, text: str) -> bool:
 def _routes(project: DjangoProject, prefix: str) -> ByHand | None:
     """Ensure that the project's URLs include the API."""
     route = f'path("{prefix}", include("valkyr.urls"))'
-    what = "The project's addresses lack Valkyr's"
+    what = "The project's URLs do not include Valkyr's"
     add = f"from django.urls import include, path\n\nurlpatterns += [{route}]"
     place = project.setting("ROOT_URLCONF")
     named = getattr(getattr(place[1], "value", None), "value", None) if place else None
     file = project.file_of(named) if isinstance(named, str) else None
     if file is None:
-        return ByHand(what, "ROOT_URLCONF of the settings names no file of the project.", add)
+        return ByHand(
+            what, ("ROOT_URLCONF in the settings does not name a file of the project."), add
+        )
     try:
         source = project.source(file)
     except UnclearSource as error:

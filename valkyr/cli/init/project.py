@@ -156,12 +156,13 @@ def project_in(root: Path, settings: str | None, environment: str | None) -> Dja
     if not (root / "manage.py").is_file():
         raise usage(
             f"There is no manage.py in {root}.",
-            "Go to the folder of a Django project, or make one: django-admin startproject NAME",
+            "Change to the folder of a Django project, or create one: django-admin "
+            "startproject NAME",
         )
     name = settings or environment or named_by(root / "manage.py")
     if not name:
         raise usage(
-            "manage.py does not say where the settings are.",
+            "manage.py does not name the settings.",
             f"Give --settings MODULE, or set {SETTINGS}.",
         )
     try:

@@ -16,7 +16,7 @@ NEWLINE = ord("\n")
 
 
 class UnclearSource(Exception):
-    """The file is written in a way that cannot be edited safely; the message names it."""
+    """The file's code cannot be edited safely; the message gives the reason."""
 
 
 class SourceFile:
@@ -173,7 +173,7 @@ class SourceFile:
         line_end = self.new.find(b"\n", end)
         rest = self.new[end : line_end if line_end >= 0 else len(self.new)].split(b"#")[0].strip()
         if rest:
-            raise UnclearSource(f"line {node.end_lineno} holds several statements")
+            raise UnclearSource(f"line {node.end_lineno} has several statements")
         if line_end < 0:
             self.append(text)
         else:
@@ -185,7 +185,7 @@ class SourceFile:
         line = self.new.rfind(b"\n", 0, start) + 1
         indent = self.new[line:start].decode()
         if indent.strip():
-            raise UnclearSource(f"line {node.lineno} holds several statements")
+            raise UnclearSource(f"line {node.lineno} has several statements")
         self._insert(line, f"{indent}{text}\n")
 
     def replace(self, node: ast.expr, text: str) -> None:

@@ -54,7 +54,7 @@ class AlertRuleShape(CamelCase, serializers.ModelSerializer[AlertRule]):
     """A rule, without its secret."""
 
     workspace_id = serializers.UUIDField(
-        allow_null=True, help_text="null: the whole installation's."
+        allow_null=True, help_text="Null for a rule of the whole installation."
     )
     workflowId = serializers.UUIDField(source="about_id", allow_null=True)
     kinds = serializers.ListField(child=serializers.ChoiceField(KINDS))
@@ -96,7 +96,7 @@ class AlertRuleChange(Body):
         source="about_id",
         required=False,
         allow_null=True,
-        help_text="Only what concerns this workflow; null: whatever it concerns.",
+        help_text="Only alerts about this workflow; null for all workflows.",
     )
     channel = serializers.ChoiceField(AlertChannel.choices, required=False)
     recipients = serializers.ListField(
@@ -109,7 +109,7 @@ class AlertRuleChange(Body):
         max_length=2_000,
         required=False,
         allow_blank=True,
-        help_text="With WEBHOOK: where it is posted. Not secret.",
+        help_text="With WEBHOOK: the receiver's address. It is not secret.",
     )
     secret = Text(
         max_length=LONGEST_SECRET,
@@ -117,17 +117,19 @@ class AlertRuleChange(Body):
         allow_null=True,
         trim_whitespace=False,
         write_only=True,
-        help_text="SLACK: the incoming webhook's address. WEBHOOK: what signs the requests, 16 "
-        "characters or more. EMAIL: a mail server of your own, smtp://user:password@host:587; "
-        "without it the installation's. Sealed and never shown; null takes it away.",
+        help_text=(
+            "SLACK: the incoming webhook's address. WEBHOOK: the secret that signs requests, 16 "
+            "characters or more. EMAIL: your own mail server, smtp://user:password@host:587; "
+            "default: the installation's. Stored encrypted and never shown; null removes it."
+        ),
     )
     intervalSeconds = _whole(
-        "interval_seconds", "People are notified of one subject at most this often."
+        "interval_seconds", "Minimum time between notifications about one subject."
     )
     rateFactor = _number("rate_factor", "RATE_HIGH: minimum ratio to the usual number of failures.")
     rateLeast = _whole("rate_least", "RATE_HIGH: minimum number of failures in an hour.")
     oldestHours = _number("oldest_hours", "ENTRY_OLD: how long a dead letter may be open.")
-    waitingSeconds = _whole("waiting_seconds", "NO_WORKER: how long work may wait for one.")
+    waitingSeconds = _whole("waiting_seconds", "NO_WORKER: how long runs may wait for a worker.")
     silentSeconds = _whole("silent_seconds", "BEAT_SILENT: how long beat may be silent.")
     enabled = Flag(required=False)
 
@@ -139,7 +141,7 @@ class NewAlertRule(AlertRuleChange):
     installation = Flag(
         required=False,
         default=False,
-        help_text="A rule of the whole installation, which only superusers make.",
+        help_text="A rule of the whole installation; only superusers can create one.",
     )
     name = Text(max_length=100)
     kinds = serializers.ListField(

@@ -92,11 +92,15 @@ class AlertRules(Endpoint):
             return workspace_for(self.user, given.get("workspaceId"), Permission.CONFIGURE)
         if "workspaceId" in given:
             raise ValidationError(
-                {"workspaceId": "A rule of the installation is in no workspace; leave it out."},
+                {
+                    "workspaceId": (
+                        "A rule of the installation belongs to no workspace; omit workspaceId."
+                    )
+                },
                 code="unexpected",
             )
         if not is_superuser(self.user):
-            raise Forbidden("Only superusers make alert rules of the whole installation.")
+            raise Forbidden("Only superusers can create alert rules of the whole installation.")
         return None
 
 

@@ -118,8 +118,8 @@ def read_vectors(value: Any, host: str) -> Vectors:
 def _read(kind: type[T], value: Any, host: str) -> T:
     if not isinstance(value, Mapping):
         raise StepError(
-            f"{host} answered with {type(value).__name__} where OpenAI's protocol has an object: "
-            "is baseUrl that of an OpenAI-compatible endpoint?"
+            f"{host} responded with {type(value).__name__}; expected an object of OpenAI's "
+            "protocol. Check that baseUrl is an OpenAI-compatible endpoint"
         )
     try:
         return kind.model_validate(value)
@@ -127,8 +127,8 @@ def _read(kind: type[T], value: Any, host: str) -> T:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise StepError(
-            f"{host} answered in no shape of OpenAI's protocol, at {place}: {first['msg']}. "
-            "Is baseUrl that of an OpenAI-compatible endpoint?"
+            f"the response of {host} does not follow OpenAI's protocol, at {place}: "
+            f"{first['msg']}. Check that baseUrl is an OpenAI-compatible endpoint"
         ) from error
 
 
@@ -215,8 +215,8 @@ class StreamedAnswer:
         self.characters += characters
         if self.characters > MAX_TEXT or len(self.calls) > MAX_CALLS:
             raise StepError(
-                f"the model's answer passed {MAX_TEXT:,} characters or {MAX_CALLS} tool calls: "
-                "ask for less, or set maxTokens"
+                f"the model's answer exceeded {MAX_TEXT:,} characters or {MAX_CALLS} tool "
+                "calls: request less, or set maxTokens"
             )
 
 

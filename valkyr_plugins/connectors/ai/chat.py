@@ -35,7 +35,9 @@ class Tool(ModuleInputs):
         description="The tool's name.", pattern=r"^[A-Za-z0-9_-]{1,64}$", examples=["find_order"]
     )
     description: str = Field(
-        "", description="What it does, for the model.", examples=["Finds an order by its number."]
+        "",
+        description=("A description of the tool, for the model."),
+        examples=["Finds an order by its number."],
     )
     parameters: dict[str, Any] = Field(
         default_factory=lambda: {"type": "object", "properties": {}},
@@ -117,7 +119,7 @@ class AskedTool(ModuleOutputs):
 
     id: str = Field(description="The call's id, to be returned with its result.")
     name: str = Field(description="The tool.")
-    arguments: Any = Field(description="The arguments; null where the model wrote no JSON.")
+    arguments: Any = Field(description="The arguments; null if the model did not write JSON.")
     arguments_text: str = Field(description="The arguments as the model wrote them.")
 
 
@@ -146,10 +148,9 @@ class LlmChat(LlmModule[ChatInputs]):
     Mistral, OpenRouter, or a server of your own (vLLM, Ollama), whose network an administrator
     allows. The key is a credential of type bearer. While the answer arrives, its latest part is
     shown on the run's page; afterwards the answer is in the run's log. The tokens, and their cost
-    by the
-    installation's price list, are recorded with the run, even if it fails during an answer. Rate
-    limits, overload and broken connections are retried; a rejected key, a context that is too long
-    and a content filter are not. After a crash, a model may be called, and paid for, twice.
+    by the installation's price list, are recorded with the run, even if it fails during an answer.
+    Rate limits, overload and broken connections are retried; a rejected key, a context that is too
+    long and a content filter are not. After a crash, a model may be called, and paid for, twice.
     """
 
     type = "llm.chat"
@@ -196,7 +197,7 @@ class LlmChat(LlmModule[ChatInputs]):
         Bad(
             "a tool result without a call",
             {"model": "m", "messages": [{"role": "tool", "content": "42"}]},
-            "has a toolCallId",
+            "have a toolCallId",
         ),
         Bad(
             "the choice of an unknown tool",
@@ -249,7 +250,7 @@ class LlmChat(LlmModule[ChatInputs]):
         if answer.finish_reason == "length" and inputs.fail_on_truncation:
             raise StepError(
                 f"{inputs.model}'s answer was cut off after {len(answer.text):,} characters: "
-                "raise maxTokens, ask for less, or take failOnTruncation out"
+                "raise maxTokens, request less, or remove failOnTruncation"
             )
         outcome = "success"
         if inputs.tools is not None:

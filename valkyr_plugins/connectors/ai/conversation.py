@@ -34,7 +34,7 @@ class ImagePart(ModuleInputs):
 
     image_url: str | None = Field(
         None,
-        description="Where the provider finds it: an https address. It is not fetched by Valkyr.",
+        description="The image's https address. The provider fetches it; Valkyr does not.",
         examples=["https://images.example.com/label.png"],
         pattern="^https?://[!-~]+$",
         max_length=8_192,
@@ -48,7 +48,7 @@ class ImagePart(ModuleInputs):
         examples=["{{ tasks.photo.output.content }}"],
     )
     detail: Literal["auto", "low", "high"] | None = Field(
-        None, description="How closely the model looks, which decides how many tokens it costs."
+        None, description="The resolution that the model uses, which determines the cost in tokens."
     )
 
     @field_validator("image_base64")
@@ -114,20 +114,23 @@ class Message(ModuleInputs):
     )
     tool_calls: list[CalledTool] = Field(
         default_factory=list,
-        description="Of an earlier answer of the model, its `toolCalls`.",
+        description="The `toolCalls` of an earlier answer of the model.",
         examples=["{{ tasks.chat.output.toolCalls }}"],
         max_length=100,
     )
     tool_call_id: str | None = Field(
-        None, description="In a message of the role `tool`, the call whose result it is."
+        None,
+        description=("In a message with the role `tool`: the id of the call whose result it is."),
     )
 
     @model_validator(mode="after")
     def _fits_its_role(self) -> "Message":
         if (self.role == "tool") != (self.tool_call_id is not None):
-            raise ValueError("a message of the role tool, and no other, has a toolCallId")
+            raise ValueError(
+                "only messages with the role tool have a toolCallId, and they require one"
+            )
         if self.tool_calls and self.role != "assistant":
-            raise ValueError("toolCalls belong to a message of the role assistant")
+            raise ValueError("only messages with the role assistant can have toolCalls")
         if not (self.content or self.tool_calls or self.role == "tool"):
             raise ValueError("the message is empty: set content")
         return self
@@ -212,11 +215,11 @@ class AskedInputs(ProviderInputs):
 class UsedTokens(ModuleOutputs):
     """The tokens that a step used."""
 
-    input_tokens: int = Field(description="Tokens of what was asked.")
+    input_tokens: int = Field(description="Tokens of the input.")
     output_tokens: int = Field(description="Tokens of the answer.")
-    cached_tokens: int = Field(0, description="Of the input's, those the provider knew already.")
+    cached_tokens: int = Field(0, description="Input tokens that the provider had cached.")
     estimated: bool = Field(
-        False, description="Whether they are estimated, a token for every 4 characters."
+        False, description="Whether the numbers are estimated, at one token per 4 characters."
     )
 
 

@@ -147,7 +147,7 @@ def record(model: str, usage: Usage, ctx: StepContext) -> None:
     price = charge(model, usage)
     if price is None:
         ctx.log.info(
-            "the price list has no price for this model: its tokens are counted alone",
+            "the price list has no price for this model: only its tokens are counted",
             model=model,
             setting=PRICES,
         )

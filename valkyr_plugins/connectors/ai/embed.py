@@ -42,8 +42,8 @@ class EmbedInputs(ProviderInputs):
             if not text.strip() or len(text) > MAX_CHARACTERS:
                 raise ValueError(
                     f"text {number} has {len(text):,} characters; expected 1 to "
-                    f"{MAX_CHARACTERS:,}, not all of them spaces: leave empty ones out, cut long "
-                    "ones into parts"
+                    f"{MAX_CHARACTERS:,}, not all of them spaces: omit empty texts, and split "
+                    "long ones into parts"
                 )
         return texts
 
@@ -87,7 +87,7 @@ class LlmEmbed(LlmModule[EmbedInputs]):
         Bad(
             "a text that is too long",
             {"model": "m", "texts": ["a" * (MAX_CHARACTERS + 1)]},
-            "cut long ones into parts",
+            "split long ones into parts",
         ),
         Bad(
             "too many vectors",

@@ -206,7 +206,7 @@ def _without_fence(text: str) -> str:
 
 
 def _repair(text: str, mistakes: str) -> list[dict[str, Any]]:
-    order = f"That is not right: {mistakes}. Answer again, with the corrected JSON alone."
+    order = f"That is not right: {mistakes}. Answer again, with only the corrected JSON."
     return [{"role": "assistant", "content": text}, {"role": "user", "content": order}]
 
 
@@ -215,6 +215,6 @@ def _require_whole(answer: "StreamedAnswer", model: str) -> None:
         raise StepError(f"{model} refuses to answer: {answer.refusal[:500]}")
     if answer.finish_reason == "length":
         raise StepError(
-            f"{model}'s answer was cut off after {len(answer.text):,} characters: raise maxTokens, "
-            "or ask for less"
+            f"{model}'s answer was cut off after {len(answer.text):,} characters: raise "
+            "maxTokens, or request less"
         )

@@ -29,8 +29,8 @@ FILTERED = (
 NO_MONEY = ("insufficient_quota", "insufficient balance", "billing_hard_limit")
 
 ADVICE = {
-    402: "top the account up",
-    403: "the key's owner may not use this model here",
+    402: "add credit to the account",
+    403: "the key's owner may not use this model",
     404: "check model and baseUrl",
 }
 
@@ -45,8 +45,8 @@ def told(error: Exception, inputs: ProviderInputs, host: str, seconds: float) ->
         return _refused(error, who)
     if _time_is_over(error):
         return StepError(
-            f"{who} had not answered in full after {seconds:.3g} s: raise timeoutSeconds (and the "
-            "step's), or ask for less",
+            f"{who} had not completed its answer after {seconds:.3g} s: raise timeoutSeconds "
+            "(and the step's), or request less",
             ErrorType.TIMEOUT,
         )
     if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
@@ -93,28 +93,30 @@ def _refused(error: openai.APIStatusError, who: str) -> StepError:
 def _meaning(status: int, text: str) -> tuple[str, ErrorType]:
     if status == 401:
         # Without the provider's words: some repeat a part of the key.
-        return "refused the key (401): check the step's credential", ErrorType.PERMANENT
+        return "rejected the key (401): check the step's credential", ErrorType.PERMANENT
     known = _known(text) if status < 500 else ""
     if known:
         return f"{known} ({status} {text})", ErrorType.PERMANENT
     if status in ADVICE:
         return f"answered {status} {text}: {ADVICE[status]}", ErrorType.PERMANENT
     if 300 <= status < 400:
-        return f"sends elsewhere ({status}): give its new address as baseUrl", ErrorType.PERMANENT
+        return (
+            f"redirects to another address ({status}): set baseUrl to the new address"
+        ), ErrorType.PERMANENT
     return f"answered {status} {text}", status_error_type(status)
 
 
 def _known(text: str) -> str:
     lower = text.lower()
     if any(words in lower for words in NO_MONEY):
-        return "has no credit left for this key: top the account up"
+        return "has no credit left for this key: add credit to the account"
     if any(words in lower for words in TOO_LONG):
         return (
             "cannot take so long a text: shorten the messages, lower maxTokens, or choose a model "
             "with a larger context"
         )
     if any(words in lower for words in FILTERED):
-        return "refused the messages by its content filter: change what is asked"
+        return "rejected the messages by its content filter: change the messages"
     return ""
 
 
@@ -124,7 +126,7 @@ def _broken_off(error: openai.APIError, who: str) -> StepError:
     known = _known(text)
     if known:
         return StepError(f"{who} {known} ({text})")
-    return StepError(f"{who} broke its answer off: {text}", ErrorType.TRANSIENT)
+    return StepError(f"{who} interrupted its answer: {text}", ErrorType.TRANSIENT)
 
 
 def _retry_after(headers: httpx.Headers) -> float | None:

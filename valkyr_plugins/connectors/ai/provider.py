@@ -137,7 +137,8 @@ def _key(ctx: StepContext) -> str:
     token = ctx.credential.get("token", "")
     if not (token and token.isascii() and token.isprintable()):
         raise StepError(
-            "the credential's token is empty or not printable ASCII, so no header can hold it"
+            "the credential's token is empty or not printable ASCII, so it cannot be sent in "
+            "a header"
         )
     return token
 

@@ -70,7 +70,7 @@ def assess(
     }
     total = sum(weights.values())
     if total <= 0:
-        raise ValueError("all weights are 0: at least one must count")
+        raise ValueError("all weights are 0: at least one must be more than 0")
     score = sum(weights[name] * found[name].score for name in found) / total
     # So that 0.6 is 0.6: a sum of binary fractions may miss it slightly.
     return Assessment(min(1.0, round(score, DIGITS)), words, len(paragraphs), found)
@@ -123,7 +123,7 @@ def length(words: int, target: int | None) -> Dimension:
         return Dimension(1.0, "no target was given")
     longest = max(words, target)
     score = min(words, target) / longest if longest else 1.0
-    return _dimension(score, f"{words:,} words where {target:,} are the target")
+    return _dimension(score, f"{words:,} words; the target is {target:,}")
 
 
 def _occurs(word: str, text: str) -> bool:
@@ -146,15 +146,17 @@ MAX_CHARACTERS = 500_000
 class Weights(ModuleInputs):
     """The weights of the dimensions, normalised to a sum of 1."""
 
-    completeness: float = Field(0.3, ge=0, le=1_000, description="That there is enough text.")
-    coherence: float = Field(0.3, ge=0, le=1_000, description="That it has structure.")
-    relevance: float = Field(0.2, ge=0, le=1_000, description="That it is about the matter.")
-    length: float = Field(0.2, ge=0, le=1_000, description="That it is as long as asked for.")
+    completeness: float = Field(
+        0.3, ge=0, le=1_000, description=("The weight of the amount of text.")
+    )
+    coherence: float = Field(0.3, ge=0, le=1_000, description="The weight of the structure.")
+    relevance: float = Field(0.2, ge=0, le=1_000, description="The weight of the keywords.")
+    length: float = Field(0.2, ge=0, le=1_000, description="The weight of the length.")
 
     @model_validator(mode="after")
     def _some_count(self) -> "Weights":
         if not sum(self.model_dump().values()):
-            raise ValueError("all weights are 0: at least one must count")
+            raise ValueError("all weights are 0: at least one must be more than 0")
         return self
 
 
@@ -195,7 +197,9 @@ class Judged(ModuleOutputs):
     """One dimension."""
 
     score: float = Field(description="From 0 to 1.")
-    reason: str = Field(description="Why, for people and for the model that is to do better.")
+    reason: str = Field(
+        description=("The reason, for people and for a model that improves the text.")
+    )
 
 
 class AssessOutputs(ModuleOutputs):
@@ -253,7 +257,7 @@ class QualityAssess(Module[AssessInputs]):
                 "text": "a",
                 "weights": {"completeness": 0, "coherence": 0, "relevance": 0, "length": 0},
             },
-            "at least one must count",
+            "at least one must be more than 0",
         ),
         Bad(
             "a threshold above 1",

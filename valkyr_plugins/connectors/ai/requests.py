@@ -156,14 +156,16 @@ def _pieces(provider: openai.OpenAI, body: Body, nth: int, ctx: StepContext) -> 
                 raise
             body, name = changed
             ctx.log.info(
-                "the server does not know a key of the request: asked again without it",
+                "the server does not support a key of the request: sent again without it",
                 key=name,
                 said=said(error),
             )
             continue
         yield from _streamed(answered) if body.get("stream") else [whole_answer(answered)]
         return
-    raise StepError("the server refuses the request however it is put: does it speak OpenAI's API?")
+    raise StepError(
+        "the server rejects every form of the request: check that it supports OpenAI's API"
+    )
 
 
 def _streamed(stream: Any) -> Iterator[Any]:
@@ -192,8 +194,9 @@ def _media_type(response: "httpx.Response") -> str:
 def _require(found: str, wanted: str, response: "httpx.Response") -> None:
     if found != wanted:
         raise StepError(
-            f"{host_of(response.request.url)} answered with {found[:100] or 'no type'!r} instead "
-            f"of {wanted}: is baseUrl that of an OpenAI-compatible endpoint, with its /v1?"
+            f"{host_of(response.request.url)} answered with {found[:100] or 'no type'!r} "
+            f"instead of {wanted}: check that baseUrl is an OpenAI-compatible endpoint, "
+            "including /v1"
         )
 
 
@@ -203,7 +206,7 @@ def _require_end(answer: StreamedAnswer, who: str) -> None:
             f"{who} stopped its answer because of its content filter: change the request"
         )
     if not answer.finish_reason:
-        raise StepError(f"{who} ended its answer before its end", ErrorType.TRANSIENT)
+        raise StepError(f"{who} ended its answer early", ErrorType.TRANSIENT)
 
 
 # The requests of `llm.embed`, batch after batch; the costs of each are reported.
@@ -270,7 +273,7 @@ def _require_fit(found: Vectors, texts: int, host: str) -> None:
     if len(lengths) > 1:
         raise StepError(f"{host} answered with vectors of different lengths: {sorted(lengths)}")
     if not all(math.isfinite(number) for vector in found.data for number in vector.embedding):
-        raise StepError(f"{host} answered with numbers that are none (NaN or infinite)")
+        raise StepError(f"{host} responded with invalid numbers (NaN or infinite)")
 
 
 def _rounded(vector: list[float]) -> list[float]:

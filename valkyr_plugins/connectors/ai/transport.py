@@ -56,8 +56,8 @@ class _Bounded(httpx.SyncByteStream):
                 if total <= self._limit:
                     where, most = (" in one event", self._event)
                 raise StepError(
-                    f"{self._host} answered with more than {most:,} bytes{where}: ask for less "
-                    "(maxTokens, fewer texts), or name another baseUrl"
+                    f"{self._host} responded with more than {most:,} bytes{where}: request "
+                    "less (maxTokens, fewer texts), or use another baseUrl"
                 )
             yield chunk
 

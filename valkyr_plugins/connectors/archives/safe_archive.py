@@ -32,12 +32,12 @@ def safe_name(name: str) -> str:
     climbs = name.startswith("/") or ".." in parts or "\\" in name or DRIVE.match(name)
     if climbs:
         raise StepError(
-            f"the archive's entry {name[:200]!r} leads outside of the folder it is unpacked in"
+            f"the archive's entry {name[:200]!r} is outside the folder in which it is unpacked"
         )
     if not all(parts) or "." in parts or not name.isprintable() or len(name) > MAX_NAME:
         raise StepError(
-            f"the archive's entry {name[:200]!r} has no proper name: expected folders and a name "
-            f"with '/' between them, at most {MAX_NAME} characters"
+            f"the archive's entry {name[:200]!r} has an invalid name: expected folders and a "
+            f"name separated by '/', at most {MAX_NAME} characters"
         )
     return name
 
@@ -170,12 +170,12 @@ def _require_ratio(name: str, size: int, packed: int, most: int) -> None:
     if size > RATIO_FROM and size > most * max(1, packed):
         raise StepError(
             f"the archive's entry {name[:200]!r} unpacks to more than {most} times its size "
-            "(maxRatio), as archives do that are made to do harm"
+            "(maxRatio), like an archive bomb"
         )
 
 
 def _too_much(bounds: Bounds) -> StepError:
     return StepError(
-        f"the archive unpacks to more than {bounds.bytes} bytes (maxBytes): take fewer files of it "
-        "in an archive, or allow more"
+        f"the archive unpacks to more than {bounds.bytes} bytes (maxBytes): use archives with "
+        "fewer files, or raise maxBytes"
     )

@@ -130,9 +130,14 @@ class ArchiveUnzip(Module[ArchiveUnzipInputs]):
         Bad("an empty file", {"content": ""}, "not a zip archive"),
         Bad("an incomplete archive", {"path": "cut.zip"}, "not a zip archive", needs="archives"),
         Bad("content with a wrong checksum", {"path": "crc.zip"}, "Bad CRC", needs="archives"),
-        Bad("a name with `..`", {"path": "slip.zip"}, "leads outside", needs="archives"),
-        Bad("an absolute name", {"path": "root.zip"}, "leads outside", needs="archives"),
-        Bad("a backslash in a name", {"path": "windows.zip"}, "leads outside", needs="archives"),
+        Bad("a name with `..`", {"path": "slip.zip"}, "is outside the folder", needs="archives"),
+        Bad("an absolute name", {"path": "root.zip"}, "is outside the folder", needs="archives"),
+        Bad(
+            "a backslash in a name",
+            {"path": "windows.zip"},
+            "is outside the folder",
+            needs="archives",
+        ),
         Bad("a link", {"path": "link.zip"}, "is a link or a device", needs="archives"),
         Bad("an encrypted entry", {"path": "secret.zip"}, "is encrypted", needs="archives"),
         Bad("a duplicate name", {"path": "twice.zip"}, "twice", needs="archives"),
@@ -212,8 +217,8 @@ def _shown(files: dict[str, bytes], inputs: ArchiveUnzipInputs) -> list[ArchiveU
     size = sum(map(len, files.values()))
     if size > MAX_INLINE:
         raise StepError(
-            f"the files have {size} bytes, too many for an output: name where they go (to), or "
-            "take fewer (pattern)"
+            f"the files have {size} bytes, too many for an output: set a folder (to), or "
+            "select fewer files (pattern)"
         )
     return [
         _entry(name, data, content=decoded(data, inputs.encoding, inputs.charset, name))

@@ -64,7 +64,7 @@ class ArchiveZipInputs(StoreInputs):
     @model_validator(mode="after")
     def _something(self) -> "ArchiveZipInputs":
         if not (self.paths or self.contents):
-            raise ValueError("give paths, contents or both")
+            raise ValueError("set paths, contents or both")
         return self
 
 
@@ -103,24 +103,24 @@ class ArchiveZip(Module[ArchiveZipInputs]):
         "to": "archives/{{ input.day }}.zip",
     }
     bad_inputs = (
-        Bad("no entries", {}, "give paths, contents or both"),
-        Bad("a name with `..`", {"contents": {"../x": ""}}, "leads outside"),
-        Bad("an absolute name", {"contents": {"/etc/x": ""}}, "leads outside"),
-        Bad("a Windows drive", {"contents": {"c:x": ""}}, "leads outside"),
-        Bad("a name with a NUL", {"contents": {"a\x00b": ""}}, "has no proper name"),
+        Bad("no entries", {}, "set paths, contents or both"),
+        Bad("a name with `..`", {"contents": {"../x": ""}}, "is outside the folder"),
+        Bad("an absolute name", {"contents": {"/etc/x": ""}}, "is outside the folder"),
+        Bad("a Windows drive", {"contents": {"c:x": ""}}, "is outside the folder"),
+        Bad("a name with a NUL", {"contents": {"a\x00b": ""}}, "has an invalid name"),
         Bad(
             "a file below another file", {"contents": {"a": "", "a/b": ""}}, "as a file and as a f"
         ),
         Bad("a lone surrogate", {"contents": {"a": "\ud800"}}, "surrogates not allowed"),
         Bad("invalid Base64", {"contents": {"a": "=="}, "encoding": "base64"}, "is not base64"),
         Bad("more bytes than allowed", {"contents": {"a": "12345"}, "maxBytes": 4}, "maxBytes"),
-        Bad("a local path by URL", {"paths": ["file:///etc/passwd"]}, "never opened"),
+        Bad("a local path by URL", {"paths": ["file:///etc/passwd"]}, "is not supported"),
         Bad("a link", {"paths": ["link"]}, "symbolic links are not followed", needs="files"),
         Bad("a duplicate entry", {"paths": ["large.txt"] * 2}, "twice", needs="files"),
         Bad(
             "too large for an output",
             {"paths": ["random.bin"]},
-            "name where it goes (to)",
+            "set a path for it (to)",
             needs="files",
         ),
     )
@@ -140,8 +140,8 @@ class ArchiveZip(Module[ArchiveZipInputs]):
                 store.write(place, data, "overwrite", "application/zip")
             elif len(data) > MAX_INLINE:
                 raise StepError(
-                    f"the archive has {len(data)} bytes, too many for an output: name where it "
-                    "goes (to)"
+                    f"the archive has {len(data)} bytes, too many for an output: set a path "
+                    "for it (to)"
                 )
         outputs = ArchiveZipOutputs(
             path=inputs.to,

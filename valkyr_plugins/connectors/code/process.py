@@ -65,7 +65,7 @@ def _wait(process: subprocess.Popen[bytes], until: float, seconds: float, ctx: S
             raise StepError("the execution was cancelled, and the code with it")
         if time.monotonic() > until:
             raise StepError(
-                f"the code did not finish within {seconds:g} s: make it do less, or raise "
+                f"the code did not finish within {seconds:g} s: process less data, or raise "
                 "`seconds`",
                 ErrorType.TIMEOUT,
             )
@@ -181,12 +181,12 @@ def _mistake(error: dict[str, Any]) -> StepError:
 def _no_result(ended: ProcessExit) -> StepError:
     if ended.code <= 128:
         return StepError(
-            f"the code ended its process (exit code {ended.code}) before main gave anything back"
+            f"the code ended its process (exit code {ended.code}) before main returned"
         )
     number = ended.code - 128
     try:
         name = signal.Signals(number).name
     except ValueError:
         name = f"signal {number}"
-    hint = "it asked for too much memory or recursed too deep"
+    hint = "it used too much memory or recursed too deeply"
     return StepError(f"the code's process was ended by {name}: perhaps {hint}")

@@ -32,7 +32,7 @@ def is_on() -> bool:
 
 MAX_CODE = 100_000
 NO_TEMPLATE = (
-    "a value that is rendered into code can become code: write the code out, and hand values over "
+    "a value that is rendered into code can become code: write literal code, and pass values "
     "as `inputs`"
 )
 
@@ -110,7 +110,7 @@ class PythonCode(Module[PythonCodeInputs]):
         Bad(
             "10 GiB of memory",
             {"code": "def main(inputs):\n    return len(bytearray(10 * 2**30))\n"},
-            "asked for more memory than its memoryMb",
+            "needed more memory than its memoryMb",
         ),
         Bad(
             "a result that is not JSON",

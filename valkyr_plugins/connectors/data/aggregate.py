@@ -80,13 +80,16 @@ class Calculated(ModuleInputs):
     """One number, value or list of a group."""
 
     function: Function = Field(
-        description="count, distinct (how many different ones), sum, avg, min, max, first, last, "
-        "collect (a list of all)."
+        description=(
+            "count, distinct (the number of different values), sum, avg, min, max, first, last, "
+            "collect (a list of all)."
+        )
     )
     field: FieldName | None = Field(
         None,
-        description=f"Of which values: {FIELD_WORDS}. Null and empty text do not count. Unless "
-        "given, the rows themselves.",
+        description=(
+            f"The values: {FIELD_WORDS}. Null and empty text do not count. Default: the rows."
+        ),
     )
 
     @model_validator(mode="after")
@@ -190,12 +193,12 @@ class Aggregate(PureModule):
         Bad(
             "the minimum of numbers and texts",
             {"rows": [{"a": 1}, {"a": "x"}], "compute": {"m": {"function": "min", "field": "a"}}},
-            "a is a number in some row and a text in another",
+            "a is a number in some row and text in another",
         ),
         Bad(
             "too many rows",
             {"rows": [1] * 100_001, "compute": {"n": {"function": "count"}}},
-            "at most 100,000 are taken",
+            "at most 100,000 are accepted",
         ),
     )
 

@@ -22,11 +22,11 @@ def checked_text(text: str, what: str) -> str:
         size = len(text) if text.isascii() else len(text.encode())
     except UnicodeEncodeError as error:
         raise StepError(
-            f"{what} holds a lone surrogate (U+{ord(text[error.start]):04X}) at character "
+            f"{what} contains a lone surrogate (U+{ord(text[error.start]):04X}) at character "
             f"{error.start:,}, which is not text: its source decoded it wrongly"
         ) from None
     if size > MAX_BYTES:
-        raise StepError(f"{what} is {size:,} bytes long; at most {MAX_BYTES:,} are taken: split it")
+        raise StepError(f"{what} has {size:,} bytes; at most {MAX_BYTES:,} are accepted: split it")
     return text
 
 
@@ -35,8 +35,8 @@ def without_nul(text: str, what: str) -> str:
     place = text.find("\x00")
     if place >= 0:
         raise StepError(
-            f"{what} holds a NUL character (U+0000) at character {place:,}: it is binary data or "
-            "UTF-16, not text"
+            f"{what} contains a NUL character (U+0000) at character {place:,}: it is binary "
+            "data or UTF-16, not text"
         )
     return text
 

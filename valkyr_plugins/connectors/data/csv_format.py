@@ -53,10 +53,10 @@ class CsvForm(ModuleInputs):
         try:
             csv.reader((), delimiter=self.delimiter, quotechar=self.quote)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"delimiter and quote do not go together: {error}") from error
+            raise ValueError(f"delimiter and quote are not compatible: {error}") from error
         if self.delimiter == self.quote or {self.delimiter, self.quote} & set("\r\n"):
             raise ValueError(
-                "delimiter and quote do not go together: they must differ, and must not be a "
+                "delimiter and quote are not compatible: they must differ, and must not be a "
                 "line end"
             )
         return self
@@ -171,7 +171,7 @@ class FileLines:
     def _skip_mark(self) -> None:
         beginning = self._file.read(len(UTF8_MARK))
         if beginning.startswith(UTF16_MARKS):
-            raise StepError("the CSV is in UTF-16, which is not read: save it as UTF-8")
+            raise StepError("the CSV is in UTF-16, which is not supported: save it as UTF-8")
         if beginning == UTF8_MARK:
             self.offset, self.encoding = len(UTF8_MARK), "utf-8"
         self._file.seek(self.offset)
@@ -180,7 +180,7 @@ class FileLines:
         place = line.find(b"\0")
         if place >= 0:
             raise StepError(
-                f"line {self.number} of the CSV holds a NUL byte (byte "
+                f"line {self.number} of the CSV contains a NUL byte (byte "
                 f"{self.offset + place:,} of the file): it is binary data or UTF-16, not text"
             )
         try:
@@ -188,8 +188,8 @@ class FileLines:
         except UnicodeDecodeError as error:
             raise StepError(
                 f"line {self.number} of the CSV is not {self.encoding}: the byte "
-                f"0x{line[error.start]:02X} at {self.offset + error.start:,} does not fit. Name "
-                "the file's own encoding, such as cp1252"
+                f"0x{line[error.start]:02X} at {self.offset + error.start:,} does not fit. "
+                "Set the file's encoding, such as cp1252"
             ) from error
 
 
@@ -222,9 +222,9 @@ def _reason(error: csv.Error) -> str:
     if "field limit" in text:
         return f"{text}. Is a quote missing?"
     if "new-line character" in text:
-        return "a carriage return stands alone in it; lines end in a line feed"
+        return "it contains a lone carriage return; lines must end in a line feed"
     if "unexpected end of data" in text:
-        return f"{text}, within quotes: it is cut off, or a quote is missing"
+        return f"{text}, within quotes: the text is cut off, or a quote is missing"
     return text
 
 
@@ -265,16 +265,18 @@ class CsvBatch(ModuleInputs):
     """A range of a CSV file, as `batchSize` yields it."""
 
     path: str = Field(description="The file.")
-    mark: str = Field(description="The file's size and time of change: it must still be the same.")
+    mark: str = Field(
+        description=("The file's size and modification time, which must not have changed.")
+    )
     start: int = Field(ge=0, description="Its first byte, counted from 0.")
     end: int = Field(ge=0, description="The byte after its last.")
     first_row: int = Field(ge=1, description="The number of its first row, counted from 1.")
     first_line: int = Field(ge=1, description="The number of its first line, counted from 1.")
     rows: int = Field(ge=0, description="Number of rows.")
     columns: list[str] = Field(description="The columns' names; empty if rows are lists.")
-    delimiter: str = Field(min_length=1, max_length=1, description="As the file was read.")
-    quote: str = Field(min_length=1, max_length=1, description="As the file was read.")
-    encoding: Encoding = Field(description="As the file was read.")
+    delimiter: str = Field(min_length=1, max_length=1, description="As for the whole file.")
+    quote: str = Field(min_length=1, max_length=1, description="As for the whole file.")
+    encoding: Encoding = Field(description="As for the whole file.")
 
 
 def cut(
@@ -308,13 +310,13 @@ def heed(ctx: StepContext, rows: int) -> None:
     """Send a heartbeat, and end the step at its timeout where no signal can interrupt it."""
     ctx.heartbeat({"rows": rows})
     if ctx.remaining() <= 0:
-        raise StepError(f"the step's time was over after {rows:,} rows", ErrorType.TIMEOUT)
+        raise StepError(f"the step's timeout passed after {rows:,} rows", ErrorType.TIMEOUT)
 
 
 def require_few(batches: int) -> None:
     """Raise StepError for more batches than a map should get."""
     if batches > MAX_BATCHES:
-        raise StepError(f"the CSV makes more than {MAX_BATCHES:,} batches: raise batchSize")
+        raise StepError(f"the CSV has more than {MAX_BATCHES:,} batches: raise batchSize")
 
 
 def _range(start: int, end: int, before: int, rows: int, first_line: int) -> dict[str, Any]:

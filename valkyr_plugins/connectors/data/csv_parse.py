@@ -91,7 +91,7 @@ class CsvParseOutputs(ModuleOutputs):
 
 
 class CsvParse(Module[CsvParseInputs]):
-    """Reads CSV into rows. Empty lines are left out; all values stay text.
+    """Reads CSV into rows. Empty lines are skipped; all values stay text.
 
     A step yields at most 5 MiB of rows. For a larger file, set `path` and `batchSize`: the step
     returns batches, and `flow.map` runs a second `data.csv_parse` for each with `batch: "{{ item
@@ -111,14 +111,14 @@ class CsvParse(Module[CsvParseInputs]):
     bad_inputs = (
         Bad("a line with too few fields", {"text": "a,b\n1\n"}, "line 2 of the CSV has 1 fields"),
         Bad("a column named twice", {"text": "a,a\n"}, "names a column twice: a"),
-        Bad("a text that ends within quotes", {"text": 'a\n"1'}, "it is cut off"),
+        Bad("a text that ends within quotes", {"text": 'a\n"1'}, "the text is cut off"),
         Bad("a field of 10 MiB", lambda: {"text": "a\n" + "x" * 10_485_760}, "at most 5,242,880"),
         Bad("a field of 200,000 characters", {"text": "a\n" + "x" * 200_000}, "field limit"),
         Bad("a quote that never closes", {"text": 'a\n"' + "x\n" * 100_000}, "Is a quote missing?"),
         Bad("more rows than allowed", {"text": "a\n1\n2\n", "maxRows": 1}, "more than 1 rows"),
-        Bad("binary data", {"text": "a\n\x00\x01"}, "holds a NUL character"),
+        Bad("binary data", {"text": "a\n\x00\x01"}, "contains a NUL character"),
         Bad("a lone surrogate", {"text": "a\n\ud800"}, "lone surrogate (U+D800)"),
-        Bad("a delimiter that is the quote", {"text": "a", "delimiter": '"'}, "do not go together"),
+        Bad("a delimiter that is the quote", {"text": "a", "delimiter": '"'}, "are not compatible"),
         Bad("two sources", {"text": "a", "path": "b"}, "exactly one of text, path and batch"),
         Bad("a path outside of the files folder", {"path": "../a.csv"}, "below the files folder"),
     )
@@ -164,8 +164,8 @@ def _batches(
         require_few(len(batches))
         if len(batches) * each > MAX_BYTES:
             raise StepError(
-                f"the CSV has {len(columns):,} columns and makes too many batches for them: raise "
-                "batchSize"
+                f"the CSV has {len(columns):,} columns, which is too many for its number of "
+                "batches: raise batchSize"
             )
     count = sum(batch["rows"] for batch in batches)
     return {"batches": batches, "columns": columns, "count": count}
@@ -176,8 +176,8 @@ def _of_batch(batch: CsvBatch, ctx: StepContext) -> dict[str, Any]:
     with opened(batch.path) as (file, mark):
         if mark != batch.mark:
             raise StepError(
-                f"{batch.path!r} has changed since it was cut into batches: cut it again, and do "
-                "not write to it meanwhile"
+                f"{batch.path!r} has changed since it was split into batches: split it again, "
+                "and do not write to it in the meantime"
             )
         before = batch.first_line - 1
         lines = FileLines(file, batch.encoding, start=batch.start, end=batch.end, before=before)

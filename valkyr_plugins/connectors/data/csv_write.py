@@ -32,7 +32,9 @@ def cell(value: Any, formulas: Formulas) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise StepError(f"a value is not JSON, so it has no place in a CSV: {error}") from error
+        raise StepError(
+            f"a value is not JSON, so it cannot be written to a CSV: {error}"
+        ) from error
 
 
 def guarded(text: str, formulas: Formulas) -> str:
@@ -96,7 +98,7 @@ class CsvWriteInputs(CsvForm):
     @model_validator(mode="after")
     def _can_be_written(self) -> "CsvWriteInputs":
         if self.delimiter == AUTO:
-            raise ValueError("delimiter: auto finds out how a CSV is written; name the delimiter")
+            raise ValueError("delimiter: auto works only for reading; set the delimiter")
         if self.path is None and self.encoding != "utf-8":
             raise ValueError("encoding needs path: only a file has an encoding")
         if self.byte_order_mark and self.encoding != "utf-8":
@@ -156,12 +158,12 @@ class CsvWrite(Module[CsvWriteInputs]):
         Bad(
             "a delimiter that is the quote",
             {"rows": [], "delimiter": '"'},
-            "do not go together",
+            "are not compatible",
         ),
         Bad(
             "a character that the encoding lacks",
             {"rows": [{"a": "日"}], "path": "a.csv", "encoding": "cp1252"},
-            "'日' (U+65E5) has no place in cp1252",
+            "cp1252 cannot represent '日' (U+65E5)",
         ),
         Bad("a path outside of the files folder", {"rows": [], "path": "../a"}, "below the files"),
     )
@@ -225,5 +227,6 @@ def _encoded(text: str, encoding: str) -> bytes:
         letter = text[error.start]
         shown = f"{letter!r} (U+{ord(letter):04X})"
         raise StepError(
-            f"{shown} has no place in {encoding}: write the file in utf-8, or replace it before"
+            f"the encoding {encoding} cannot represent {shown}: write the file in utf-8, or "
+            "replace the character first"
         ) from error

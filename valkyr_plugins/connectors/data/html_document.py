@@ -107,7 +107,7 @@ class _Reader:
 
     def _close(self, text: str) -> None:
         if not self.open or self.open.pop() + text not in ("()", "[]"):
-            raise ValueError(f"{text!r} closes nothing")
+            raise ValueError(f"{text!r} closes no open bracket")
         if text == ")" and not self.open:
             _require_plain(self.compound + text)
 
@@ -125,7 +125,7 @@ class _Reader:
 
     def _end(self) -> None:
         if not self.compound:
-            raise ValueError("a selector is empty, or ends where something should follow")
+            raise ValueError("a selector is empty or incomplete")
         self.alternatives.append((*self.parts, Part(self.combinator, self.compound)))
         self.parts, self.combinator, self.compound = [], " ", ""
 
@@ -199,8 +199,9 @@ class Document:
     def _matching(self, part: Part, within: "LexborNode") -> "list[LexborNode]":
         if part.counts and self._is_crowded():
             raise StepError(
-                f"the selector {part.compound[:100]!r} counts siblings, and some element has more "
-                f"than {MAX_SIBLINGS:,} children: select them all, and pick by a later step"
+                f"the selector {part.compound[:100]!r} counts siblings, but an element has "
+                f"more than {MAX_SIBLINGS:,} children: select all of them, and choose in a "
+                "later step"
             )
         try:
             nodes = within.css(part.compound)
@@ -239,7 +240,7 @@ def _require_flat(html: str) -> None:
         if depth > MAX_DEPTH:
             raise StepError(
                 f"the HTML leaves more than {MAX_DEPTH} elements open at a time (such as "
-                f"<{tag[:30]}>): it nests too deep to be read"
+                f"<{tag[:30]}>): it is nested too deeply"
             )
 
 

@@ -32,16 +32,15 @@ class HtmlField(ModuleInputs):
     selector: str = Field(
         "",
         description=(
-            "A CSS selector, looked for within the element the field belongs to; left out, it is "
-            "that element itself."
+            "A CSS selector within the element that the field belongs to; default: that element."
         ),
         examples=["li.product > a"],
     )
     get: Literal["text", "html", "attribute", "fields"] = Field(
         "text",
         description=(
-            "text: all text in the element, its white space made single blanks. html: the element "
-            "as HTML. attribute: that of `attribute`. fields: an object, by `fields`."
+            "text: all text in the element, with normalised white space. html: the element as "
+            "HTML. attribute: the value of `attribute`. fields: an object with `fields`."
         ),
     )
     attribute: str = Field("", max_length=200, description="The attribute's name, such as href.")
@@ -50,11 +49,11 @@ class HtmlField(ModuleInputs):
         description="Whether to return a list of all matching elements; otherwise the "
         "first, or null for none.",
     )
-    required: bool = Field(False, description="Whether the step fails where nothing fits.")
+    required: bool = Field(False, description="Whether the step fails if no element matches.")
     fields: "dict[str, str | HtmlField]" = Field(
         default_factory=dict,
         max_length=MAX_FIELDS,
-        description="With get: fields: what to read within each element.",
+        description="With get: fields: the values to read within each element.",
     )
 
     @field_validator("selector")
@@ -67,9 +66,9 @@ class HtmlField(ModuleInputs):
     @model_validator(mode="after")
     def _goes_together(self) -> "HtmlField":
         if (self.get == "attribute") != bool(self.attribute):
-            raise ValueError("attribute and get: attribute go together")
+            raise ValueError("attribute requires get: attribute, and the reverse")
         if (self.get == "fields") != bool(self.fields):
-            raise ValueError("fields and get: fields go together")
+            raise ValueError("fields requires get: fields, and the reverse")
         return self
 
 
@@ -146,7 +145,7 @@ class HtmlExtract(Module[HtmlExtractInputs]):
         Bad(
             "a selector that would run for hours",
             {"html": "<div>" * 3_000, "fields": {"a": "a div div div div"}},
-            "nests too deep to be read",
+            "is nested too deeply",
         ),
         Bad(
             "a pseudo-class that scans the whole page",
@@ -161,7 +160,7 @@ class HtmlExtract(Module[HtmlExtractInputs]):
         Bad(
             "1,000,000 nested elements",
             lambda: {"html": "<div>" * 1_000_000, "fields": {"a": "div"}},
-            "nests too deep to be read",
+            "is nested too deeply",
         ),
         Bad(
             "nested elements, each with its HTML",
@@ -174,7 +173,7 @@ class HtmlExtract(Module[HtmlExtractInputs]):
         Bad(
             "a required value that is missing",
             {"html": "\x89PNG\x00", "fields": {"a": {"selector": "h1", "required": True}}},
-            "nothing fits 'h1'",
+            "no element matches 'h1'",
         ),
         Bad(
             "a page of 10 MiB",
@@ -217,11 +216,11 @@ class _Reader:
     def _value(self, name: str, field: HtmlField, within: "LexborNode") -> Any:
         found = self._document.find(field.selector, within) if field.selector else [within]
         if not found and field.required:
-            raise StepError(f"{name}: nothing fits {field.selector!r}, which is required")
+            raise StepError(f"{name}: no element matches {field.selector!r}, which is required")
         if len(found) > MAX_MATCHES and field.all:
             raise StepError(
-                f"{name}: {len(found):,} elements fit {field.selector!r}, more than "
-                f"{MAX_MATCHES:,}: select less"
+                f"{name}: {len(found):,} elements match {field.selector!r}, more than "
+                f"{MAX_MATCHES:,}: select fewer"
             )
         if field.all:
             return [self._read(field, node) for node in found]
@@ -229,7 +228,7 @@ class _Reader:
 
     def _read(self, field: HtmlField, node: "LexborNode") -> Any:
         if self._ctx.remaining() <= 0:
-            raise StepError("the step's time was over", ErrorType.TIMEOUT)
+            raise StepError("the step's timeout passed", ErrorType.TIMEOUT)
         if field.get == "fields":
             return self.record(field.fields, node)
         if field.get == "attribute":

@@ -59,7 +59,8 @@ def _search(tree: Any, expression: str, data: Any, most: int | None = MAX_BYTES)
 
 def _too_much() -> StepError:
     return StepError(
-        f"the JMESPath expression makes more than {MAX_BYTES:,} bytes of JSON: select less"
+        f"the result of the JMESPath expression has more than {MAX_BYTES:,} bytes of JSON: "
+        "select less"
     )
 
 
@@ -194,27 +195,27 @@ class Jmespath(PureModule):
         Bad(
             "an expression that doubles the data thirty times",
             {"expression": "|".join(["[@,@][]"] * 30), "data": [1]},
-            "makes more than",
+            "has more than",
         ),
         Bad(
             "one that does so without a longer list",
             {"expression": DOUBLED, "data": "x"},
-            "makes more than",
+            "has more than",
         ),
         Bad(
             "two such values in a comparison",
             {"expression": f"({DOUBLED}) == ({DOUBLED})", "data": "x"},
-            "makes more than",
+            "has more than",
         ),
         Bad(
             "a search for such a value",
             {"expression": f"contains([{DOUBLED}], {DOUBLED})", "data": "x"},
-            "makes more than",
+            "has more than",
         ),
         Bad(
             "a text joined with itself into terabytes",
             lambda: {"expression": "join(@[0], @)", "data": ["x" * 1_000_000] * 4},
-            "makes more than",
+            "has more than",
         ),
         Bad(
             "an expression that nests 4,000 deep",

@@ -51,7 +51,7 @@ class JsonParse(PureModule):
         Bad("a number that JSON cannot express", {"text": "[NaN]"}, "NaN is not valid JSON"),
         Bad("a number too large", {"text": "1e999"}, "1e999 is too large"),
         Bad("a number of 5,000 digits", {"text": "1" * 5_000}, "has too many digits"),
-        Bad("100,000 nested lists", {"text": "[" * 100_000}, "nests more than 256 deep"),
+        Bad("100,000 nested lists", {"text": "[" * 100_000}, "is nested more than 256 levels deep"),
         Bad(
             "a duplicate key",
             {"text": '{"a":1,"a":2}', "repeatedKeys": "fail"},
@@ -60,8 +60,8 @@ class JsonParse(PureModule):
         Bad(
             "a text of 10 MiB", lambda: {"text": '"' + "x" * 10_485_760 + '"'}, "at most 5,242,880"
         ),
-        Bad("binary data", {"text": "\x00\x01"}, "holds a NUL character"),
-        Bad("an escaped NUL", {"text": r'"\u0000"'}, "holds a NUL character"),
+        Bad("binary data", {"text": "\x00\x01"}, "contains a NUL character"),
+        Bad("an escaped NUL", {"text": r'"\u0000"'}, "contains a NUL character"),
         Bad("an escaped lone surrogate", {"text": r'"\ud83d"'}, "lone surrogate (U+D83D)"),
         Bad("a bad line", {"text": "1\n{\n", "lines": True}, "is not JSON at line 2, column 2"),
     )
@@ -86,7 +86,7 @@ def require_flat(text: str) -> None:
         if mark in "[{":
             depth += 1
             if depth > MAX_DEPTH:
-                raise StepError(f"the JSON nests more than {MAX_DEPTH} deep: flatten it")
+                raise StepError(f"the JSON is nested more than {MAX_DEPTH} levels deep: flatten it")
         elif mark in "]}":
             depth -= 1
 
@@ -113,7 +113,9 @@ def _value(text: str, line: int, decoder: json.JSONDecoder) -> Any:
         place = f"line {line + error.lineno - 1}, column {error.colno}"
         raise StepError(f"the text is not JSON at {place}: {error.msg} at {place}") from None
     except RecursionError:
-        raise StepError(f"the JSON nests more than {MAX_DEPTH} deep: flatten it") from None
+        raise StepError(
+            f"the JSON is nested more than {MAX_DEPTH} levels deep: flatten it"
+        ) from None
 
 
 def _decoder(repeated_keys: str) -> json.JSONDecoder:
@@ -126,13 +128,13 @@ def _decoder(repeated_keys: str) -> json.JSONDecoder:
 
 
 def _refused(name: str) -> Any:
-    raise StepError(f"{name} is not valid JSON: use null, or a text")
+    raise StepError(f"{name} is not valid JSON: use null or a string")
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        raise StepError(f"the number {text[:40]} is too large: write it as a text")
+        raise StepError(f"the number {text[:40]} is too large: write it as a string")
     return number
 
 
@@ -140,7 +142,7 @@ def _whole(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise StepError("a number has too many digits: write it as a text") from None
+        raise StepError("a number has too many digits: write it as a string") from None
 
 
 def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -161,6 +163,6 @@ def _require_text(data: Any) -> None:
     # Without escaped backslashes, which may precede "u0000".
     if "\\u0000" in text.replace("\\\\", ""):
         raise StepError(
-            "the JSON holds a NUL character (U+0000), which cannot be stored: remove it"
+            "the JSON contains a NUL character (U+0000), which cannot be stored: remove it"
         )
     checked_text(text, "the JSON")

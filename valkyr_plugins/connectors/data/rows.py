@@ -57,8 +57,8 @@ def require_rows(rows: list[Any]) -> list[Any]:
     """Return the rows; raises StepError if there are too many for one step."""
     if len(rows) > MAX_ROWS:
         raise StepError(
-            f"there are {len(rows):,} rows; at most {MAX_ROWS:,} are taken at once: work on them "
-            "in batches, and on the batches' results"
+            f"there are {len(rows):,} rows; at most {MAX_ROWS:,} are accepted at once: "
+            "process them in batches, then combine the results"
         )
     return rows
 
@@ -146,8 +146,8 @@ def _text(value: Any, field: str) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         raise StepError(
-            f"{field} is a number in some row and a text in another: they have no order; bring "
-            "them into one form before"
+            f"{field} is a number in some row and text in another, which cannot be ordered: "
+            "convert them to one type first"
         )
     raise StepError(f"{field} is {kind(value)} in some row, which has no order")
 
@@ -172,12 +172,14 @@ class SortBy(ModuleInputs):
     """One field to sort by."""
 
     field: FieldName = Field(description=f"The field: {FIELD_WORDS}.")
-    order: Literal["ascending", "descending"] = Field("ascending", description="Which comes first.")
+    order: Literal["ascending", "descending"] = Field("ascending", description="The order.")
     as_: As = Field(
         "auto",
         alias="as",
-        description="auto: as numbers where every value is a number or a text that is one (as in a "
-        "CSV), else as texts. number, text: so and in no other way.",
+        description=(
+            "auto: as numbers if every value is a number or text with a number (as in a CSV), "
+            "otherwise as text. number, text: always as that type."
+        ),
     )
 
 
@@ -225,11 +227,11 @@ class Sort(PureModule):
         Bad("rows that are a text", {"rows": "a", "by": ["a"]}, "rows: Input should be a valid"),
         Bad("nothing to sort by", {"rows": [], "by": []}, "by: List should have at least 1"),
         Bad("an invalid field", {"rows": [], "by": ["a["]}, "not a JMESPath expression"),
-        Bad("too many rows", {"rows": [1] * 100_001, "by": ["a"]}, "at most 100,000 are taken"),
+        Bad("too many rows", {"rows": [1] * 100_001, "by": ["a"]}, "at most 100,000 are accepted"),
         Bad(
             "numbers and texts in one field",
             {"rows": [{"a": 1}, {"a": "x"}], "by": ["a"]},
-            "a is a number in some row and a text in another",
+            "a is a number in some row and text in another",
         ),
         Bad(
             "a text that should be a number",
@@ -299,7 +301,7 @@ class Deduplicate(PureModule):
     bad_inputs = (
         Bad("rows that are an object", {"rows": {"a": 1}}, "rows: Input should be a valid list"),
         Bad("an invalid field", {"rows": [], "by": ["a["]}, "not a JMESPath expression"),
-        Bad("too many rows", {"rows": [1] * 100_001}, "at most 100,000 are taken at once"),
+        Bad("too many rows", {"rows": [1] * 100_001}, "at most 100,000 are accepted at once"),
         Bad(
             "an expression that does not fit the data",
             {"rows": [3], "by": "length(@)"},

@@ -63,7 +63,7 @@ class TextTemplate(PureModule):
     example = {"text": "Dear {{ input.name }},\nyour order {{ input.orderId }} is on its way."}
     bad_inputs = (
         Bad("no text", {}, "text: Field required"),
-        Bad("a text of 6 MiB", lambda: {"text": "x" * 6_291_456}, "at most 5,242,880 are taken"),
+        Bad("a text of 6 MiB", lambda: {"text": "x" * 6_291_456}, "at most 5,242,880 are accepted"),
         Bad("a lone surrogate", {"text": "Dear \ud800"}, "lone surrogate (U+D800)"),
         Bad("a number that JSON cannot express", {"text": float("nan")}, "not JSON"),
     )

@@ -98,13 +98,13 @@ class XmlParse(Module[XmlParseInputs]):
             {"text": '<!DOCTYPE a SYSTEM "http://127.0.0.1:9/a.dtd"><a>&x;</a>'},
             "uses the entity 'x', which it does not declare",
         ),
-        Bad("100,000 nested elements", {"text": "<a>" * 100_000}, "more than 256 deep"),
+        Bad("100,000 nested elements", {"text": "<a>" * 100_000}, "more than 256 levels deep"),
         Bad(
             "a document of 10 MiB",
             lambda: {"text": f"<a>{'x' * 10_485_760}</a>"},
             "at most 5,242,880",
         ),
-        Bad("binary data", {"text": "<a>\x00</a>"}, "holds a NUL character"),
+        Bad("binary data", {"text": "<a>\x00</a>"}, "contains a NUL character"),
         Bad("a lone surrogate", {"text": "<a>\ud800</a>"}, "lone surrogate (U+D800)"),
     )
 
@@ -171,7 +171,7 @@ def _bound_depth(parser: "XMLParserType") -> None:
         nonlocal depth
         depth += 1
         if depth > MAX_DEPTH:
-            raise StepError(f"the XML nests more than {MAX_DEPTH} deep: flatten it")
+            raise StepError(f"the XML is nested more than {MAX_DEPTH} levels deep: flatten it")
 
     def ended(name: str) -> None:
         nonlocal depth

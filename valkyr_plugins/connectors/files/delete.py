@@ -60,7 +60,7 @@ class FileDelete(Module[FileDeleteInputs]):
         Bad("a path outside", {"path": "a/../../x"}, "below the files folder"),
         Bad("no name", {"path": "."}, "path is empty"),
         Bad("a whole bucket", {"path": "s3://shop"}, "must name a key"),
-        Bad("a local path by URL", {"path": "file:///etc/passwd"}, "never opened"),
+        Bad("a local path by URL", {"path": "file:///etc/passwd"}, "is not supported"),
         Bad(
             "a private server",
             {"path": "s3://shop/k", "endpoint": "http://[::1]:9000"},

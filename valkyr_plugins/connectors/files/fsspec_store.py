@@ -75,8 +75,8 @@ class OtherStore:
             filesystem, path = url_to_fs(_name(place), skip_instance_cache=True)
         except (ImportError, ValueError) as error:
             raise StepError(
-                f"{self._scheme}:// cannot be opened: {FILE_SCHEMES} allows it, but what reads it "
-                f"is not installed ({error})"
+                f"{self._scheme}:// cannot be opened: {FILE_SCHEMES} allows it, but its "
+                f"package is not installed ({error})"
             ) from error
         return filesystem, str(path)
 

@@ -108,11 +108,11 @@ class FileListInputs(StoreInputs):
 class FileListEntry(ModuleOutputs):
     """A file or a folder."""
 
-    path: str = Field(description="As other file steps take it.")
-    kind: Literal["file", "folder"] = Field(description="What it is.")
+    path: str = Field(description="The path, as other file steps take it.")
+    kind: Literal["file", "folder"] = Field(description="The kind of entry.")
     bytes: int = Field(description="A file's size.")
     modified: str | None = Field(description="When it was last changed, in ISO 8601, if known.")
-    etag: str | None = Field(description="The store's mark of the content, where it has one.")
+    etag: str | None = Field(description="The store's ETag of the content, if it has one.")
 
 
 class FileListOutputs(ModuleOutputs):
@@ -126,7 +126,7 @@ class FileListOutputs(ModuleOutputs):
 class FileList(Module[FileListInputs]):
     """Lists files below the files folder, or objects in S3, with their sizes and times.
 
-    Symbolic links are left out. S3 needs a credential of type s3, except for public objects.
+    Symbolic links are omitted. S3 needs a credential of type s3, except for public objects.
     """
 
     type = "file.list"
@@ -188,15 +188,16 @@ def _found(inputs: FileListInputs, opened: Stores) -> list[Facts]:
     for number, facts in enumerate(store.entries(place, recursive)):
         if number >= MAX_SCANNED:
             raise StepError(
-                f"{inputs.path!r} holds more than {MAX_SCANNED:,} entries: list one of its "
+                f"{inputs.path!r} contains more than {MAX_SCANNED:,} entries: list one of its "
                 "folders instead"
             )
         if pattern is not None and not pattern.matches(_seen_from(inputs.path, facts.path)):
             continue
         if len(found) == inputs.max_entries:
             raise StepError(
-                f"{inputs.path!r} has more than {inputs.max_entries} entries (maxEntries): narrow "
-                f"path or pattern, or allow more (at most {MAX_ENTRIES:,})"
+                f"{inputs.path!r} has more than {inputs.max_entries} entries (maxEntries): "
+                "use a narrower path or pattern, or raise maxEntries (at most "
+                f"{MAX_ENTRIES:,})"
             )
         found.append(facts)
     return found

@@ -113,7 +113,7 @@ def _require_same(folder: int, name: str, path: str, data: bytes) -> None:
     """Raise StepError unless the file is equal, as left by an earlier attempt of this step."""
     with os.fdopen(open_file(folder, name, path, os.O_RDONLY), "rb") as file:
         if file.read(len(data) + 1) != data:
-            raise StepError(f"{path!r} exists already, with another content")
+            raise StepError(f"{path!r} already exists with different content")
 
 
 def _append(folder: int, name: str, path: str, data: bytes) -> None:

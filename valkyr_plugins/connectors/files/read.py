@@ -84,7 +84,7 @@ class FileRead(Module[FileReadInputs]):
         Bad("a path outside of the files folder", {"path": "../secret"}, "below the files folder"),
         Bad("an absolute path", {"path": "/etc/passwd"}, "below the files folder"),
         Bad("a NUL in the path", {"path": "a\x00b"}, "below the files folder"),
-        Bad("a local path by URL", {"path": "file:///etc/passwd"}, "never opened"),
+        Bad("a local path by URL", {"path": "file:///etc/passwd"}, "is not supported"),
         Bad("a server by URL", {"path": "http://10.0.0.1/x"}, "not allowed here"),
         Bad("chained schemes", {"path": "simplecache::s3://b/k"}, "chains schemes"),
         Bad("an invalid bucket", {"path": "s3://arn:aws/k"}, "names no bucket"),

@@ -33,7 +33,7 @@ def path_parts(path: str) -> list[str]:
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if path.startswith("/") or ".." in parts or "\x00" in path or "\\" in path:
         raise StepError(
-            f"path {path[:200]!r} must lie below the files folder: write it without a leading "
+            f"path {path[:200]!r} must be below the files folder: write it without a leading "
             "'/', '..' or '\\'"
         )
     if not parts:
@@ -132,7 +132,7 @@ def _refusal(path: str, error: OSError) -> Exception:
     """Return the exception to raise; temporary errors such as a full disk stay unchanged."""
     if isinstance(error, NotADirectoryError | IsADirectoryError) or error.errno == errno.ELOOP:
         return StepError(
-            f"{path!r} leads over something that is not a plain folder or file; symbolic links "
+            f"{path!r} contains a part that is not a regular folder or file; symbolic links "
             "are not followed"
         )
     return error
@@ -159,7 +159,7 @@ def replace(folder: int, name: str, path: str, data: bytes, *, new: bool = False
             os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
         os.fsync(folder)
     except FileExistsError:
-        raise StepError(f"{path!r} exists already") from None
+        raise StepError(f"{path!r} already exists") from None
     except IsADirectoryError:
         raise StepError(f"{path!r} is a folder") from None
     finally:

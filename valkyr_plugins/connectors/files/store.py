@@ -53,7 +53,7 @@ def place_of(path: str, *, folder: bool = False) -> FileLocation:
         scheme, rest = LOCAL, path
     scheme = scheme.lower()
     if separator and "::" in path:
-        raise StepError(f"path {path[:200]!r} chains schemes by '::', which is never opened")
+        raise StepError(f"path {path[:200]!r} chains schemes with '::', which is not supported")
     _require_allowed(scheme, path)
     place = FileLocation(scheme, rest)
     if scheme == S3:
@@ -67,12 +67,13 @@ def _require_allowed(scheme: str, path: str) -> None:
         return
     if scheme in NEVER:
         raise StepError(
-            f"path {path[:200]!r} begins with {scheme}://, which is never opened: write a path "
-            "below the files folder, without a scheme"
+            f"path {path[:200]!r} begins with {scheme}://, which is not supported: write a "
+            "path below the files folder, without a scheme"
         )
     raise StepError(
-        f"path {path[:200]!r} is in a store of the kind {scheme!r}, which is not allowed here; "
-        f"allowed: {', '.join(allowed) or 'none'}. An administrator names more in {FILE_SCHEMES}"
+        f"path {path[:200]!r} is in a store of the kind {scheme!r}, which is not allowed "
+        f"here; allowed: {', '.join(allowed) or 'none'}. An administrator can allow more in "
+        f"{FILE_SCHEMES}"
     )
 
 
@@ -80,8 +81,8 @@ def _require_object(place: FileLocation, path: str, folder: bool) -> None:
     """Require a bucket and a key that every S3 server and every proxy interprets the same way."""
     if not BUCKET.fullmatch(place.bucket):
         raise StepError(
-            f"path {path[:200]!r} names no bucket: expected s3://bucket/key, the bucket 3 to 63 "
-            "small letters, digits, '-' and '.'"
+            f"path {path[:200]!r} names no bucket: expected s3://bucket/key, the bucket with "
+            "3 to 63 lower-case letters, digits, '-' and '.'"
         )
     key = place.key.removesuffix("/") if folder else place.key
     if folder and not key:

@@ -71,12 +71,12 @@ def _folder(setting: str) -> Path:
     url = urlsplit(setting)
     if url.path.startswith("/") and url.netloc in ("", "localhost"):
         return Path(unquote(url.path))
-    raise StepError(f"{EMAIL_URL} is not a URL that is understood: {FORMS}, or {FOLDER}")
+    raise StepError(f"{EMAIL_URL} is not a valid URL: {FORMS}, or {FOLDER}")
 
 
 def _server(setting: str, name: str, *, trusted: bool) -> SmtpServer:
     # The setting holds a password, so no message may quote it.
-    misunderstood = StepError(f"{name} is not a URL that is understood: {FORMS}")
+    misunderstood = StepError(f"{name} is not a valid URL: {FORMS}")
     try:
         url = urlsplit(setting)
         port = url.port

@@ -29,7 +29,7 @@ MAX_ADDRESS = 500
 def _one_address(text: str) -> str:
     """Return one mail address, perhaps with a name; raises ValueError for anything else."""
     if not _is_address(text):
-        raise ValueError(f"{text[:100]!r} is not a mail address such as ann@example.com")
+        raise ValueError(f"{text[:100]!r} is not an email address such as ann@example.com")
     return text
 
 
@@ -87,7 +87,7 @@ class EmailSendInputs(ModuleInputs):
     @classmethod
     def _one_line(cls, subject: str) -> str:
         if len(subject.splitlines()) > 1:
-            raise ValueError("a subject is one line")
+            raise ValueError("a subject must be a single line")
         return subject
 
 
@@ -126,12 +126,14 @@ class EmailSend(Module[EmailSendInputs]):
     }
     bad_inputs = (
         Bad(
-            "no address", {"from": "a@b.example", "to": "ann", "subject": "s"}, "not a mail address"
+            "no address",
+            {"from": "a@b.example", "to": "ann", "subject": "s"},
+            ("not an email address"),
         ),
         Bad(
             "a header in the subject",
             {"from": "a@b.example", "to": "c@d.example", "subject": "s\r\nBcc: e@f.example"},
-            "a subject is one line",
+            "a subject must be a single line",
         ),
         Bad(
             "too many addresses",
@@ -141,7 +143,7 @@ class EmailSend(Module[EmailSendInputs]):
         Bad(
             "an address of 200,000 characters",
             {"from": "a." * 100_000, "to": "c@d.example", "subject": "s"},
-            "not a mail address",
+            "not an email address",
         ),
         Bad(
             "too many copies",
@@ -188,5 +190,5 @@ def _message(inputs: EmailSendInputs, idempotency_key: str) -> EmailMessage:
         if inputs.html is not None:
             message.add_alternative(inputs.html, subtype="html")
     except (ValueError, UnicodeError) as error:
-        raise StepError(f"this is not a mail that can be written: {error}") from error
+        raise StepError(f"the email cannot be written: {error}") from error
     return message

@@ -41,8 +41,8 @@ def slack_exchange(inputs: SlackPostInputs, ctx: StepContext) -> dict[str, Any]:
 def _by_webhook(address: str, inputs: SlackPostInputs, ctx: StepContext) -> dict[str, Any]:
     if inputs.channel is not None or inputs.thread_ts is not None:
         raise StepError(
-            "an incoming webhook posts to its own channel: take channel and threadTs out, or name "
-            "a credential of type bearer"
+            "an incoming webhook posts to a fixed channel: remove channel and threadTs, or "
+            "use a credential of type bearer"
         )
     try:
         http_url(address)
@@ -53,13 +53,15 @@ def _by_webhook(address: str, inputs: SlackPostInputs, ctx: StepContext) -> dict
     if answer.status >= 400:
         raise refused(answer.response, answer.body, answer.name, said)
     if said != "ok":
-        raise StepError(f"{answer.name} answered {said!r}, expected 'ok': is it a Slack webhook?")
+        raise StepError(
+            f"{answer.name} responded {said!r}, expected 'ok': check that it is a Slack webhook"
+        )
     return {"channel": None, "ts": None}
 
 
 def _by_token(inputs: SlackPostInputs, ctx: StepContext) -> dict[str, Any]:
     if inputs.channel is None:
-        raise StepError("a bot's token needs channel: name one, by its id or as #name")
+        raise StepError("a bot token needs channel: an id or #name")
     message = {"channel": inputs.channel, **_message(inputs)}
     if inputs.thread_ts is not None:
         message["thread_ts"] = inputs.thread_ts
@@ -99,13 +101,13 @@ def _call(url: str, message: dict[str, Any], *, shown: str = "", signs_in: bool 
 
 def _failure(answer: Answer, body: Any) -> StepError:
     if not isinstance(body, dict) or not isinstance(body.get("error"), str):
-        return StepError(f"{answer.name} answered with no Slack response: expected ok and error")
+        return StepError(f"{answer.name} did not respond like Slack: expected ok and error")
     code = body["error"][:100]
     passing = code in PASSING
     told = body.get("response_metadata")
     reasons = told.get("messages") if isinstance(told, dict) else None
     return StepError(
-        f"Slack refused the message: {code}",
+        f"Slack rejected the message: {code}",
         ErrorType.TRANSIENT if passing else ErrorType.PERMANENT,
         retry_after=retry_after(answer.response) if passing else None,
         details={"error": code, "messages": reasons},

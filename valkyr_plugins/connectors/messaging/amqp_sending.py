@@ -89,6 +89,6 @@ def _tls(host: str) -> dict[str, Any]:
 
 def _returned(exception: Exception, exchange: Any, key: str, message: Any) -> NoReturn:
     raise StepError(
-        f"no queue gets what goes to the exchange {exchange!r} with the routing key {key!r}: "
-        "create the queue, or its binding, at the broker"
+        f"no queue receives messages of the exchange {exchange!r} with the routing key "
+        f"{key!r}: create the queue, or its binding, at the broker"
     )

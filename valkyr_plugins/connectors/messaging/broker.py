@@ -59,7 +59,7 @@ def broker_of(credential: Mapping[str, str] | None) -> Broker:
         raise StepError(f"the credential's url is not a broker's address: expected {FORMS}")
     if _is_our_own(broker):
         raise StepError(
-            f"{broker.name}/{broker.space} is where the engine keeps its own messages: use another "
+            f"{broker.name}/{broker.space} contains the engine's own messages: use another "
             "broker, or another database or virtual host of this one"
         )
     return broker
@@ -174,8 +174,8 @@ def body_of(*, json_value: Any, text: str | None, encoded: str | None) -> tuple[
         body, kind = _utf8(said), "application/json"
     if len(body) > MAX_BODY_BYTES:
         raise StepError(
-            f"the message has {len(body):,} bytes, and {MAX_BODY_BYTES:,} is the most: store what "
-            "is large with file.write, and send its path"
+            f"the message has {len(body):,} bytes; the maximum is {MAX_BODY_BYTES:,}: store "
+            "large data with file.write, and send its path"
         )
     return body, kind
 
@@ -185,7 +185,8 @@ def _utf8(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         raise StepError(
-            f"the message holds half a character at {error.start:,}, which UTF-8 cannot write"
+            f"the message contains a lone surrogate at character {error.start:,}, which UTF-8 "
+            "cannot encode"
         ) from error
 
 

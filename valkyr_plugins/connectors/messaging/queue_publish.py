@@ -140,10 +140,16 @@ class QueuePublish(Module[QueuePublishInputs]):
             "queue: String should",
         ),
         Bad(
-            "a body of 2 MiB", lambda: {"queue": "a", "text": "x" * 2**21}, "1,048,576 is the most"
+            "a body of 2 MiB",
+            lambda: {"queue": "a", "text": "x" * 2**21},
+            ("the maximum is 1,048,576"),
         ),
         Bad("invalid Base64", {"queue": "a", "base64": "!"}, "base64 is not valid Base64"),
-        Bad("a lone surrogate", {"queue": "a", "text": "\ud800"}, "half a character at 0"),
+        Bad(
+            "a lone surrogate",
+            {"queue": "a", "text": "\ud800"},
+            ("a lone surrogate at character 0"),
+        ),
         Bad(
             "a header named body",
             {"stream": "a", "json": 1, "headers": {"body": "b"}},
@@ -198,12 +204,14 @@ def _send(broker: Broker, message: BrokerMessage, seconds: float) -> BrokerRecei
         if message.exchange:
             raise StepError("Redis has no exchanges: name a queue (a list) or a stream")
         if message.headers and not message.stream:
-            raise StepError("a list of Redis has no place for headers: use a stream")
+            raise StepError("a Redis list cannot store headers: use a stream")
         from valkyr_plugins.connectors.messaging import redis_sending
 
         return redis_sending.send(broker, message, seconds)
     if message.stream:
-        raise StepError("AMQP has no streams here: name a queue, or an exchange and a routingKey")
+        raise StepError(
+            "streams are not supported for AMQP: name a queue, or an exchange and a routingKey"
+        )
     from valkyr_plugins.connectors.messaging import amqp_sending
 
     return amqp_sending.send(broker, message, seconds)

@@ -100,8 +100,8 @@ def body_stays(found: str, url: httpx.URL, instead: str) -> StepError:
     scheme, host, port = origin(url)
     place = f"{scheme}://{host}" + (f":{port}" if port else "")
     return StepError(
-        f"{found} to {place}, another origin, and wants the body sent there. The step uses "
-        f"secrets, so its body goes to no other origin: call {place} itself if it is to have "
+        f"{found} to {place}, another origin, and requests the body. The step uses secrets, "
+        f"so its body is not sent to another origin: call {place} directly if it may receive "
         f"them, or {instead}"
     )
 
@@ -189,8 +189,8 @@ def send(call: Call, ctx: StepContext) -> Answer:
             body = read_body(response, call.max_bytes)
         except ResponseTooLarge:
             raise TooLong(
-                f"{name} answered with more than {call.max_bytes} bytes: "
-                "ask for less, or raise maxBytes"
+                f"{name} responded with more than {call.max_bytes} bytes: request less, or "
+                "raise maxBytes"
             ) from None
         return Answer(response, body, name)
 
@@ -250,8 +250,8 @@ def _headers(call: Call) -> httpx.Headers:
     for name, value in call.headers.items():
         if not (name.isascii() and str(value).isascii()):
             raise StepError(
-                f"header {name[:100]!r} holds characters outside of ASCII: encode them as its "
-                "receiver expects (percent-encoding, RFC 2047)"
+                f"header {name[:100]!r} contains characters outside of ASCII: encode them as "
+                "its receiver expects (percent-encoding, RFC 2047)"
             )
     return httpx.Headers({name: str(value) for name, value in call.headers.items()})
 
@@ -274,8 +274,8 @@ def authorization(credential: Mapping[str, str]) -> str:
             pair = f"{username}:{password}".encode()
             return f"Basic {base64.b64encode(pair).decode()}"
     raise StepError(
-        "the credential is of no type that HTTP knows: expected bearer (token) or basic (username "
-        f"and password), found the fields {', '.join(sorted(credential))}"
+        "the credential has the wrong type for HTTP: expected bearer (token) or basic "
+        f"(username and password), found the fields {', '.join(sorted(credential))}"
     )
 
 
@@ -283,4 +283,6 @@ def _one_line(text: str, field: str) -> str:
     """Return a text that is printable ASCII, as headers must be; the error names the field."""
     if text.isascii() and text.isprintable():
         return text
-    raise StepError(f"the credential's {field} is not printable ASCII, so no header can hold it")
+    raise StepError(
+        f"the credential's {field} is not printable ASCII, so it cannot be sent in a header"
+    )

@@ -68,8 +68,8 @@ def _parsed(answer: Answer) -> Any:
     found = feedparser.parse(BytesIO(answer.body), response_headers=told)
     if not found.get("version") and not found.entries:
         raise StepError(
-            f"what {answer.name} answered is not a feed, but {kind or 'of no type'}: expected "
-            "RSS, Atom or RDF"
+            f"the response of {answer.name} is not a feed, but {kind or 'of no type'}: "
+            "expected RSS, Atom or RDF"
         )
     return found
 

@@ -103,7 +103,7 @@ class GraphqlQueryInputs(AddressedInputs):
         if self.operation_name is None and len(known) > 1:
             raise ValueError(f"query has {len(known)} operations: set operationName")
         if self.operation_name is not None and self.operation_name not in known:
-            raise ValueError(f"query has no operation called {self.operation_name[:100]!r}")
+            raise ValueError(f"query has no operation {self.operation_name[:100]!r}")
         if kind_of(self.query, self.operation_name) == "subscription":
             raise ValueError("a subscription does not end: use a query instead")
         return self

@@ -80,12 +80,13 @@ def _response(answer: Answer) -> Mapping[str, Any]:
             return body
         if answer.status < 400:
             raise StepError(
-                f"{answer.name} answered with neither data nor errors: is it a GraphQL endpoint?"
+                f"{answer.name} responded with neither data nor errors: check that it is a "
+                "GraphQL endpoint"
             )
     if answer.status >= 400:
         raise refused(answer.response, answer.body, answer.name)
     kind = answer.headers.get("content-type", "no type")[:100]
-    raise StepError(f"{answer.name} answered with no GraphQL response but {kind}")
+    raise StepError(f"{answer.name} did not respond with GraphQL but with {kind}")
 
 
 def _failure(answer: Answer, errors: list[Any]) -> StepError:
@@ -96,7 +97,7 @@ def _failure(answer: Answer, errors: list[Any]) -> StepError:
         answer.status >= 400 and status_error_type(answer.status) is ErrorType.TRANSIENT
     )
     return StepError(
-        f"{answer.name} answered with errors: {sentences}{more}",
+        f"{answer.name} responded with errors: {sentences}{more}",
         ErrorType.TRANSIENT if passing else ErrorType.PERMANENT,
         retry_after=retry_after(answer.response) if passing else None,
         details={"status": answer.status, "errors": told},

@@ -43,7 +43,7 @@ def _kept(call: Call, ctx: StepContext, inputs: HttpRequestInputs) -> dict[str, 
                 size += file.write(piece)
         except ResponseTooLarge:
             raise StepError(
-                f"{request_name(response.request)} answered with more than {call.max_bytes} "
+                f"{request_name(response.request)} responded with more than {call.max_bytes} "
                 "bytes: raise maxBytes"
             ) from None
     return {

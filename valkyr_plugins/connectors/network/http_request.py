@@ -41,7 +41,7 @@ BAD_REQUESTS = (
     Bad(
         "a header outside of ASCII",
         {"url": NOWHERE, "headers": {"X-Note": "Grüße"}},
-        "header 'X-Note' holds characters outside of ASCII",
+        "header 'X-Note' contains characters outside of ASCII",
     ),
     Bad(
         "a header that HTTP sets",
@@ -71,7 +71,7 @@ BAD_REQUESTS = (
             "method": "POST",
             "multipart": [{"name": "f", "path": "../../etc/passwd"}],
         },
-        "must lie below the files folder",
+        "must be below the files folder",
     ),
     Bad("an endless answer", {"url": "{server}/endless"}, "raise maxBytes", needs="http"),
     Bad(
@@ -83,7 +83,7 @@ BAD_REQUESTS = (
     Bad(
         "an unrequested encoding",
         {"url": "{server}/brotli"},
-        "only one of gzip, deflate is understood",
+        "only one of gzip, deflate is supported",
         needs="http",
     ),
     Bad(

@@ -146,7 +146,7 @@ def _with(body: Any, path: str, value: str | int) -> Any:
         place = place.setdefault(name, {})
         if not isinstance(place, dict):
             raise StepError(
-                f"parameter {path!r} goes through {name!r} of json, which is not an object"
+                f"parameter {path!r} leads through {name!r} of json, which is not an object"
             )
     place[last] = value
     return changed
@@ -225,7 +225,7 @@ KINDS = {
 
 @dataclass
 class Reading:
-    """The progress: `position` is the next page's, None after the last."""
+    """The progress; `position` is the position of the next page, None after the last page."""
 
     position: Position | None
     pages: int = 0
@@ -263,7 +263,7 @@ def _begun(inputs: HttpPaginateInputs, ctx: StepContext) -> Reading:
     kept = kept_bookmark(ctx)
     if kept is None:
         return Reading(first_position(inputs))
-    ctx.log.info("going on where the attempt before stopped", pages=kept.pages)
+    ctx.log.info("continuing where the previous attempt stopped", pages=kept.pages)
     return Reading(kept.position, kept.pages, kept.size, kept.items)
 
 
@@ -273,8 +273,8 @@ def _turn(
     """Read the next page; return False if it no longer fits into `maxBytes`."""
     if position in reading.seen:
         raise StepError(
-            f"the page at {inputs.strategy} {_short(position)} was read already: the pages go in "
-            "a circle, so next or strategy does not fit this API"
+            f"the page at {inputs.strategy} {_short(position)} was already read: the pages "
+            "form a cycle, so next or strategy does not fit this API"
         )
     reading.seen.add(position)
     answer = _page(reading, position, inputs, ctx)
@@ -312,13 +312,13 @@ def _take(reading: Reading, position: Position, answer: Answer, inputs: HttpPagi
     if encoding not in ("json", "none"):
         kind = answer.headers.get("content-type", "no type")[:100]
         raise StepError(
-            f"page {number} is not JSON that can be stored: {answer.name} answered with {kind}"
+            f"page {number} is not JSON that can be stored: {answer.name} responded with {kind}"
         )
     counted = inputs.strategy in ("page", "offset")
     if counted and body and answer.body == reading.last_body:
         raise StepError(
-            f"page {number} is the same answer as the page before: does {answer.name} take the "
-            f"{inputs.parameter_in} parameter {inputs.carrier!r}?"
+            f"page {number} is the same as the previous page: check that {answer.name} "
+            f"accepts the {inputs.parameter_in} parameter {inputs.carrier!r}"
         )
     items = _items(body, inputs, number)
     reading.position = following(position, answer, body, len(items), inputs)
@@ -344,10 +344,10 @@ def _at_limit(reading: Reading, inputs: HttpPaginateInputs) -> bool:
 
 def _limit_said(reading: Reading, inputs: HttpPaginateInputs) -> str:
     if reading.pages >= inputs.max_pages:
-        return f"there are more than {inputs.max_pages} pages: raise maxPages or ask for less"
+        return f"there are more than {inputs.max_pages} pages: raise maxPages or request less"
     if len(reading.items) >= inputs.max_items:
-        return f"there are more than {inputs.max_items} items: raise maxItems or ask for less"
-    return f"the pages hold more than {inputs.max_bytes} bytes together: raise maxBytes"
+        return f"there are more than {inputs.max_items} items: raise maxItems or request less"
+    return f"the pages have more than {inputs.max_bytes} bytes together: raise maxBytes"
 
 
 def _short(position: Position) -> str:

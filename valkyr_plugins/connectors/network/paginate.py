@@ -120,7 +120,7 @@ class HttpPaginateInputs(QueriedInputs):
         if self.strategy in ("next", "cursor") and self.next is None:
             raise ValueError(f"strategy {self.strategy} needs next, an expression that selects it")
         if self.strategy in ("page", "offset") and isinstance(self.start, str):
-            raise ValueError(f"start of strategy {self.strategy} is a whole number")
+            raise ValueError(f"start must be a whole number for the strategy {self.strategy}")
         if self.json_body is not None and self.method == "GET":
             raise ValueError("json needs method POST")
         if self.parameter_in == "body" and not isinstance(self.json_body, dict):
@@ -177,13 +177,13 @@ class HttpPaginate(Module[HttpPaginateInputs]):
             "page 1 is not JSON", needs="http"),
         Bad("the same next page forever",
             {"url": "{server}/same-page", "strategy": "next", "next": "next", "items": "items"},
-            "was read already", needs="http"),
+            "was already read", needs="http"),
         Bad("the same cursor forever",
             {"url": "{server}/same-page", "strategy": "cursor", "next": "cursor", "items": "items"},
-            "was read already", needs="http"),
+            "was already read", needs="http"),
         Bad("a server that ignores page numbers",
             {"url": "{server}/same-page", "strategy": "page", "items": "items"},
-            "the same answer as the page before", needs="http"),
+            "the same as the previous page", needs="http"),
         Bad("10,000 pages",
             {"url": "{server}/pages", "strategy": "link", "items": "items", "atLimit": "fail",
              "maxPages": 20},

@@ -25,7 +25,7 @@ def read_file(path: str, limit: int) -> bytes:
     with os.fdopen(handle, "rb") as file:
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise StepError(f"{path!r} holds more than the {limit} bytes that can be sent")
+        raise StepError(f"{path!r} has more than the {limit} bytes that can be sent")
     return data
 
 
@@ -91,7 +91,9 @@ class AddressedInputs(ModuleInputs):
     def _headers_are_safe(cls, headers: dict[str, str | int | float]) -> Any:
         refused = sorted(name for name in headers if name.lower() in FORBIDDEN_HEADERS)
         if refused:
-            raise ValueError(f"{', '.join(refused)} cannot be set: they follow from the request")
+            raise ValueError(
+                f"{', '.join(refused)} cannot be set: Valkyr derives them from the request"
+            )
         return headers
 
 
@@ -138,9 +140,9 @@ class MultipartPart(ModuleInputs):
     base64: str | None = Field(None, description="Bytes, as Base64.")
     path: str | None = Field(None, description="A file below the files folder.")
     filename: str | None = Field(
-        None, description="What the file is called; by default the path's last name."
+        None, description="The file's name; default: the last part of the path."
     )
-    content_type: str | None = Field(None, description="By default guessed from `filename`.")
+    content_type: str | None = Field(None, description="Default: derived from `filename`.")
 
     @model_validator(mode="after")
     def _one_source(self) -> "MultipartPart":
@@ -180,7 +182,7 @@ def parts_content(parts: list[MultipartPart]) -> dict[str, Any]:
         data = _part_bytes(part, left)
         left -= len(data)
         if left < 0:
-            raise StepError(f"multipart holds more than {MAX_UPLOAD} bytes: send fewer at a time")
+            raise StepError(f"multipart has more than {MAX_UPLOAD} bytes: send less at a time")
         filename = part.filename
         if filename is None and part.value is None:
             filename = (part.path or part.name).rpartition("/")[2]
@@ -205,8 +207,8 @@ def _utf8(text: str, what: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         raise StepError(
-            f"{what} holds a lone surrogate at character {error.start}, which is not text: decode "
-            "the source with errors='replace'"
+            f"{what} contains a lone surrogate at character {error.start}, which is not text: "
+            "decode the source with errors='replace'"
         ) from None
 
 

@@ -169,13 +169,11 @@ class _Unpacker:
                 # Some servers send deflate without its zlib header.
                 self._member = zlib.decompressobj(-zlib.MAX_WBITS)
                 return self._decompress(chunk)
-            raise StepError(f"the answer's compressed body is damaged: {error}") from error
+            raise StepError(f"the response's compressed body is damaged: {error}") from error
 
     def finish(self) -> None:
         if self._fed and not self._member.eof:
-            raise StepError(
-                "the answer's compressed body ended before its end", ErrorType.TRANSIENT
-            )
+            raise StepError("the response's compressed body is incomplete", ErrorType.TRANSIENT)
 
 
 def _unpacker(response: httpx.Response) -> _Plain | _Unpacker:
@@ -185,8 +183,8 @@ def _unpacker(response: httpx.Response) -> _Plain | _Unpacker:
     if encoding in ("gzip", "x-gzip", "deflate"):
         return _Unpacker()
     raise StepError(
-        f"the answer is encoded as {encoding[:100]!r}, but only one of {ACCEPT_ENCODING} is "
-        "understood: leave the Accept-Encoding header out"
+        f"the response is encoded as {encoding[:100]!r}, but only one of {ACCEPT_ENCODING} is "
+        "supported: remove the Accept-Encoding header"
     )
 
 

@@ -36,8 +36,8 @@ class FeedSaid(ModuleOutputs):
     """The description that a feed gives of itself."""
 
     title: str = Field(description="Its title.")
-    link: str = Field(description="The page it belongs to.")
-    description: str = Field(description="What it is about.")
+    link: str = Field(description="The address of the feed's page.")
+    description: str = Field(description="The feed's description.")
     language: str = Field(description="Its language, such as `en`.")
     updated: str | None = Field(description="When it was last changed, in ISO 8601, or null.")
 
@@ -45,7 +45,7 @@ class FeedSaid(ModuleOutputs):
 class Enclosure(ModuleOutputs):
     """A file that belongs to an entry, such as a podcast's audio."""
 
-    url: str = Field(description="Where it is.")
+    url: str = Field(description="Its address.")
     type: str = Field(description="Its media type.")
     length: str = Field(description="Its size in bytes, as the feed says.")
 
@@ -53,15 +53,15 @@ class Enclosure(ModuleOutputs):
 class FeedEntry(ModuleOutputs):
     """An entry of a feed. A missing text is empty, a missing time null."""
 
-    id: str = Field(description="What tells it from others: its id, or else its link.")
+    id: str = Field(description="The entry's id, or otherwise its link.")
     title: str = Field(description="Its title.")
     link: str = Field(description="Its page.")
-    author: str = Field(description="Who wrote it.")
+    author: str = Field(description="The author.")
     summary: str = Field(description="A short text, as HTML without scripts, styles and forms.")
-    content: str = Field(description="The whole text, as HTML, likewise.")
+    content: str = Field(description="The full text, as HTML, without scripts, styles and forms.")
     published: str | None = Field(description="When it was published, in ISO 8601 and UTC.")
     updated: str | None = Field(description="When it was last changed, in ISO 8601 and UTC.")
-    categories: list[str] = Field(description="What it is filed under.")
+    categories: list[str] = Field(description="The entry's categories.")
     enclosures: list[Enclosure] = Field(description="Files: url, type, length.")
 
 

@@ -300,5 +300,5 @@ class DeadlineStream(httpcore.NetworkStream):
 def _left(expired: type[httpcore.TimeoutException]) -> float:
     seconds = request_deadline.get() - time.monotonic()
     if seconds <= 0:
-        raise expired("the request's time was over")
+        raise expired("the request exceeded its time limit")
     return seconds

@@ -49,11 +49,11 @@ class CustomerInputs(StripeInputs):
     def _fit_the_operation(self) -> "CustomerInputs":
         facts = sorted(name for name in FACTS if getattr(self, name) not in (None, {}))
         if self.operation == "create" and self.customer is not None:
-            raise ValueError("omit customer: the operation create makes a new one")
+            raise ValueError("omit customer: the operation create creates a new one")
         if self.operation != "create" and self.customer is None:
             raise ValueError(f"the operation {self.operation} needs customer")
         if self.operation == "retrieve" and facts:
-            raise ValueError("the operation retrieve changes nothing: take out the rest")
+            raise ValueError("the operation retrieve changes nothing: remove the other inputs")
         if self.operation == "update" and not facts:
             raise ValueError("the operation update needs something to change")
         if self.operation == "update" and self.payment_method is not None:
@@ -109,7 +109,7 @@ class Customer(StripeModule[CustomerInputs]):
             {"operation": "retrieve", "customer": "cus_1/sources/card_1"},
             "customer: expected an id that begins with cus_",
         ),
-        Bad("no credential", {"email": "ann@example.com"}, "this step names no credential"),
+        Bad("no credential", {"email": "ann@example.com"}, "this step has no credential"),
     )
 
     def execute(self, inputs: CustomerInputs, ctx: StepContext) -> Result:

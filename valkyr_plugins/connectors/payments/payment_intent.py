@@ -212,7 +212,7 @@ class PaymentIntent(StripeModule[PaymentIntentInputs]):
         Bad(
             "no credential",
             {"amount": 1250, "currency": "eur"},
-            "this step names no credential",
+            "this step has no credential",
         ),
     )
 

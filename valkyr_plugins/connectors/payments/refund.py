@@ -90,7 +90,7 @@ class Refund(StripeModule[RefundInputs]):
             {"paymentIntent": "cus_1"},
             "paymentIntent: expected an id that begins with pi_",
         ),
-        Bad("no credential", {"charge": "ch_1"}, "this step names no credential"),
+        Bad("no credential", {"charge": "ch_1"}, "this step has no credential"),
     )
 
     def execute(self, inputs: RefundInputs, ctx: StepContext) -> Result:

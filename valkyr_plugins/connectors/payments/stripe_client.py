@@ -30,7 +30,7 @@ from valkyr_plugins.connectors.network.transport import client, request_deadline
 from valkyr_plugins.connectors.payments.stripe_module import api_base
 
 MAX_ANSWER_BYTES = 5 * 1024 * 1024
-ENDLESS = "Stripe's API answered with more than 5 MiB, which Stripe itself never sends"
+ENDLESS = "the response of Stripe's API has more than 5 MiB, which Stripe never sends"
 
 
 class GuardedClient(stripe.HTTPClient):
@@ -67,7 +67,7 @@ class GuardedClient(stripe.HTTPClient):
 
     def request_stream(self, *arguments: Any, **named: Any) -> NoReturn:
         """Raise NotImplementedError: none of the operations used here streams."""
-        raise NotImplementedError("Stripe's answers are not streamed here")
+        raise NotImplementedError("Stripe's responses are not streamed here")
 
     def close(self) -> None:
         """Do nothing: the connections belong to the process, not to one step."""
@@ -93,14 +93,14 @@ def _http(pid: int) -> GuardedClient:
 def _key(credential: Mapping[str, str] | None) -> str:
     if credential is None:
         raise StepError(
-            "this step names no credential: create one of type stripe (api_key), and name it in "
+            "this step has no credential: create one of type stripe (api_key), and name it in "
             "the step's `credential`"
         )
     key = credential.get("api_key", "")
     if not (key.isascii() and key.isprintable() and " " not in key and key):
         raise StepError(
-            "the credential's api_key is not one printable word, so no request can carry it: "
-            "expected a key such as sk_live_… or rk_live_…"
+            "the credential's api_key is not a single printable word: expected a key such as "
+            "sk_live_… or rk_live_…"
         )
     return key
 
@@ -147,16 +147,19 @@ def _sentence(error: stripe.StripeError) -> str:
     status = f" with {error.http_status}" if error.http_status else ""
     if isinstance(error, stripe.AuthenticationError):
         # Stripe quotes part of the key.
-        return f"Stripe refused the key{status}: check the credential's api_key"
+        return f"Stripe rejected the key{status}: check the credential's api_key"
     if isinstance(error, stripe.PermissionError):
-        return f"the key may not do this{status}: a restricted key needs the permission"
+        return (
+            f"the key does not allow this operation{status}: a restricted key needs the permission"
+        )
     if isinstance(error, stripe.IdempotencyError):
         return (
-            "Stripe knows this step's idempotency key from a request with other parameters, "
-            "perhaps of an earlier release or another credential: look in Stripe's dashboard "
-            f"whether it went through, then requeue the step. It says: {said}"
+            "Stripe received this step's idempotency key with other parameters before, "
+            "perhaps from an earlier release or with another credential: check in Stripe's "
+            "dashboard whether that request succeeded, then requeue the step. Stripe's "
+            f"message: {said}"
         )
-    return f"Stripe answered{status}: {said}"
+    return f"Stripe responded{status}: {said}"
 
 
 def _class(error: stripe.StripeError) -> ErrorType:

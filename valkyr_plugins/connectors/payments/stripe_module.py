@@ -21,7 +21,7 @@ def api_base() -> str:
     base = settings().stripe_api_base.rstrip("/") or STRIPE
     if not _is_address(base):
         raise StepError(
-            f"{API_BASE} holds {base[:200]!r}, which is not an address such as {STRIPE}: ask an "
+            f"{API_BASE} is {base[:200]!r}, which is not an address such as {STRIPE}: ask an "
             "administrator to correct or unset it"
         )
     return base

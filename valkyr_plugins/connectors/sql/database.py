@@ -61,8 +61,8 @@ def database_of(credential: Mapping[str, str] | None) -> Database:
         raise misunderstood from None
     if url.scheme not in SCHEMES:
         raise StepError(
-            f"the credential's url is of the kind {url.scheme[:40]!r}: SQL steps speak PostgreSQL "
-            f"only; expected {FORM}"
+            f"the credential's url has the scheme {url.scheme[:40]!r}: SQL steps support only "
+            f"PostgreSQL; expected {FORM}"
         )
     name = unquote(url.path.removeprefix("/"))
     if not (url.hostname and url.username and name) or "/" in name or "," in url.hostname:
@@ -92,12 +92,12 @@ def _options(given: Mapping[str, list[str]]) -> tuple[tuple[str, str], ...]:
     unknown = sorted(set(given) - OPTIONS)
     if unknown:
         raise StepError(
-            f"the credential's url sets {', '.join(unknown)[:200]}, which SQL steps do not take; "
-            f"allowed: {', '.join(sorted(OPTIONS))}"
+            f"the credential's url sets {', '.join(unknown)[:200]}, which SQL steps do not "
+            f"support; allowed: {', '.join(sorted(OPTIONS))}"
         )
     # A path would make the worker read one of its own files.
     if given.get("sslrootcert", ["system"]) != ["system"]:
-        raise StepError("the credential's url may set sslrootcert to 'system' only")
+        raise StepError("the credential's url may set sslrootcert only to 'system'")
     return tuple(sorted((key, values[-1]) for key, values in given.items()))
 
 
@@ -132,7 +132,7 @@ def _entries() -> Iterator[str]:
 
 def _resolved(host: str, port: int) -> list[str]:
     if host.startswith(("/", "@")):
-        raise StepError(f"the credential's url names a socket of this machine: expected {FORM}")
+        raise StepError(f"the credential's url names a socket on this machine: expected {FORM}")
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except UnicodeError as error:

@@ -20,7 +20,7 @@ class SqlStatement(ModuleInputs):
     """One of several statements."""
 
     statement: str = Field(
-        description="With parameters as :name; it holds no templates.",
+        description="With parameters as :name; templates are not allowed.",
         examples=["INSERT INTO orders (id, total) VALUES (:id, :total)"],
         min_length=1,
         max_length=MAX_STATEMENT,
@@ -88,7 +88,7 @@ class SqlDone(ModuleOutputs):
     row_count: int | None = Field(
         description="How many rows it touched; null for one such as CREATE TABLE."
     )
-    rows: list[dict[str, Any]] = Field(description="What RETURNING gave, as from sql.query.")
+    rows: list[dict[str, Any]] = Field(description="The rows of RETURNING, as from sql.query.")
 
 
 class SqlExecuteOutputs(ModuleOutputs):

@@ -14,8 +14,8 @@ from valkyr_plugins.connectors.sql.database import CIRCUIT_TARGET, circuit_of
 
 MARKS = ("{{", "{%")
 SENTENCE = (
-    "a statement holds no templates, or data could become SQL: write :name in it, and the template "
-    "under params"
+    "a statement cannot contain templates, because data could become SQL: write :name in it, "
+    "and the template under params"
 )
 
 

@@ -161,8 +161,8 @@ class Rows:
         repeated = sorted({name for name in columns if list(columns).count(name) > 1})
         if repeated:
             raise StepError(
-                f"the rows have the column {', '.join(repeated)[:200]} twice: name them apart with "
-                "AS"
+                f"the rows have the column {', '.join(repeated)[:200]} twice: give them "
+                "different names with AS"
             )
         self.columns = list(columns)
         self.rows: list[dict[str, Any]] = []
@@ -174,14 +174,14 @@ class Rows:
         for values in found:
             if len(self.rows) == self._most:
                 raise StepError(
-                    f"there are more than {self._most:,} rows (maxRows): narrow the statement, "
-                    "page by a key with LIMIT, or allow more"
+                    f"there are more than {self._most:,} rows (maxRows): select fewer rows, "
+                    "page by a key with LIMIT, or raise maxRows"
                 )
             row = dict(zip(self.columns, map(json_value, values), strict=True))
             self._bytes += len(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"))
             if self._bytes > MAX_BYTES:
                 raise StepError(
-                    f"the rows make more than {MAX_BYTES >> 20} MiB, the maximum of an output: "
-                    "select fewer columns, or page by a key with LIMIT"
+                    f"the rows have more than {MAX_BYTES >> 20} MiB, the maximum of an "
+                    "output: select fewer columns, or page by a key with LIMIT"
                 )
             self.rows.append(row)

@@ -45,7 +45,7 @@ def told(database: Database, *, read_only: bool = False) -> Iterator[None]:
         yield
     except PoolTimeout as error:
         raise StepError(
-            f"{database.label}: every connection of this worker is in use", ErrorType.TRANSIENT
+            f"{database.label}: all connections of this worker are in use", ErrorType.TRANSIENT
         ) from error
     except DBAPIError as error:
         raise _failure(error, database, read_only) from error
@@ -60,7 +60,7 @@ def _failure(error: DBAPIError, database: Database, read_only: bool) -> StepErro
     diagnosis = getattr(original, "diag", None)
     said = getattr(diagnosis, "message_primary", None) or _first_line(original)
     if state == READ_ONLY and read_only:
-        return StepError(f"{database.label}: sql.query only reads ({said}): use sql.execute")
+        return StepError(f"{database.label}: sql.query can only read ({said}): use sql.execute")
     kind = error_type_of(error)
     if state is None and any(refusal in str(original) for refusal in REFUSALS):
         kind = ErrorType.PERMANENT
@@ -169,7 +169,7 @@ def read(statement: str, params: Mapping[str, Any], most: int, ctx: StepContext)
 
 def _kept(result: CursorResult[Any], most: int, ctx: StepContext) -> Rows:
     if not result.returns_rows:
-        raise StepError("the statement gives no rows")
+        raise StepError("the statement returns no rows")
     found = Rows(list(result.keys()), most)
     for part in result.partitions(AT_ONCE):
         found.add(part)

@@ -102,7 +102,9 @@ class BudgetChange(Body):
     )
     kill_switch = Flag(
         required=False,
-        help_text="Once it is spent, cancel what its spender has under way and start nothing.",
+        help_text=(
+            "Once it is spent, cancel the spender's running executions and start no new ones."
+        ),
     )
 
 
@@ -115,7 +117,7 @@ class NewBudget(NewLimit, BudgetChange):
         allow_null=True,
         allow_blank=True,
         max_length=3,
-        help_text="Three capitals (ISO 4217); without one it counts tokens.",
+        help_text="A three-letter code (ISO 4217); without it, the budget counts tokens.",
     )
     amount = Amount(help_text="Money, or a whole number of tokens; more than 0.")
 

@@ -39,8 +39,10 @@ class CostEntryShape(CamelCase, serializers.ModelSerializer[CostEntry]):
     workflow_id = serializers.UUIDField()
     execution_id = serializers.UUIDField()
     run_id = serializers.UUIDField()
-    user_id = shown_user_id(allow_null=True, help_text="Who started it; null: a trigger.")
-    model = serializers.CharField(help_text="What the module says it used; may be empty.")
+    user_id = shown_user_id(
+        allow_null=True, help_text=("The user who started it; null for a trigger.")
+    )
+    model = serializers.CharField(help_text="The model that the module reported; may be empty.")
     input_tokens = serializers.IntegerField()
     output_tokens = serializers.IntegerField()
     amount = Amount()
@@ -96,8 +98,10 @@ class SpendShape(CamelCaseSerializer):
     )
     name = serializers.CharField(
         allow_null=True,
-        help_text="A workspace's slug, a workflow's name; a user's name for "
-        "administrators of a workspace.",
+        help_text=(
+            "The slug of a workspace, the name of a workflow, or, for administrators of the "
+            "workspace, the name of a user."
+        ),
     )
     currency = serializers.CharField()
     entries = serializers.IntegerField()

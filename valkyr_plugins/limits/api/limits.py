@@ -34,7 +34,9 @@ class LimitShape(CamelCase, serializers.ModelSerializer[Any]):
     """A limit and its use (`uses` in the context)."""
 
     workspace_id = serializers.UUIDField()
-    user_id = shown_user_id(allow_null=True, help_text="Whom it limits; null: the whole workspace.")
+    user_id = shown_user_id(
+        allow_null=True, help_text=("The limited user; null for the whole workspace.")
+    )
     username = serializers.CharField(source="user.get_username", default=None, allow_null=True)
     created_at = serializers.DateTimeField()
 
@@ -54,7 +56,7 @@ class NewLimit(Body):
         strict=True,
         required=False,
         allow_null=True,
-        help_text="A member to be limited; without it the whole workspace is.",
+        help_text="The member to limit; default: the whole workspace.",
     )
 
 

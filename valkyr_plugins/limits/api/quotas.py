@@ -25,7 +25,7 @@ class QuotaShape(LimitShape):
 
     resource = serializers.ChoiceField(Resource.choices)
     target = serializers.CharField(
-        help_text="The module type, or the model whose tokens are limited; empty: all."
+        help_text="The module type, or the model whose tokens are limited; empty for all models."
     )
     max_concurrent = serializers.IntegerField(allow_null=True)
     max_per_hour = serializers.IntegerField(allow_null=True)
@@ -77,21 +77,21 @@ class QuotaChange(Body):
         allow_null=True,
         min_value=0,
         max_value=MOST,
-        help_text="Steps of a module type that run at once; null: no limit.",
+        help_text="Maximum concurrent steps of a module type; null for no limit.",
     )
     max_per_hour = Whole(
         required=False,
         allow_null=True,
         min_value=0,
         max_value=MOST_COUNTED,
-        help_text="Executions, steps or tokens in a full hour (UTC); null: no limit.",
+        help_text="Maximum executions, steps or tokens per full hour (UTC); null for no limit.",
     )
     max_per_day = Whole(
         required=False,
         allow_null=True,
         min_value=0,
         max_value=MOST_COUNTED,
-        help_text="Executions, steps or tokens in a day (UTC); null: no limit.",
+        help_text="Maximum executions, steps or tokens per day (UTC); null for no limit.",
     )
 
 
@@ -105,7 +105,7 @@ class NewQuota(NewLimit, QuotaChange):
         required=False,
         allow_blank=True,
         max_length=MAX_TARGET,
-        help_text="The module type; for tokens a model's name, or nothing for those of all.",
+        help_text="The module type; for tokens, a model's name, or nothing for all models.",
     )
 
 

@@ -76,7 +76,7 @@ def written(table: dict[str, Method], name: str, *arguments: str) -> Written:
     if not least <= given <= most:
         raise Untranslatable(f"{name}() is called with {given} values")
     if name in POSITIVE and any(argument.startswith("-") for argument in arguments[1:]):
-        raise Untranslatable(f"{name}() counts from before the beginning")
+        raise Untranslatable(f"{name}() counts from a negative position")
     return write(*arguments), kind
 
 
@@ -84,7 +84,7 @@ def written(table: dict[str, Method], name: str, *arguments: str) -> Written:
 
 
 STARTED = "execution.startedAt"
-REMARK = "$now became the time at which the execution began, in UTC."
+REMARK = "$now became the start time of the execution, in UTC."
 _SLICES = {
     "yyyy": "[0:4]", "yy": "[2:4]", "MM": "[5:7]", "dd": "[8:10]", "HH": "[11:13]",
     "mm": "[14:16]", "ss": "[17:19]",

@@ -134,7 +134,9 @@ def tokens(source: str) -> list[Token]:
     while position < len(source):
         match = _TOKEN.match(source, position)
         if match is None or len(found) > MAX_TOKENS:
-            raise Untranslatable(f"it cannot be read from {source[position : position + 20]!r} on")
+            raise Untranslatable(
+                f"it cannot be parsed from {source[position : position + 20]!r} on"
+            )
         position = match.end()
         kind = match.lastgroup
         if kind == "text":
@@ -165,7 +167,7 @@ _LEVELS = (
     ("*", "/", "%"),
 )  # fmt: skip
 _WORDS = {"true": True, "false": False, "null": None, "undefined": None}
-_REFUSED = {"new": "it makes an object", "function": "it holds a function", "typeof": "typeof",
+_REFUSED = {"new": "it creates an object", "function": "it contains a function", "typeof": "typeof",
             "await": "it waits", "let": "it is a program", "const": "it is a program",
             "return": "it is a program"}  # fmt: skip
 _HOLE = re.compile(r"\$\{([^{}`]*)\}")
@@ -199,12 +201,14 @@ class _Parser:
     def expect(self, sign: str) -> None:
         if self.take(sign) is None:
             if self.now.text == "=>":
-                raise Untranslatable("it holds a function")
+                raise Untranslatable("it contains a function")
             raise Untranslatable(f"expected {sign} where it has {self.now.text or 'its end'}")
 
     def expect_end(self) -> None:
         if self.now.kind != "end":
-            what = "it holds a function" if self.now.text == "=>" else "it is more than a value"
+            what = (
+                "it contains a function" if self.now.text == "=>" else ("it is more than one value")
+            )
             raise Untranslatable(what)
 
     def expression(self) -> Tree:
@@ -272,7 +276,7 @@ class _Parser:
         if self.take("{"):
             return self.object()
         if token.text == "/":
-            raise Untranslatable("it holds a regular expression")
+            raise Untranslatable("it contains a regular expression")
         raise Untranslatable(f"nothing can be read at {token.text or 'its end'!r}")
 
     def named(self) -> Tree:
@@ -303,7 +307,7 @@ class _Parser:
         pairs: list[tuple[str, Tree]] = []
         while not self.take("}"):
             if self.now.kind not in ("word", "text", "number"):
-                raise Untranslatable("an object has a key that is worked out")
+                raise Untranslatable("an object has a computed key")
             key = self.word()
             self.expect(":")
             pairs.append((key, self.expression()))
@@ -330,6 +334,6 @@ def _joined(text: str) -> Tree:
         position = hole.end()
     rest = text[position:]
     if "${" in rest:
-        raise Untranslatable("a text has an expression in it that is nested")
+        raise Untranslatable("a text contains a nested expression")
     parts.append(Literal(unescaped(rest)))
     return Joined(tuple(part for part in parts if part != Literal("")) or (Literal(""),))

@@ -77,12 +77,12 @@ def _called(name: str, call: FunctionCall, rest: Steps, sight: Sight) -> tuple[S
     elif isinstance(first, Literal) and isinstance(first.value, str):
         shape = _node(first.value, sight)
     else:
-        raise Untranslatable("the node's name is worked out")
+        raise Untranslatable("the node's name is computed")
     if name == "$":
         return _item(shape, rest)
     place = _constant(rest[0]) if rest else None
     if not isinstance(place, int):
-        raise Untranslatable("it takes all items of a node")
+        raise Untranslatable("it reads all items of a node")
     return _data(_at(shape, str(place)), rest[1:])
 
 
@@ -98,12 +98,12 @@ def _item(shape: Shape, steps: Steps) -> tuple[Shape, Steps]:
         return _data(_at(shape, str(place)), steps[3:])
     if word in DATA:
         return shape, steps[1:]
-    raise Untranslatable("it takes more of a node than one item's data")
+    raise Untranslatable("it reads more of a node than one item's data")
 
 
 def _data(shape: Shape, steps: Steps) -> tuple[Shape, Steps]:
     if not steps or _key(steps[0]) not in DATA:
-        raise Untranslatable("it takes something else of a node than its data")
+        raise Untranslatable("it reads something other than a node's data")
     return shape, steps[1:]
 
 
@@ -117,10 +117,10 @@ def _at(shape: Shape, place: str) -> Shape:
 
 def _node(name: object, sight: Sight) -> Shape:
     if not isinstance(name, str):
-        raise Untranslatable("the node's name is worked out")
+        raise Untranslatable("the node's name is computed")
     shape = sight.nodes(name)
     if shape is None:
-        raise Untranslatable(f'"{name}" does not come before this node for certain')
+        raise Untranslatable(f'"{name}" does not always run before this node')
     return shape
 
 
@@ -228,7 +228,7 @@ class _Writer:
         if sign == "+" and TEXT in (one, other):
             return f"({first} ~ {second})", TEXT
         if sign == "+" and NUMBER not in (one, other):
-            raise Untranslatable("whether + adds or joins cannot be told")
+            raise Untranslatable("it is not clear whether + adds or joins")
         kind = NUMBER if sign in "+-*/%" else OTHER
         return f"({first} {_SIGNS.get(sign, sign)} {second})", kind
 
@@ -295,7 +295,7 @@ class _Writer:
             return self.go_on(methods.STARTED, TEXT, steps[2:])
         if name == "$now" and not steps:
             return methods.STARTED, TEXT
-        raise Untranslatable(f"it reckons with {name}")
+        raise Untranslatable(f"it computes with {name}")
 
     def go_on(self, text: str, kind: str, steps: Steps) -> Written:
         """Translate the remaining steps of a chain: keys, methods, lengths."""
@@ -305,7 +305,7 @@ class _Writer:
             step = steps[place]
             place += 1
             if isinstance(step, FunctionCall):
-                raise Untranslatable("it calls a function of its own")
+                raise Untranslatable("it calls its own function")
             key = _constant_key(step)
             call = steps[place] if place < len(steps) else None
             if isinstance(key, str) and isinstance(call, FunctionCall):

@@ -124,7 +124,7 @@ def _one(texts: Texts, given: Condition, *, caseless: bool) -> str:
     write = OPERATORS.get(name)
     if write is None or (kind == "dateTime" and name not in ALONE):
         raise Untranslatable(
-            f'there is no equal of "{name or "nothing"}" of {kind or "any"} values'
+            f'there is no equivalent of "{name or "nothing"}" for {kind or "any"} values'
         )
     first = texts.operand(left)
     if name in ALONE:
@@ -168,7 +168,7 @@ def switch(work: NodeWork) -> Made:
         return _by_number(work)
     cases = _new_cases(work) or _old_cases(work)
     if not cases:
-        raise Left("its rules cannot be read; write them as a flow.switch")
+        raise Left("its rules cannot be parsed; write them as a flow.switch")
     fallback = _fallback(work, cases)
     outcomes = {place: name for place, name, _, _ in cases}
     outcomes.setdefault(fallback, FALLBACK)

@@ -33,7 +33,7 @@ def _shape(work: NodeWork, names: list[str], *, keeps: bool) -> Shape:
         return Shape(whole=work.output, base=work.output)
     own: dict[Keys, str] = {(name,): path(work.output, (name,)) for name in names}
     came = work.shape
-    why = "it passes fields of the node before on beside its own; name the field"
+    why = "it passes on fields of the previous node in addition to its own; name the field"
     return Shape(None, came.base, {**came.named, **own}, why=why)
 
 
@@ -42,7 +42,7 @@ def _of_json(work: NodeWork) -> Made:
     try:
         values = work.texts.json_text(raw) if isinstance(raw, str) else work.value(raw)
     except (ValueError, RecursionError):
-        raise Left("its JSON cannot be read; write it as the values of a data.set") from None
+        raise Left("its JSON cannot be parsed; write it as the values of a data.set") from None
     return work.made("data.set", {"values": values})
 
 
@@ -110,14 +110,14 @@ def rename(work: NodeWork) -> Made:
     """Make `flow.noop`: later nodes read a renamed field by its old name."""
     rows = work.names("keys.key")
     if work.get("additionalOptions.regexReplacement") is not None or work.shape.items is not None:
-        raise Left("it renames fields by a pattern, or of a list; name them in a data.set")
+        raise Left("it renames fields by a pattern or in a list; name them in a data.set")
     named: dict[Keys, str] = dict(work.shape.named)
     for row in rows:
         new, old = (str(row.get(key, "")).split(".") for key in ("newKey", "currentKey"))
         found = work.shape.read(tuple(old))
         if found is not None:
             named[tuple(new)] = found
-    work.remark("Later tasks read the fields by their old names; the object is unchanged.")
+    work.remark("Later tasks read the fields by their old names; the object does not change.")
     return Made("flow.noop", {}, Shape(work.shape.whole, work.shape.base, named))
 
 
@@ -139,7 +139,7 @@ def date_time(work: NodeWork) -> Made:
             raise Left(f"{reason}; write it in python.code") from None
         work.remark(methods.REMARK)
         return work.made("data.set", {"values": {name or "formattedDate": written}})
-    raise Left("templates do not reckon with dates; do it in python.code")
+    raise Left("templates cannot compute with dates; use python.code")
 
 
 # HTML, XML and RSS.
@@ -182,7 +182,7 @@ def html(work: NodeWork) -> Made:
     if work.node.kind == "htmlExtract" or operation == "extractHtmlContent":
         return _extract(work)
     if operation != "generateHtmlTemplate":
-        raise Left("it makes a table of items; write it as the text of a data.template")
+        raise Left("it creates a table of items; write it as the text of a data.template")
     raw = work.get("html", "")
     text = work.text(raw if str(raw).startswith("=") else f"={raw}")
     return work.made(
@@ -192,15 +192,15 @@ def html(work: NodeWork) -> Made:
 
 def _extract(work: NodeWork) -> Made:
     if work.word("sourceData", "json") != "json":
-        raise Left("it reads a file; read the page by http.request")
+        raise Left("it reads a file; read the page with http.request")
     fields: dict[str, Any] = {}
     for row in work.names("extractionValues.values"):
         name, selector = row.get("key"), row.get("cssSelector")
         if not (isinstance(name, str) and isinstance(selector, str) and name and selector):
-            raise Left("a value that it reads has no name, or no selector")
+            raise Left("one of its values has no name or no selector")
         fields[name] = _value(work, row, selector)
     if not fields:
-        raise Left("it does not say what it reads")
+        raise Left("the values that it reads are not named")
     page = _field(work, work.word("dataPropertyName", "data"))
     return work.made(
         "data.html_extract", {"html": page, "fields": fields}, one(f"{work.output}.data")

@@ -57,14 +57,14 @@ def _statement(work: NodeWork, raw: str) -> tuple[str, dict[str, Any]]:
         following = pieces[place + 1][1] if place + 1 < len(pieces) else ""
         if text.count("'") % 2:
             if not (text.endswith("'") and following.startswith("'")):
-                raise Left("a text of its statement has an expression in it; use a parameter")
+                raise Left("a string in its statement contains an expression; use a parameter")
             text = text[:-1]
             pieces[place + 1] = (False, following[1:])
         name = f"p{len(params) + 1}"
         params[name] = work.value(f"={{{{ {piece} }}}}")
         text += f":{name}"
     if "{{" in text or "{%" in text:
-        raise Left("its statement holds braces; a statement holds no templates")
+        raise Left("its statement contains braces, but a statement cannot contain templates")
     return _replaced(work, text, params), params
 
 
@@ -78,7 +78,7 @@ def _replaced(work: NodeWork, text: str, params: dict[str, Any]) -> str:
         values = [one if one.startswith("=") else f"={one}" for one in values]
     for place in sorted({int(number) for number in _DOLLAR.findall(text)}):
         if not 0 < place <= len(values):
-            raise Left(f"its statement reads ${place}, which the file does not give")
+            raise Left(f"its statement reads ${place}, which the file does not contain")
         params[f"q{place}"] = work.value(values[place - 1])
     return _DOLLAR.sub(lambda match: f":q{match[1]}", text)
 
@@ -86,7 +86,7 @@ def _replaced(work: NodeWork, text: str, params: dict[str, Any]) -> str:
 def _table(work: NodeWork) -> str:
     schema, table = work.word("schema", "public"), work.word("table")
     if not (_NAME.fullmatch(schema) and _NAME.fullmatch(table)):
-        raise Left("its table has a name that cannot be taken as it is; write the statement")
+        raise Left("the name of its table cannot be used unchanged; write the statement")
     return table if schema == "public" else f"{schema}.{table}"
 
 
@@ -101,7 +101,7 @@ def _insert(work: NodeWork) -> Made:
             name: work.value("={{ $json." + name + " }}") for name in names if _NAME.fullmatch(name)
         }
     if not params or not all(map(_NAME.fullmatch, params)):
-        raise Left("it does not say which columns it writes; write the statement")
+        raise Left("its columns are not named; write the statement")
     columns = ", ".join(params)
     slots = ", ".join(f":{name}" for name in params)
     # Names were looked at by _NAME; values are parameters.
@@ -115,7 +115,7 @@ def _select(work: NodeWork) -> Made:
     for place, row in enumerate(work.names("where.values"), 1):
         column, sign = str(row.get("column", "")), str(row.get("condition", "equal"))
         if not _NAME.fullmatch(column) or sign not in ("equal", "=", "!=", ">", "<", ">=", "<="):
-            raise Left("it has a condition that cannot be taken as it is; write the statement")
+            raise Left("its condition cannot be used unchanged; write the statement")
         params[f"p{place}"] = work.value(row.get("value"))
         tests.append(f"{column} {'=' if sign == 'equal' else sign} :p{place}")
     where = f" WHERE {' AND '.join(tests)}" if tests else ""

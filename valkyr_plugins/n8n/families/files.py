@@ -8,8 +8,8 @@ from valkyr_plugins.n8n.shape import Shape, many, one
 
 TEXTS = ("text", "xml", "html", "binaryToPropery")
 NO_FILE = (
-    "Files are not handed on: the content is the task's output. Give it to file.write, or to the "
-    "request or message that sends it."
+    "Files are not passed on: the content is the task's output. Pass it to file.write, or to "
+    "the request or message that sends it."
 )
 
 
@@ -22,11 +22,14 @@ def extract(work: NodeWork) -> Made:
     if operation == "fromJson":
         return _json(work)
     if operation not in TEXTS:
-        raise Left(f"nothing here reads a file of the format {operation}")
+        raise Left(f"no module reads files of the format {operation}")
     if operation == "binaryToPropery":
-        work.remark("It wants Base64: http.request gives it for binary answers, file.read if told.")
+        work.remark(
+            "It needs Base64: http.request returns it for binary responses, and file.read with "
+            "`encoding: base64`."
+        )
     key = work.word("destinationKey", "data")
-    shape = Shape(named={(key,): work.output}, why="a file's text alone is handed on")
+    shape = Shape(named={(key,): work.output}, why="only a file's text is passed on")
     return work.made("flow.noop", {"value": content(work, "the file's text")}, shape)
 
 
@@ -35,7 +38,7 @@ def spreadsheet(work: NodeWork) -> Made:
     """Parse or write CSV."""
     kind = work.word("fileFormat", "csv" if work.word("operation") != "toFile" else "")
     if kind != "csv":
-        raise Left(f"nothing here reads or writes files of the format {kind or 'xls'}")
+        raise Left(f"no module reads or writes files of the format {kind or 'xls'}")
     return _to_csv(work) if work.word("operation") == "toFile" else _csv(work)
 
 
@@ -55,10 +58,10 @@ def _csv(work: NodeWork) -> Made:
 def _json(work: NodeWork) -> Made:
     key = work.word("destinationKey", "data")
     if (work.shape.whole or "").endswith(".body"):
-        work.remark("http.request has parsed the JSON already.")
-        shape = Shape(named={(key,): work.output}, why="the parsed file alone is handed on")
+        work.remark("http.request has already parsed the JSON.")
+        shape = Shape(named={(key,): work.output}, why="only the parsed file is passed on")
         return work.made("flow.noop", {"value": content(work)}, shape)
-    shape = Shape(named={(key,): f"{work.output}.data"}, why="the parsed file alone is handed on")
+    shape = Shape(named={(key,): f"{work.output}.data"}, why="only the parsed file is passed on")
     return work.made("data.json_parse", {"text": content(work, "the JSON text")}, shape)
 
 
@@ -72,7 +75,7 @@ def convert(work: NodeWork) -> Made:
         work.remark(NO_FILE)
         return work.made("data.template", {"text": _whole(work)}, _text(f"{work.output}.text"))
     if operation not in ("toText", "toBinary"):
-        raise Left(f"nothing here writes a file of the format {operation}")
+        raise Left(f"no module writes files of the format {operation}")
     work.remark(NO_FILE)
     name = work.word("sourceProperty").removeprefix("=")
     found = work.shape.read(tuple(name.split("."))) if name and "{{" not in name else None
@@ -95,7 +98,7 @@ def _whole(work: NodeWork, *, listed: bool = False) -> str:
 
 def _text(expression: str) -> Shape:
     """Return the shape of a file's content, which n8n's expressions cannot read."""
-    return Shape(whole=expression, why="a file's content is a text")
+    return Shape(whole=expression, why="a file's content must be text")
 
 
 @family("readBinaryFile", "readWriteFile")
@@ -105,8 +108,8 @@ def read_write(work: NodeWork) -> Made:
         return write(work)
     path = _path(work, "fileSelector|filePath")
     if "*" in path:
-        raise Left("it reads the files that a pattern fits; list them by file.list")
-    work.remark("A text in UTF-8 is read; give encoding for other files.")
+        raise Left("it reads the files that match a pattern; list them with file.list")
+    work.remark("It reads UTF-8 text; set encoding for other files.")
     return work.made("file.read", {"path": path}, Shape(whole=f"{work.output}.content"))
 
 

@@ -14,9 +14,11 @@ def execute_workflow(work: NodeWork) -> Made:
     name = given.get("cachedResultName") if isinstance(given, dict) else None
     pk = given.get("value") if isinstance(given, dict) else given
     if work.word("source", "database") not in ("database", "parameter") or not pk:
-        raise Left("it runs a workflow of a file or an address; import that, and name it here")
+        raise Left(
+            "it runs a workflow from a file or an address; import that workflow and name it here"
+        )
     if is_expression(pk):
-        raise Left("which workflow it runs is worked out; use a flow.switch over flow.subworkflow")
+        raise Left("it computes which workflow to run; use a flow.switch over flow.subworkflow")
     slug = workflow_slug(str(name or f"workflow-{pk}"))[:80].strip("-") or "workflow"
     work.report.workflow(slug, f"{name or ''} ({pk})".strip(), work.node.name)
     inputs: dict[str, Any] = {"workflow": slug, "input": _payload(work)}
@@ -31,7 +33,7 @@ def _payload(work: NodeWork) -> Any:
         return work.value(values)
     if work.shape.whole is not None:
         return "{{ " + work.shape.whole + " }}"
-    work.remark("What it hands to the workflow could not be told; its payload is empty.")
+    work.remark("The input for the workflow could not be determined; its payload is empty.")
     return {}
 
 
@@ -56,12 +58,14 @@ def wait(work: NodeWork) -> Made:
     """Make `flow.delay`, or `flow.callback` if it waits for a call."""
     how = work.word("resume", "timeInterval")
     if how == "specificTime":
-        work.remark("The instant needs its zone, as in 2027-01-31T08:00:00+01:00.")
+        work.remark("The time needs a zone, as in 2027-01-31T08:00:00+01:00.")
         return Made("flow.delay", {"until": _instant(work)}, work.shape)
     if how == "webhook":
         return _callback(work)
     if how != "timeInterval":
-        raise Left("it waits for a form; ask a person by flow.approval, or wait by flow.callback")
+        raise Left(
+            "it waits for a form; ask a person with flow.approval, or wait with flow.callback"
+        )
     unit = work.word("unit", "hours" if work.node.version < 1.1 else "seconds")
     amount = work.get("amount", 1 if work.node.version < 1.1 else 5)
     return Made("flow.delay", {"seconds": _seconds(work, amount, SECONDS.get(unit, 1))}, work.shape)
@@ -74,7 +78,7 @@ def _instant(work: NodeWork) -> str:
     if raw.endswith("Z") or "+" in raw[10:]:
         return raw
     if not raw:
-        raise Left("it does not say until when it waits")
+        raise Left("the time until which it waits is missing")
     return work.text("={{ $until }}") if len(raw) < 19 else f"{raw[:19]}Z"
 
 
@@ -85,7 +89,7 @@ def _seconds(work: NodeWork, amount: Any, unit: int) -> Any:
         seconds = min(max(float(amount) * unit, 0), MAX_SECONDS)
         return int(seconds) if seconds.is_integer() else seconds
     except (TypeError, ValueError):
-        raise Left("it does not say how long it waits") from None
+        raise Left("the duration of its wait is missing") from None
 
 
 def _callback(work: NodeWork) -> Made:
@@ -124,7 +128,9 @@ BY_PLACE = ("mergeByPosition", "combineByPosition", "mergeByIndex", "multiplex",
 def merge(work: NodeWork) -> Made:
     """Make `flow.noop` with `join: all`: all items, one input's, or the merged objects."""
     if work.exclusive:
-        work.remark("Only one of its branches is taken, so it goes on as soon as that one is done.")
+        work.remark(
+            "Only one of its branches is taken, so it continues when that branch has ended."
+        )
         return Made("flow.noop", {}, work.shape)
     mode = work.word("mode", "append")
     how = work.word("combineBy", work.word("combinationMode", "combineByFields"))
@@ -135,8 +141,8 @@ def merge(work: NodeWork) -> Made:
     if mode in BY_PLACE or (mode == "combine" and how in BY_PLACE):
         return _combined(work)
     raise Left(
-        "it joins items by fields or by SQL; gather both lists and join them in python.code, or in "
-        "the database"
+        "it joins items by fields or with SQL; collect both lists and join them in "
+        "python.code or in the database"
     )
 
 
@@ -165,7 +171,7 @@ def _appended(work: NodeWork) -> Made:
 def _combined(work: NodeWork) -> Made:
     shapes = _shapes(work)
     if any(shape.items is not None for shape in shapes):
-        raise Left("it joins lists item by item; do it in python.code")
+        raise Left("it joins lists item by item; use python.code")
     shapes += [UNKNOWN] * (2 - len(shapes))
     places = ", ".join(f"@[{place}]" for place in range(len(shapes)))
     data = ["{{ " + _whole(work, shape) + " }}" for shape in shapes]
@@ -187,9 +193,9 @@ def respond(work: NodeWork) -> Made:
     kind = work.word("respondWith", "firstIncomingItem")
     status = work.get("options.responseCode", 200)
     if status not in (200, "200"):
-        work.remark("It answered with a status of its own; a success answers 200.")
+        work.remark("It set the response's status; a success responds with 200.")
     if work.get("options.responseHeaders") is not None:
-        work.remark("It set headers of the answer, which cannot be set.")
+        work.remark("It set headers of the response, which is not possible.")
     return work.made("flow.noop", {"value": _answer(work, kind)}, work.shape)
 
 

@@ -45,7 +45,7 @@ def _url(work: NodeWork) -> str:
     raw = work.get("url")
     if not isinstance(raw, str) or not raw.strip("= "):
         work.texts.unfinished += 1
-        work.remark("The file does not have its address.")
+        work.remark("The file does not contain its address.")
         return todo("the address")
     if not is_expression(raw):
         raw = _SECRET_IN_URL.sub(lambda match: _without(work, match), raw)
@@ -62,7 +62,7 @@ def _without(work: NodeWork, match: re.Match[str]) -> str:
 
 def _secret(work: NodeWork, name: str, where: str) -> str:
     own = f"{work.id}_{plain(name) or 'secret'}"[:80]
-    work.remark(f"The value of {name} {where} looked like a secret and was left out.")
+    work.remark(f"The value of {name} {where} looked like a secret and was omitted.")
     return "{{ secrets." + work.secret(own, "secret", f"{name} {where}") + " }}"
 
 
@@ -152,7 +152,7 @@ def _json(work: NodeWork, text: str, headers: dict[str, Any]) -> dict[str, Any]:
 def _raw(work: NodeWork, kind: str, headers: dict[str, Any]) -> dict[str, Any]:
     if kind == "binaryData":
         work.texts.unfinished += 1
-        return {"bodyBase64": "{{ " + work.texts.left("$binary", "files are not handed on") + " }}"}
+        return {"bodyBase64": "{{ " + work.texts.left("$binary", "files are not passed on") + " }}"}
     content_type = work.word("rawContentType")
     if content_type and "{{" not in content_type:
         headers.setdefault("Content-Type", content_type)
@@ -178,9 +178,9 @@ def _options(work: NodeWork) -> dict[str, Any]:
     if redirect is False:
         found["followRedirects"] = False
     if work.get("options.allowUnauthorizedCerts", work.get("allowUnauthorizedCerts")) is True:
-        work.remark("It took any certificate; here a server's certificate must be good.")
+        work.remark("It accepted any certificate; in Valkyr, a server's certificate must be valid.")
     if work.word("options.response.response.responseFormat", work.word("responseFormat")) == "file":
-        work.remark('It fetched a file; give "saveTo" a path to keep one, or read `body`.')
+        work.remark('It fetched a file; set "saveTo" to a path to store it, or read `body`.')
     return found
 
 
@@ -192,14 +192,16 @@ def _credential(work: NodeWork, headers: dict[str, Any]) -> str:
         if was in HEADER or kind in HEADER:
             own = work.credential("secret", was)
             headers.setdefault("Authorization", "{{ secrets." + own + " }}")
-            work.remark(f'"{name}" named a header of its own; see whether it is Authorization.')
+            work.remark(f'"{name}" set its own header; check whether it is Authorization.')
             return ""
         if was in QUERY or kind in QUERY:
             work.credential("secret", was)
             work.remark(f'"{name}" is a part of the address: add it to `query` as a secret.')
             return ""
         if was not in BASIC and was != "httpBearerAuth":
-            work.remark(f'"{name}" ({was}) signed in by n8n\'s own means; give a token that lasts.')
+            work.remark(
+                f'"{name}" ({was}) used n8n\'s own sign-in; use a token that does not expire.'
+            )
         return work.credential("basic" if was in BASIC else "bearer", was)
     work.remark("It signed in; name a credential.")
     return ""

@@ -18,10 +18,10 @@ def split_out(work: NodeWork) -> Made:
     """Return the list as the node's output; the next nodes become a `flow.map` over it."""
     fields = [name.strip() for name in work.word("fieldToSplitOut").split(",") if name.strip()]
     if len(fields) != 1 or fields[0].startswith("="):
-        raise Left("it splits several fields at once; make the list with data.jmespath")
+        raise Left("it splits several fields at once; create the list with data.jmespath")
     field = fields[0].removeprefix("$json.")
     if work.get("include") in ("allOtherFields", "selectedOtherFields"):
-        work.remark("It kept other fields beside each item; read them where they come from.")
+        work.remark("It kept other fields with each item; read them from their source.")
     found = work.shape.read(tuple(field.split(".")))
     if found is None:
         found = work.texts.left(f"$json.{field}", work.shape.why)
@@ -48,7 +48,7 @@ def sort(work: NodeWork) -> Made:
     """Make `data.sort`, by fields."""
     rows = work.names("sortFieldsUi.sortField")
     if work.word("type", "simple") != "simple" or not rows:
-        raise Left("it sorts by code or at random; use data.sort, or python.code")
+        raise Left("it sorts by code or randomly; use data.sort or python.code")
     by = [
         {"field": _field(work, str(row.get("fieldName", ""))),
          "order": "descending" if row.get("order") == "descending" else "ascending"}
@@ -62,7 +62,7 @@ def sort(work: NodeWork) -> Made:
 def remove_duplicates(work: NodeWork) -> Made:
     """Make `data.deduplicate`."""
     if work.word("operation", "removeDuplicateInputItems") != "removeDuplicateInputItems":
-        raise Left("it remembers items of earlier executions; keep what was seen in a database")
+        raise Left("it remembers items of earlier executions; store them in a database")
     inputs: dict[str, Any] = {"rows": "{{ " + _items(work) + " }}"}
     names = work.get("fieldsToCompare", "")
     if isinstance(names, str) and names.strip("= "):
@@ -83,13 +83,13 @@ def aggregate(work: NodeWork) -> Made:
         renamed = row.get("outputFieldName") if row.get("renameField") is True else None
         name = str(renamed or field.rpartition(".")[2])
         if not field or "{{" in name or "{{" in field:
-            raise Left("a field that it gathers is worked out")
+            raise Left("one of its fields is computed")
         field = _attribute(work, field)
         values[name] = (
             "{{ " + f"{operand(items)} | map(attribute={json.dumps(field)}) | list" + " }}"
         )
     if not values:
-        raise Left("it does not say which fields it gathers")
+        raise Left("its fields are not named")
     return work.made("data.set", {"values": values})
 
 
@@ -100,12 +100,12 @@ def summarize(work: NodeWork) -> Made:
     for row in work.names("fieldsToSummarize.values"):
         how, field = str(row.get("aggregation", "count")), str(row.get("field", ""))
         if how not in _FUNCTIONS or not field:
-            raise Left(f"there is no equal of {how}; write it as a data.aggregate")
+            raise Left(f"there is no equivalent of {how}; write it as a data.aggregate")
         own = {"field": _field(work, field)} if how != "count" else {}
         name = {"append": "appended", "countUnique": "unique_count"}.get(how, how)
         compute[f"{name}_{field}"] = {"function": _FUNCTIONS[how], **own}
     if not compute:
-        raise Left("it does not say what it works out")
+        raise Left("its computations are not named")
     split = work.word("fieldsToSplitBy").removeprefix("=")
     groups = [name.strip() for name in split.split(",") if name.strip()]
     inputs = {"rows": "{{ " + _items(work) + " }}", "compute": compute}
@@ -121,7 +121,7 @@ def item_lists(work: NodeWork) -> Made:
     operation = work.word("operation", "splitOutItems")
     found = ITEM_LISTS.get(operation)
     if found is None:
-        raise Left(f"there is no equal of {operation}")
+        raise Left(f"there is no equivalent of {operation}")
     return found(work)
 
 
@@ -172,7 +172,7 @@ def _attribute(work: NodeWork, name: str) -> str:
     """Return a field's dotted path for the filter `map`; raises Left."""
     found = work.shape.column(tuple(name.split("."))) if work.shape.items else (name,)
     if found is None:
-        raise Left(f"it gathers {name}, and {work.shape.why}")
+        raise Left(f"it collects {name}, and {work.shape.why}")
     return ".".join(map(str, found))
 
 
@@ -184,6 +184,6 @@ def _field(work: NodeWork, name: str) -> str:
     keys = tuple(name.split(".")) if _WORD.fullmatch(name) else (name,)
     found = work.shape.column(keys)
     if found is None:
-        raise Left(f"it works on {name}, and {work.shape.why}")
+        raise Left(f"it processes {name}, and {work.shape.why}")
     words = [str(key) for key in found]
     return ".".join(key if _WORD.fullmatch(key) else json.dumps(key) for key in words)

@@ -13,10 +13,10 @@ from valkyr_plugins.n8n.texts import is_expression
 def email_send(work: NodeWork) -> Made:
     """Make `email.send`."""
     if work.word("operation", "send") == "sendAndWait":
-        raise Left("it waits for an answer; use flow.approval, or email.send and flow.callback")
+        raise Left("it waits for a reply; use flow.approval, or email.send and flow.callback")
     inputs: dict[str, Any] = {
-        "from": _needed(work, "fromEmail", "who it comes from"),
-        "to": _needed(work, "toEmail", "who gets it", listed=True),
+        "from": _needed(work, "fromEmail", "the sender"),
+        "to": _needed(work, "toEmail", "the recipients", listed=True),
         "subject": work.text(work.get("subject", "")),
     }
     for ours, *theirs in (
@@ -33,7 +33,7 @@ def email_send(work: NodeWork) -> Made:
     if kind in ("html", "both") and work.get("html"):
         inputs["html"] = work.text(work.get("html"))
     if work.get("attachments") or work.get("options.attachments"):
-        work.remark("It sent files along, which email.send does not.")
+        work.remark("It sent attachments, which email.send does not support.")
     return work.made("email.send", inputs, credential=work.credential("smtp"))
 
 
@@ -42,7 +42,7 @@ def _needed(work: NodeWork, key: str, what: str, *, listed: bool = False) -> Any
     if raw:
         return _addresses(work, raw) if listed else work.text(raw)
     work.texts.unfinished += 1
-    work.remark(f"The file does not say {what}.")
+    work.remark(f"The file does not contain {what}.")
     return todo(what)
 
 
@@ -58,7 +58,9 @@ def slack(work: NodeWork) -> Made:
     """Make `slack.post` for messages."""
     resource, operation = work.word("resource", "message"), work.word("operation", "post")
     if resource != "message" or operation not in ("post", "create"):
-        raise Left(f"slack.post posts messages; this is {resource}: {operation}. Use http.request")
+        raise Left(
+            f"slack.post only posts messages; this is {resource}: {operation}. Use http.request"
+        )
     inputs: dict[str, Any] = {}
     text, blocks = work.get("text"), _blocks(work)
     if text:
@@ -69,12 +71,14 @@ def slack(work: NodeWork) -> Made:
         work.texts.unfinished += 1
         inputs["text"] = todo("the message")
     if work.get("attachments") or work.word("messageType") == "attachment":
-        work.remark("It had attachments, of an old form; write them as blocks.")
+        work.remark("It had attachments in an old format; write them as blocks.")
     channel = work.word("channelId", work.word("channel", work.word("user")))
     if channel:
         inputs["channel"] = work.text(channel)
     else:
-        work.remark("The file does not say which channel; name one, unless a webhook has its own.")
+        work.remark(
+            "The file does not name a channel; name one, unless a webhook has a fixed channel."
+        )
     thread = work.get(
         "otherOptions.thread_ts.replyValues.thread_ts", work.get("otherOptions.thread_ts")
     )

@@ -29,7 +29,7 @@ def openai(work: NodeWork) -> Made:
     if resource not in ("text", "chat") or work.word("operation", "message") not in (
         "message", "complete", "create",
     ):  # fmt: skip
-        raise Left(f"it works on {resource}, which llm.chat does not; use http.request")
+        raise Left(f"it processes {resource}, which llm.chat does not support; use http.request")
     rows = work.names("messages.values") or work.names("prompt.messages")
     rows = rows or work.names("responses.values")
     if not rows and work.get("prompt"):
@@ -48,17 +48,19 @@ def chain(work: NodeWork) -> Made:
     kinds = {kind for kind, _ in work.helpers}
     if TOOL in kinds:
         raise Left(
-            "an agent with tools decides by itself what to run; draw it with llm.chat, whose "
-            "`tools` the model asks for, and a flow.loop"
+            "an agent with tools decides what to run; draw it with llm.chat, whose `tools` "
+            "the model can call, and a flow.loop"
         )
     model = next((node for kind, node in work.helpers if kind == MODEL), None)
     if model is None or model.kind not in ENDPOINTS:
         what = model.type if model else "no model"
-        raise Left(f"it asks {what}; use llm.chat with an endpoint that speaks OpenAI's protocol")
+        raise Left(
+            f"it calls {what}; use llm.chat with an endpoint that supports OpenAI's protocol"
+        )
     if MEMORY in kinds:
-        work.remark("It remembered the conversation; hand earlier messages on in `messages`.")
+        work.remark("It remembered the conversation; pass earlier messages in `messages`.")
     if PARSER in kinds:
-        work.remark("It parsed the answer; llm.extract gives data that fit a schema.")
+        work.remark("It parsed the answer; llm.extract returns data that fits a schema.")
     system = work.get("options.systemMessage") or _chain_system(work)
     prompt = work.get("text") or work.get("prompt")
     inputs = _asked(work, model, ENDPOINTS[model.kind], system=work.text(system or ""), others=[])
@@ -128,7 +130,7 @@ def _joined(work: NodeWork, rows: list[dict[str, Any]]) -> str:
 def _made(work: NodeWork, inputs: dict[str, Any], node: Node) -> Made:
     answer = f"{work.output}.text"
     named: dict[Keys, str] = dict.fromkeys(ANSWERS, answer)
-    shape = Shape(named=named, why="of a model's answer only the text is handed on")
+    shape = Shape(named=named, why="only the text of a model's answer is passed on")
     credential = ""
     for was, name in list(node.credentials.items())[:1]:
         credential = work.secret(credential_name(name, was), "bearer", f"{was} {name}".strip())

@@ -24,16 +24,16 @@ def service(work: NodeWork) -> Made:
     call = entry.calls.get(name)
     if call is None:
         raise Left(
-            f"its operation is {name[:80]}, which the import does not know as one request of "
-            f"{entry.name}'s API; see {entry.docs} and use http.request"
+            f"its operation is {name[:80]}, which the import cannot translate to one request "
+            f"of {entry.name}'s API; see {entry.docs} and use http.request"
         )
     return _request(work, entry, call)
 
 
 def _request(work: NodeWork, entry: Service, call: ServiceCall) -> Made:
     work.remark(
-        f"It is a request to {entry.name}'s API ({entry.docs}): the answer is in output.body, in "
-        f"the API's form, not in n8n's."
+        f"It is a request to {entry.name}'s API ({entry.docs}): the response is in "
+        "output.body, in the API's format, not in n8n's."
     )
     if call.remark:
         work.remark(call.remark)
@@ -63,18 +63,18 @@ def _signed(work: NodeWork, entry: Service) -> tuple[str, str]:
     was = next(iter(work.node.credentials), "")
     own = work.credential(kind) or work.secret(plain(entry.name), kind, entry.name)
     if entry.scope:
-        work.remark(f"It signs in by a credential of type {kind}: {entry.scope}.")
+        work.remark(f"It signs in with a credential of type {kind}: {entry.scope}.")
     if any(word in was for word in RENEWED):
         work.remark(
-            "n8n renewed its token by itself: use a credential of type oauth2 with its refresh "
-            "token."
+            "n8n renewed its token automatically: use a credential of type oauth2 with its "
+            "refresh token."
         )
     return (own, "") if kind == "secret" else ("", own)
 
 
 def _shape(work: NodeWork, entry: Service, call: ServiceCall) -> Shape:
     body = f"{work.output}.body"
-    why = f"{entry.name}'s API answers in another form than n8n's node: see output.body"
+    why = f"{entry.name}'s API responds in a different format than n8n's node: see output.body"
     if call.items:
         items = body if call.items == "." else path(body, (call.items,))
         found = many(f"{items}[1:]" if call.items == "values" else items, call.each)
@@ -86,7 +86,7 @@ def _shape(work: NodeWork, entry: Service, call: ServiceCall) -> Shape:
 
 def _mail(work: NodeWork) -> Made:
     """Make `email.send`: the API takes a message in MIME and Base64, as templates cannot."""
-    work.remark("It is sent by SMTP: give smtp.gmail.com and an app password, and the sender.")
+    work.remark("It is sent by SMTP: use smtp.gmail.com, an app password, and the sender.")
     work.texts.unfinished += 1
     inputs: dict[str, Any] = {"from": todo("the address of the account")}
     to = filled(work, listed("sendTo|toList"))

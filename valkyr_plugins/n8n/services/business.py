@@ -9,7 +9,7 @@ from valkyr_plugins.n8n.services.values import OMIT, given, limit, missing, pair
 from valkyr_plugins.n8n.shape import Keys
 from valkyr_plugins.n8n.texts import is_expression
 
-IN_PROPERTIES = "An object's fields are in its `properties`, as texts; n8n's vid is its id."
+IN_PROPERTIES = "An object's fields are in its `properties`, as strings; n8n's vid is its id."
 _RENAMED = {
     "companyName": "company", "phoneNumber": "phone", "websiteUrl": "website",
     "dealName": "dealname", "stage": "dealstage", "dealStage": "dealstage",
@@ -36,7 +36,7 @@ def _of_hubspot(*own: str) -> Any:
             if not isinstance(raw, (dict, list))
         }
         if len(found) < len(values):
-            work.remark("Links to other objects were left out: add `associations`.")
+            work.remark("Links to other objects were omitted: add `associations`.")
         return found | pairs(work, rows if isinstance(rows, list) else [], "property", "value")
 
     return made
@@ -135,7 +135,7 @@ GITHUB = Service(
         "file: get": ServiceCall(
             "GET", f"{_REPOSITORY}/contents/{{path}}", {"ref": "$additionalParameters.reference?"},
             parts={"path": _path}, headers={"Accept": "application/vnd.github.raw+json"},
-            remark="Accept asks for the content; otherwise GitHub answers in JSON, with Base64.",
+            remark="Accept requests the content; otherwise GitHub responds with JSON and Base64.",
         ),
         "file: list": ServiceCall(
             "GET", f"{_REPOSITORY}/contents/{{path}}", parts={"path": _path}, items="."

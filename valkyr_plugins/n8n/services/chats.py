@@ -14,7 +14,9 @@ _MORE = {
     "reply_to_message_id": "$additionalFields.reply_to_message_id?",
     "message_thread_id": "$additionalFields.message_thread_id?",
 }
-_MARKDOWN = "n8n's node may have set parse_mode by itself: give it if the text is Markdown or HTML."
+_MARKDOWN = (
+    "n8n's node may have set parse_mode automatically: set it if the text is Markdown or HTML."
+)
 
 
 def _markup(work: NodeWork) -> Any:
@@ -51,7 +53,7 @@ def _sent(what: str) -> ServiceCall:
 
     def file(work: NodeWork) -> Any:
         if work.get("binaryData") is True:
-            work.remark("It sent a file of n8n's: send it in `multipart` instead of json.")
+            work.remark("It sent a file from n8n: send it in `multipart` instead of json.")
             return missing(work, "the file's address")
         return filled(work, "$file")
 
@@ -94,8 +96,7 @@ TELEGRAM = Service(
         ),
         "file: get": ServiceCall(
             "POST", f"{_BOT}/getFile", json={"file_id": "$fileId"},
-            remark="It gives the file's path; the content is at "
-            "https://api.telegram.org/file/bot<token>/<file_path>.",
+            remark=("It returns the file's path; the content is at " "https://api.telegram.org/file/bot<token>/<file_path>."),
         ),
         "chat: get": ServiceCall("POST", f"{_BOT}/getChat", json={"chat_id": "$chatId"}),
         "callback: answerQuery": ServiceCall(
@@ -121,7 +122,7 @@ def _embeds(work: NodeWork) -> Any:
     rows = work.names("embeds.values")
     if not rows:
         return OMIT
-    work.remark("It had embeds: write them in the form of Discord's API.")
+    work.remark("It had embeds: write them in the format of Discord's API.")
     return missing(work, "the embeds")
 
 

@@ -85,12 +85,12 @@ DRIVE = Service(
     {
         "file: download": ServiceCall(
             "GET", f"{_FILES}/{{fileId}}", {"alt": "media", **_ANY_DRIVE},
-            remark="The content is in output.body (give saveTo a path to keep a file). A document "
-            "of Google's own has none: request …/export with a mimeType.",
+            remark="The content is in output.body (set saveTo to a path to store a file). A Google "
+            "document has no content: request …/export with a mimeType.",
         ),
         "file: upload": ServiceCall(
             "POST", _UPLOAD, {"uploadType": "multipart", **_ANY_DRIVE}, body=_of_file,
-            headers=_SENT, remark="The file's content stands in the body, as Base64.",
+            headers=_SENT, remark="The file's content is in the body, as Base64.",
         ),
         "file: createFromText": ServiceCall(
             "POST", _UPLOAD, {"uploadType": "multipart", **_ANY_DRIVE}, body=_of_text,
@@ -107,7 +107,7 @@ DRIVE = Service(
         ),
         "file: move": ServiceCall(
             "PATCH", f"{_FILES}/{{fileId}}", {"addParents": "$folderId", **_ANY_DRIVE}, {},
-            remark="It also took the file out of its old folder: name that in removeParents.",
+            remark="It also removed the file from its old folder: name it in removeParents.",
         ),
         "file: share": ServiceCall(
             "POST", f"{_FILES}/{{fileId}}/permissions", _ANY_DRIVE,
@@ -121,8 +121,7 @@ DRIVE = Service(
         ),
         "file: update": ServiceCall(
             "PATCH", f"{_FILES}/{{fileId}}", _ANY_DRIVE, {"name": "$newUpdatedFileName?"},
-            remark="It changes the name alone; new content is a PATCH to "
-            "https://www.googleapis.com/upload/drive/v3/files/ID?uploadType=media.",
+            remark=("It changes only the name; for new content, send a PATCH to " "https://www.googleapis.com/upload/drive/v3/files/ID?uploadType=media."),
         ),
         "fileFolder: search": ServiceCall(
             "GET", _FILES, {"q": _query, "pageSize": limit(50, most=1000)}, items="files"
@@ -145,7 +144,7 @@ _MAILS = "https://gmail.googleapis.com/gmail/v1/users/me"
 _ID: dict[tuple[str | int, ...], tuple[str | int, ...]] = {
     ("id",): ("id",), ("threadId",): ("threadId",),
 }  # fmt: skip
-_ONLY_IDS = "The list has ids alone; read each by GET …/{id}, as the operation get does."
+_ONLY_IDS = "The list contains only ids; read each with GET …/{id}, as the operation get does."
 _MAIL_FORM = "A message has payload.headers and payload.parts (Base64) instead of n8n's fields."
 
 
@@ -155,7 +154,7 @@ def _simple(work: NodeWork) -> str:
 
 def _label_ids(work: NodeWork) -> Any:
     if is_expression(given(work, "labelIds")):
-        work.remark("labelIds is worked out: it must be a list.")
+        work.remark("labelIds is computed: it must be a list.")
     found = listed("labelIds")(work)
     return missing(work, "labelIds") if found is OMIT else found
 
@@ -173,7 +172,7 @@ GMAIL = Service(
             {"q": "$filters.q|additionalFields.q?", "maxResults": limit(50, most=500),
              "labelIds": listed("filters.labelIds|additionalFields.labelIds")},
             items="messages", each=_ID, within=None,
-            remark=f"{_ONLY_IDS} Other filters belong into q, as in Gmail's search box.",
+            remark=f"{_ONLY_IDS} Put other filters into q, as in Gmail's search box.",
         ),
         "message: addLabels": ServiceCall(
             "POST", f"{_MAILS}/messages/{{messageId}}/modify", json={"addLabelIds": _label_ids}
@@ -202,7 +201,7 @@ GMAIL = Service(
         "thread: getAll": ServiceCall(
             "GET", f"{_MAILS}/threads", {"q": "$filters.q?", "maxResults": limit(50, most=500)},
             items="threads", each={("id",): ("id",), ("snippet",): ("snippet",)}, within=None,
-            remark=f"{_ONLY_IDS} Other filters belong into q, as in Gmail's search box.",
+            remark=f"{_ONLY_IDS} Put other filters into q, as in Gmail's search box.",
         ),
         "thread: get": ServiceCall(
             "GET", f"{_MAILS}/threads/{{threadId}}", each={("id",): ("id",)}, within=None,
@@ -256,7 +255,7 @@ _EVENT = {
     "description": "$additionalFields.description|updateFields.description?",
     "location": "$additionalFields.location|updateFields.location?",
 }  # fmt: skip
-_ZONE = "A time without an offset needs a timeZone beside dateTime."
+_ZONE = "A time without an offset needs a timeZone in addition to dateTime."
 CALENDAR = Service(
     "Google Calendar",
     "https://developers.google.com/workspace/calendar/api/v3/reference",
@@ -299,7 +298,7 @@ def _document(work: NodeWork) -> str:
     if isinstance(raw, str) and "/d/" in raw and not is_expression(raw):
         raw = raw.partition("/d/")[2].partition("/")[0]
     elif is_expression(raw):
-        work.remark("documentURL may be an address; the API takes the ID in it.")
+        work.remark("documentURL may be an address; the API needs the ID in it.")
     return missing(work, "documentURL") if not raw else segment(work, raw)
 
 
@@ -311,7 +310,7 @@ DOCS = Service(
         "document: get": ServiceCall(
             "GET", _DOCUMENT, parts={"document": _document},
             each={("documentId",): ("documentId",), ("title",): ("title",)}, within=None,
-            remark="n8n made one text of the document; here its parts are in output.body.body.",
+            remark="n8n converted the document to one text; its parts are in output.body.body.",
         ),
         "document: update": ServiceCall(
             "POST", f"{_DOCUMENT}:batchUpdate", json={"requests": _edits},

@@ -42,7 +42,7 @@ def _matched(work: NodeWork) -> Any:
     matched = work.get("columns.matchingColumns")
     if isinstance(matched, list) and matched and matched != ["id"]:
         return [work.text(str(one)) for one in matched][:3]
-    return [missing(work, "the fields that tell records apart")]
+    return [missing(work, "the fields that identify a record")]
 
 
 def _sorted(work: NodeWork) -> Any:
@@ -55,7 +55,7 @@ def _sorted(work: NodeWork) -> Any:
 def _most(work: NodeWork) -> Any:
     if work.get("returnAll") is False:
         return limit(100)(work)
-    work.remark("It read all pages: an answer has at most 100 records; http.paginate reads more.")
+    work.remark("It read all pages: a response has at most 100 records; http.paginate reads more.")
     return OMIT
 
 
@@ -160,7 +160,7 @@ def _properties(work: NodeWork) -> Any:
             held = [_TYPES[key] for key in _TYPES if row.get(key) not in (None, "", [], [""])]
             name, kind = str(row.get("key", "")), held[0] if held else "rich_text"
         if "{{" in name or without_secrets(name) != name:
-            work.remark("A property was left out: its name is worked out, or looks like a secret.")
+            work.remark("A property was omitted: its name is computed or looks like a secret.")
             continue
         found[name] = _property(work, kind, row)
     title = given(work, "title")

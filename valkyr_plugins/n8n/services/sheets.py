@@ -9,8 +9,8 @@ from valkyr_plugins.n8n.services.values import given, missing, segment
 from valkyr_plugins.n8n.texts import is_expression
 
 ROWS = (
-    "Rows are lists in output.body.values, and the first row has the names of the columns; n8n "
-    "made objects of them."
+    "Rows are lists in output.body.values, and the first row has the names of the columns; "
+    "n8n converted them to objects."
 )
 ORDER = "The values are in the order of the sheet's columns at the time of the export."
 ROW_NUMBER = "row_number"
@@ -50,7 +50,7 @@ def _row(work: NodeWork) -> str:
     if number is not None and matched == [ROW_NUMBER]:
         return _cells(work, "%21A" + segment(work, number))
     column = matched[0] if isinstance(matched, list) and matched else work.get("columnToMatchOn")
-    work.remark("n8n looked for the row by a column's value; the API takes the row's number.")
+    work.remark("n8n found the row by a column's value; the API needs the row's number.")
     return _cells(work, "%21A" + missing(work, f"the row's number, by {column or 'its key'}"))
 
 
@@ -84,7 +84,7 @@ def _removed(work: NodeWork) -> Any:
     columns = work.word("toDelete", "rows") == "columns"
     known = isinstance(first, int) and isinstance(count, int) and not columns
     begin: Any = first - 1 if known else missing(work, "the first one, from 0")
-    end: Any = first - 1 + count if known else missing(work, "the one behind the last")
+    end: Any = first - 1 + count if known else missing(work, "the one after the last")
     kind = "COLUMNS" if columns else "ROWS"
     where = {"sheetId": _gid(work), "dimension": kind, "startIndex": begin, "endIndex": end}
     return [{"deleteDimension": {"range": where}}]

@@ -41,13 +41,13 @@ def _located(work: NodeWork, key: str, raw: dict[str, Any]) -> Any:
     found = _IDS.get(key, _GOOGLE).search(value)
     if found and not is_expression(value):
         return found[1]
-    work.remark(f"{key} was an address; the API takes the ID in it.")
+    work.remark(f"{key} was an address; the API needs the ID in it.")
     return value
 
 
 def missing(work: NodeWork, what: str) -> str:
     """Return a template that marks a value which the file does not have."""
-    return "{{ " + work.texts.left(what, "the file does not say it") + " }}"
+    return "{{ " + work.texts.left(what, "the file does not contain it") + " }}"
 
 
 def filled(work: NodeWork, spec: Any) -> Any:
@@ -99,7 +99,7 @@ def limit(default: int, key: str = "limit", most: int = 100) -> Any:
 
     def made(work: NodeWork) -> Any:
         if work.get("returnAll") is True:
-            work.remark("It read all pages; http.paginate does.")
+            work.remark("It read all pages; use http.paginate for this.")
             return most
         raw = work.get(key, default)
         return work.value(raw) if isinstance(raw, (int, str)) else default
@@ -135,4 +135,4 @@ def content(work: NodeWork, what: str = "the file's content") -> str:
     whole = work.shape.whole or ""
     if whole.endswith((".body", ".content", ".csv")):
         return "{{ " + whole + " }}"
-    return "{{ " + work.texts.left(what, "n8n's files are not handed on") + " }}"
+    return "{{ " + work.texts.left(what, "n8n's files are not passed on") + " }}"

@@ -127,7 +127,7 @@ class TracedTurns:
 
     def _end(self, kind: str, condition: object) -> None:
         if self.ending:
-            raise TracingError(f"the loop has a {next(iter(self.ending))} already")
+            raise TracingError(f"the loop already has a {next(iter(self.ending))}")
         self.ending = {kind: _condition(condition)}
 
 
@@ -168,7 +168,7 @@ def _condition(condition: Any) -> Any:
     facts = facts_of(condition)
     if condition is None or facts is not None or isinstance(condition, str):
         return condition
-    raise TracingError(f"a loop's condition is a handle; found {condition!r:.80}")
+    raise TracingError(f"a loop's condition must be a handle; found {condition!r:.80}")
 
 
 def history(result: T) -> list[T]:
@@ -205,7 +205,9 @@ def sub(
 def _called(workflow: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[str, Any]:
     if isinstance(workflow, str):
         if len(args) > 1 or (args and kwargs):
-            raise TracingError("a workflow by its slug takes its input by name, or one mapping")
+            raise TracingError(
+                "a workflow named by its slug takes its input by name, or as one mapping"
+            )
         return workflow, args[0] if args else dict(kwargs)
     payload = getattr(workflow, "payload_of", None)
     if payload is None:

@@ -60,8 +60,8 @@ def otherwise() -> Iterator[None]:
     fork = trace.block.fork
     if fork is None or "false" in fork.ends or "false" not in fork.outcomes:
         raise TracingError(
-            "write otherwise() right below the block of a when() with a condition; for a step's "
-            "outcome use another when(), for several values switch()"
+            "write otherwise() right below the block of a when() with a condition; for a "
+            "step's outcome, use another when(), and for several values, switch()"
         )
     with _branch(trace, fork, "false"):
         yield
@@ -83,7 +83,7 @@ def _refuse_empty(block: Block) -> None:
         touched = any(task.block is block for task in block.scope.tasks)
         if not touched:
             raise TracingError(
-                "the block under this branch calls no step; call one, or leave it out"
+                "the block of this branch calls no step; call one, or remove the branch"
             )
 
 
@@ -104,10 +104,10 @@ class TracedSwitch:
     def case(self, *values: str | float | bool | None, name: str = "") -> Iterator[None]:
         """Run the block if the value is one of these; `name` is the edge's outcome."""
         if not values or any(facts_of(one) is not None for one in values):
-            raise TracingError("a case is one or more known values; found a handle, or none")
+            raise TracingError("a case needs one or more known values; found a handle or no value")
         texts = [_text(one) for one in values]
         if taken := [one for one in texts if one in self._cases]:
-            raise TracingError(f"the value {taken[0]!r} has a case already")
+            raise TracingError(f"the value {taken[0]!r} already has a case")
         outcome = name or texts[0]
         self._cases |= dict.fromkeys(texts, outcome)
         self._fork.outcomes.insert(-1, outcome)

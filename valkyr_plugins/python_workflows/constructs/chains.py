@@ -41,7 +41,7 @@ def chain(**options: Any) -> Iterator[Any]:
     with trace.inside(Block(scope, around=trace.block)):
         yield TracedChain(task)
     if not scope.tasks:
-        raise TracingError("the block of chain() calls no step; call one, or more")
+        raise TracingError("the block of chain() calls no step; call at least one")
     task.document = {
         "modules": [{"id": one.id, **one.document} for one in scope.tasks],
         **given.document(),
@@ -69,7 +69,7 @@ def add_module(
     inputs = trace.note_reads(config)
     last = scope.tasks[-1] if scope.tasks else None
     if inputs.follows is not None and inputs.follows is not last:
-        raise TracingError("a step of a chain reads the one right before it, and no other")
+        raise TracingError("a step of a chain can read only the step right before it")
     wanted = options.id or trace.name_of(name or use.rpartition(".")[2])
     task = TracedTask(scope.new_id(wanted), scope, places.here())
     task.document = {"use": use}

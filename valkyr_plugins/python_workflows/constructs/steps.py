@@ -67,7 +67,7 @@ def _bound(
         known = set(step.parameters().parameters)
         extra = next((name for name in kwargs if name not in known), "")
         hint = (
-            f"; options of a call go before it: {step.__name__}.options({extra}=…)(…)"
+            f"; pass options before the call: {step.__name__}.options({extra}=…)(…)"
             if extra in CallOptions.__dataclass_fields__
             else ""
         )
@@ -88,8 +88,7 @@ class ModuleCall:
     """A built-in module, or a family of them: `modules.http.request(url=…)`.
 
     Inputs have the same names as in the reference; `if_` and `from_` replace Python keywords.
-    `with_={…}`
-    passes inputs whose names are not Python names.
+    `with_={…}` passes inputs whose names are not Python names.
     """
 
     def __init__(self, path: str = "", options: Mapping[str, Any] | None = None) -> None:
@@ -110,8 +109,8 @@ class ModuleCall:
         """Record a task of this module; return the handle of its output."""
         if args or "." not in self._path:
             raise TracingError(
-                f"modules.{self._path} takes inputs by name, and a module has two words, as in "
-                "modules.http.request(url=…)"
+                f"modules.{self._path} takes inputs by name, and a module's name has two "
+                "words, as in modules.http.request(url=…)"
             )
         config = {**(with_ or {}), **{name.rstrip("_"): value for name, value in inputs.items()}}
         family, _, word = self._path.rpartition(".")

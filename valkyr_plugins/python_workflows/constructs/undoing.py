@@ -30,9 +30,11 @@ def undo_of(
         elif callable(undo):
             undo(result)
         else:
-            raise TracingError(f"undo is a step, or a function that calls one; found {undo!r:.80}")
+            raise TracingError(
+                f"undo must be a step, or a function that calls one; found {undo!r:.80}"
+            )
     if len(scope.tasks) != 1:
-        raise TracingError(f"undo calls one step; found {len(scope.tasks)}")
+        raise TracingError(f"undo must call exactly one step; found {len(scope.tasks)}")
     return scope.tasks[0].document
 
 
@@ -48,7 +50,7 @@ def _by_name(
     ]
     if len(left) > 1:
         raise TracingError(
-            f"{undo.__name__} needs {' and '.join(left)}, which the step it undoes has not; say "
-            f"what they are: undo=lambda result: {undo.__name__}(…)"
+            f"{undo.__name__} needs {' and '.join(left)}, which the undone step does not "
+            f"have; pass them: undo=lambda result: {undo.__name__}(…)"
         )
     return given | dict.fromkeys(left, result)

@@ -29,7 +29,7 @@ class Variables:
             raise AttributeError(name)
         known = tracing().variables
         if name not in known:
-            raise TracingError(f"there is no variable {name!r}; declared are {', '.join(known)}")
+            raise TracingError(f"there is no variable {name!r}; declared: {', '.join(known)}")
         return ValueHandle(HandleFacts(f"vars.{name}"))
 
     def set(self, **values: Any) -> Any:
@@ -59,7 +59,7 @@ def variables(**defaults: Any) -> Any:
     """Declare variables and their defaults; these are values, not handles."""
     trace = tracing()
     if trace.scope.around is not None:
-        raise TracingError("variables are the workflow's; declare them outside of any body")
+        raise TracingError("variables belong to the workflow; declare them outside of any body")
     for name, value in defaults.items():
         trace.variables[name] = plain(value)
     return Variables()
@@ -80,7 +80,7 @@ filters: Any = Filters()
 def first_of(*values: T | None) -> T:
     """Return the first value that is true (not None, empty, 0 or false)."""
     if len(values) < 2:
-        raise TracingError("first_of() takes two values or more")
+        raise TracingError("first_of() takes at least two values")
     found: Any = values[0]
     for other in values[1:]:
         found = either(found, other)

@@ -21,8 +21,8 @@ _MAIN = {"CRON": "schedule", "WEBHOOK": "", "EVENT": "event", "QUEUE": "queue"}
 def python_source(document: Mapping[str, Any], slug: str = "") -> str:
     """Return the source of a Python module with this workflow; tracing it gives an equal graph.
 
-    `document` must be valid, as for publishing. The part for the studio only (`ui`) is left out.
-    Raises ValueError if it is invalid.
+    `document` must be valid, as for publishing. The studio's part (`ui`) is omitted. Raises
+    ValueError if it is invalid.
     """
     normal = normalise(dict(document))
     slug = slug or identifier_slug(str(normal["name"]))

@@ -168,8 +168,9 @@ class Block:
             return edges, sure
         if needed and sure and not (joins_all or len(entry) <= 1):
             raise TracingError(
-                f"this comes after one of several branches and after {needed[0].id!r} too, which "
-                "edges cannot express; write `then()` above the branches, or pass `after=`"
+                f"this runs after one of several branches and also after {needed[0].id!r}, "
+                "which edges cannot express; write `then()` above the branches, or pass "
+                "`after=`"
             )
         return [*entry, *edges], sure and (joins_all or bool(needed))
 
@@ -198,5 +199,5 @@ def refuse_cycle(earlier: TracedTask, later: TracedTask) -> None:
     """Raise TracingError if the later task already precedes the earlier one."""
     if earlier is later or later in earlier.before():
         raise TracingError(
-            f"{earlier.id!r} cannot come before {later.id!r}, which it comes after already"
+            f"{earlier.id!r} cannot run before {later.id!r}, because it already runs after it"
         )

@@ -15,7 +15,7 @@ from valkyr_plugins.python_workflows.tracing.shapes import member, plain
 # The precedence of expressions in Jinja; a looser one needs parentheses within a tighter one.
 CHOICE, OR, AND, NOT, COMPARE, ADD, JOIN, MULTIPLY, POWER, FILTER, ATOM = range(11)
 
-IF = "a handle has no value while the workflow is traced, so Python cannot decide by it; "
+IF = "a handle has no value while the workflow is traced, so Python cannot branch on it; "
 INSTEAD = {
     "if": IF + "write `with when(…):` for steps, `choose(condition, a, b)` for a value, "
     "`&`, `|` and `not_(…)` for `and`, `or` and `not`, `(0 < x) & (x < 9)` for `0 < x < 9`",
@@ -24,8 +24,8 @@ INSTEAD = {
     "`each(items, step)` for steps, `filters.map(…)` for values",
     "len": "the length of a handle is not known yet; write `filters.length(…)`",
     "int": "a handle is not a number; write `filters.int(…)` or `filters.float(…)`",
-    "set": "a handle cannot be changed; make a new value, or use `variables(…)`",
-    "await": "a step is not awaited in a workflow; its call gives a handle at once",
+    "set": "a handle cannot be changed; create a new value, or use `variables(…)`",
+    "await": "a step is not awaited in a workflow; its call returns a handle at once",
 }
 
 
@@ -196,8 +196,8 @@ class _Writer:
             return {None: "none", True: "true", False: "false"}[value]
         if isinstance(value, str) and "{{" in value:
             raise TracingError(
-                "an expression cannot contain a text with a handle in it; join the parts by `+`, "
-                "or pass the text to a step directly; found {value!r:.80}"
+                "an expression cannot contain a string with a handle in it; join the parts "
+                "with `+`, or pass the string to a step directly; found {value!r:.80}"
             )
         if isinstance(value, int | float | str):
             return repr(value)
@@ -207,7 +207,7 @@ class _Writer:
             pairs = (f"{self.text(key)}: {self.text(one)}" for key, one in value.items())
             return "{" + ", ".join(pairs) + "}"
         raise TracingError(
-            "an expression can contain handles, texts, numbers, lists and mappings; found "
+            "an expression can contain handles, strings, numbers, lists and mappings; found "
             f"{value!r:.80}"
         )
 

@@ -89,8 +89,8 @@ def seconds(span: Any) -> Any:
     parts = _SPAN.findall(span)
     if not parts or _SPAN.sub("", span).strip():
         raise TracingError(
-            f"a length of time is seconds, a timedelta, or a text such as 30s, 5m, 2h or 1d12h; "
-            f"found {span!r}"
+            "a duration must be seconds, a timedelta, or a string such as 30s, 5m, 2h or "
+            f"1d12h; found {span!r}"
         )
     return _whole(sum(float(number) * _SECONDS[unit] for number, unit in parts))
 

@@ -120,11 +120,15 @@ class Trace:
         """Return a task with its id, which is in no block yet."""
         wanted = options.id or self.name_of(name)
         if not _ID.fullmatch(wanted):
-            raise TracingError(f"a task's id is letters, digits, _ and -; found {wanted!r}")
+            raise TracingError(
+                f"a task's id may contain letters, digits, _ and -; found {wanted!r}"
+            )
         scope = self.scope
         if options.id:
             if options.id in scope.taken:
-                raise TracingError(f"another task here has the id {wanted!r}; choose another")
+                raise TracingError(
+                    f"another task here has the id {wanted!r}; choose a different id"
+                )
             scope.taken.add(wanted)
         return TracedTask(options.id or scope.new_id(wanted), scope, places.here())
 
@@ -196,16 +200,18 @@ class Trace:
             if one not in around:
                 what = "item" if kind == "map" else "turn"
                 raise TracingError(
-                    f"the {what} of a body is read outside of it; read the container's result"
+                    f"the {what} of a body cannot be read outside of it; read the container's "
+                    "result"
                 )
             if nearest is not one:
                 raise TracingError(
-                    f"this reads the item or turn of an outer {kind}, but a template sees the "
-                    "innermost alone; keep it there by `kept = modules.flow.noop(value=…)`"
+                    f"this reads the item or iteration of an outer {kind}, but a template "
+                    "sees only the innermost; store it there with `kept = "
+                    "modules.flow.noop(value=…)`"
                 )
         if found.follows is not None and self.scope is not found.follows.scope:
             raise TracingError(
-                "a step of a chain is read outside of it; read the chain's own result instead"
+                "a step of a chain cannot be read outside of it; read the chain's result instead"
             )
 
     def local(self, tasks: Iterable[TracedTask]) -> list[TracedTask]:

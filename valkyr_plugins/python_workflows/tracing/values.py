@@ -48,8 +48,8 @@ def _value(given: Any, found: Rendered) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [_value(one, found) for one in value]
     raise TracingError(
-        f"a workflow can contain texts, numbers, lists, mappings and handles; found {value!r:.80} "
-        f"of type {type(value).__name__}"
+        "a workflow can contain strings, numbers, lists, mappings and handles; found "
+        f"{value!r:.80} of type {type(value).__name__}"
     )
 
 
@@ -58,7 +58,7 @@ def _text_key(key: Any) -> str:
         return key
     if isinstance(key, int) and not isinstance(key, bool):
         return str(key)
-    raise TracingError(f"the key of a mapping is a text; found {key!r:.80}")
+    raise TracingError(f"the key of a mapping must be a string; found {key!r:.80}")
 
 
 def _expressions(text: str) -> Iterator[str]:

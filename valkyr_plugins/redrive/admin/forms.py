@@ -285,7 +285,7 @@ def _made(request: HttpRequest, chosen: Chosen, form: RedriveForm) -> Redrive | 
 
 
 def explain(form: RedriveForm, error: ValkyrError) -> None:
-    """Show an error on the form, each of its problems by itself."""
+    """Show an error on the form, with a separate line for each problem."""
     problems = error.problems if isinstance(error, WithProblems) else []
     for problem in problems:
         form.add_error(None, f"{getattr(problem, 'path', '')}: {problem.message}".lstrip(": "))

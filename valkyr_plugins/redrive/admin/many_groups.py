@@ -134,7 +134,7 @@ def _check_number(typed: int | None, total: int) -> None:
 
 
 def _begun(admin: FailureGroupAdmin, request: HttpRequest, made: Sequence[Redrive]) -> HttpResponse:
-    """Start each draft by itself; one that cannot start stays a draft."""
+    """Start each draft separately; a draft that cannot start remains a draft."""
     started, refused = 0, []
     for redrive in made:
         try:

@@ -54,7 +54,7 @@ def sentence(redrive: Redrive) -> str:
     if redrive.state == RedriveState.DRAFT:
         return gettext(
             "A draft of {total:,} dead letters. Nothing has run; drafts are deleted after "
-            "a day. Read what would happen, then start it."
+            "a day. Review the preview, then start it."
         ).format(total=redrive.total)
     done = redrive.succeeded + redrive.failed_again + redrive.skipped
     return gettext(

@@ -112,7 +112,7 @@ def _refuse(user: User, wanted: QuerySet[DeadLetterEntry], powers: list[Power]) 
     known = visible(user, wanted, Action.VIEW) | visible(user, wanted, Action.TRIGGER)
     entry = known.only("id", "workspace_id", "workflow_id").first()
     if entry is None:
-        raise NotFound("There are no such dead letters in your workspaces.")
+        raise NotFound("Your workspaces do not contain these dead letters.")
     mine = powers_on(user, entry.workspace_id, entry.workflow_id)
     lacking = next((power for power in powers if not mine.allows(power)), powers[0])
     raise refused(mine.role, lacking, limited=mine.limited)
@@ -122,7 +122,7 @@ def _require_all(rows: QuerySet[DeadLetterEntry], ids: list[UUID]) -> None:
     found = set(rows.filter(pk__in=ids).values_list("pk", flat=True))
     problems = [
         DefinitionProblem(
-            f"ids[{number}]", "not_found", f"There is no {pk} that you may redrive so."
+            f"ids[{number}]", "not_found", f"There is no {pk} that you may redrive in this way."
         )
         for number, pk in enumerate(ids)
         if pk not in found

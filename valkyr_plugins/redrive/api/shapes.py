@@ -43,7 +43,7 @@ class Choice(Body):
     ratePerSecond = serializers.FloatField(
         required=False,
         allow_null=True,
-        help_text=f"More than 0, at most {MAX_RATE:,}; without it as fast as possible.",
+        help_text=f"More than 0, at most {MAX_RATE:,}; default: as fast as possible.",
     )
     overrides = JsonObject(
         required=False, allow_null=True, help_text="A JSON merge patch (RFC 7396) of the inputs."
@@ -68,7 +68,10 @@ class NewRedrive(Choice):
         default="",
         allow_blank=True,
         max_length=1_000,
-        help_text="With scope FROM: the path of the step to begin with; each entry's own if empty.",
+        help_text=(
+            "With scope FROM: the path of the first step to run; empty for each entry's failed "
+            "step."
+        ),
     )
     version = VersionField(required=False, default="pinned")
     expression = Text(
@@ -76,8 +79,10 @@ class NewRedrive(Choice):
         default="",
         allow_blank=True,
         max_length=10_000,
-        help_text="Instead of overrides: gives each entry's patch from inputs, error, attempts and "
-        "entry. Needs the permission view_payloads.",
+        help_text=(
+            "Instead of overrides: an expression that returns each entry's patch from inputs, "
+            "error, attempts and entry. Needs the permission view_payloads."
+        ),
     )
     maxInFlight = Whole(required=False, allow_null=True, min_value=1, max_value=MOST)
     canary = Whole(
@@ -92,7 +97,9 @@ class NewRedrive(Choice):
         allow_null=True,
         min_value=0,
         max_value=100,
-        help_text="It stops when more than this percentage of the last stopWindow failed again.",
+        help_text=(
+            "It stops if more than this percentage of the last stopWindow results failed again."
+        ),
     )
     stopWindow = Whole(required=False, default=100, min_value=1, max_value=MAX_WINDOW)
 
@@ -120,13 +127,13 @@ class ProgressShape(CamelCaseSerializer):
     """The progress of a redrive."""
 
     queued = serializers.IntegerField()
-    running = serializers.IntegerField(help_text="Sent, and not ended yet.")
+    running = serializers.IntegerField(help_text="Entries that were sent and have not ended.")
     succeeded = serializers.IntegerField()
     failedAgain = serializers.IntegerField()
     skipped = serializers.IntegerField()
     aborted = serializers.IntegerField()
     ratePerSecond = serializers.FloatField(
-        help_text="Sent a second since it was started or resumed."
+        help_text="Entries sent per second since it was started or resumed."
     )
     secondsLeft = serializers.FloatField(allow_null=True)
 
@@ -141,7 +148,7 @@ class RedriveSummary(CamelCase, serializers.ModelSerializer[Redrive]):
     createdBy = serializers.CharField(source="created_by_name")
     stop_reason = serializers.CharField()
     truncated = serializers.BooleanField(
-        help_text=f"There were more than {MOST:,}; these are the oldest."
+        help_text=f"There were more than {MOST:,} dead letters; these are the oldest."
     )
     progress = serializers.SerializerMethodField()
     created_at = serializers.DateTimeField()
@@ -202,7 +209,7 @@ class RedriveItemShape(CamelCase, serializers.ModelSerializer[RedriveItem]):
     run_id = serializers.UUIDField(allow_null=True)
     execution_id = serializers.UUIDField(allow_null=True)
     again_id = serializers.UUIDField(
-        allow_null=True, help_text="The dead letter that it got when it failed again."
+        allow_null=True, help_text="The new dead letter, if it failed again."
     )
     sent_at = serializers.DateTimeField(allow_null=True)
     ended_at = serializers.DateTimeField(allow_null=True)
@@ -258,12 +265,14 @@ class VersionChangeShape(CamelCaseSerializer):
 class PreviewShape(CamelCaseSerializer):
     """The effects of a redrive."""
 
-    runs = serializers.IntegerField(help_text="How many entries would run.")
+    runs = serializers.IntegerField(help_text="The number of entries that would run.")
     skipped = SkippedShape(many=True)
     effects = EffectShape(many=True)
     samples = SampleShape(many=True)
     rejected = RejectedShape(many=True)
-    checked = serializers.IntegerField(help_text="On how many entries overrides were tried.")
+    checked = serializers.IntegerField(
+        help_text=("The number of entries on which the overrides were tried.")
+    )
     seconds = serializers.FloatField(help_text="Estimated duration.")
     definition_changes = VersionChangeShape(many=True)
     truncated = serializers.BooleanField()

@@ -30,7 +30,9 @@ class CheckpointSummary(CamelCase, serializers.ModelSerializer[Checkpoint]):
 
     execution_id = serializers.UUIDField()
     kind = serializers.ChoiceField(CheckpointKind.choices)
-    step_path = serializers.CharField(allow_blank=True, help_text="The step it was taken after.")
+    step_path = serializers.CharField(
+        allow_blank=True, help_text=("The step after which it was taken.")
+    )
     created_at = serializers.DateTimeField()
     createdBy = serializers.SerializerMethodField()  # noqa: N815 - the JSON's name
     current = serializers.SerializerMethodField()

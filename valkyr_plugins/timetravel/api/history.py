@@ -62,9 +62,9 @@ class ForkOverrides(Body):
     """The changes of a fork, each merged into the existing values (RFC 7396)."""
 
     input = Json(required=False, allow_null=True, help_text="The payload.")
-    variables = JsonObject(required=False, help_text="Declared variables by name.")
+    variables = JsonObject(required=False, help_text="Values of declared variables, by name.")
     steps = StepInputs(
-        required=False, help_text="Inputs, by the paths of steps that the fork begins with."
+        required=False, help_text="Inputs of the steps with which the fork begins, by path."
     )
 
 
@@ -76,7 +76,7 @@ class Rollback(Body):
         required=False,
         allow_null=True,
         max_length=1000,
-        help_text="A finished step; what follows it runs again.",
+        help_text="A finished step; later steps run again.",
     )
     reason = Text(required=False, default="", allow_blank=True, max_length=2000)
 
@@ -89,7 +89,7 @@ class Fork(Body):
         required=False,
         allow_null=True,
         max_length=1000,
-        help_text="A step; it runs again, in the fork.",
+        help_text="The step from which the fork runs; it runs again.",
     )
     version = VersionField(required=False, default="pinned")
     overrides = ForkOverrides(required=False, allow_null=True)
@@ -116,8 +116,8 @@ class VerificationShape(CamelCaseSerializer):
     """The result of replaying with recorded results; at most 100 differences."""
 
     same = serializers.BooleanField()
-    steps = serializers.IntegerField(help_text="How many steps were rendered again.")
-    complete = serializers.BooleanField(help_text="False when there were more than were looked at.")
+    steps = serializers.IntegerField(help_text="The number of steps rendered again.")
+    complete = serializers.BooleanField(help_text="False if there were too many to check all.")
     differences = DifferenceShape(many=True)
 
 

@@ -57,8 +57,9 @@ def _endless(
         ):
             continue
         message = (
-            f'the loop "{task.id}" could never end: "{key}" reads nothing that an iteration '
-            "changes; let it read a task of the body, loop.index, or a variable that the body sets"
+            f'the loop "{task.id}" can never end: "{key}" reads no value that an '
+            "iteration changes; use a task of the body, loop.index, or a variable that the "
+            "body sets"
         )
         yield problem((*module.pointer, "with", key), "endless_loop", message)
 

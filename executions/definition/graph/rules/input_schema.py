@@ -39,12 +39,12 @@ def reference_problems(schema: Schema) -> Iterator[DefinitionProblem]:
             if isinstance(part.get(key), str):
                 target = _target(resolver, part[key])
                 if target is None:
-                    message = f'"{part[key]}" leads nowhere in the schema'
+                    message = f'"{part[key]}" does not exist in the schema'
                     yield problem((*pointer, key), "bad_schema", message)
                 applied.append(target)
         pairs += [(number, index[id(other)]) for other in applied if id(other) in index]
     for cycle in cycles(len(places), pairs):
-        message = "this part of the schema refers to itself without end"
+        message = "this part of the schema refers to itself endlessly"
         yield problem(places[cycle[0]][0], "bad_schema", message)
 
 
@@ -122,7 +122,7 @@ def _meta_problems(schema: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
     try:
         found = schema_mistakes(schema, for_a_schema(), MAX_PROBLEMS)
     except RecursionError:
-        yield problem(("input",), "bad_schema", "the schema of the payload nests too deep")
+        yield problem(("input",), "bad_schema", "the schema of the payload is nested too deeply")
         return
     seen = set()
     for mistake in found:
@@ -152,11 +152,13 @@ def _keyword_problems(schema: Mapping[str, Any], pointer: Pointer) -> Iterator[D
     for key in ("$ref", "$dynamicRef"):
         target = schema.get(key)
         if isinstance(target, str) and not target.startswith("#"):
-            message = f'"{target}" leads out of the schema; only "#…" can be referred to'
+            message = (
+                f'"{target}" refers to another document; use only references that begin with "#"'
+            )
             yield problem((*pointer, key), "bad_schema", message)
     wanted = schema.get("format")
     if isinstance(wanted, str) and wanted in unchecked_formats():
-        message = f"nothing can check the format \"{wanted}\" here: pip install 'valkyr[formats]'"
+        message = f"the format \"{wanted}\" cannot be checked here: pip install 'valkyr[formats]'"
         yield problem((*pointer, "format"), "not_installed", message)
     for key in ("$id", "$schema") if len(pointer) > 1 else ():
         if isinstance(schema.get(key), str):

@@ -42,13 +42,13 @@ def _task_problems(task: TaskEntry) -> Iterator[DefinitionProblem]:
         return
     for key in ("use", "with", "credential"):
         if key in document:
-            message = f'"{key}" cannot stand beside "modules": put it into one of the modules'
+            message = f'"{key}" cannot be combined with "modules": put it into one of the modules'
             yield problem((*task.pointer, key), "conflict", message)
     seen: set[str] = set()
     for module in task.modules:
         yield from _run_settings(module.document, module.pointer)
         if module.id in seen:
-            message = f'a module with the id "{module.id}" exists already in task "{task.id}"'
+            message = f'the task "{task.id}" already has a module with the id "{module.id}"'
             yield problem((*module.pointer, "id"), "duplicate_id", message)
         seen.add(module.id or "")
 
@@ -56,7 +56,7 @@ def _task_problems(task: TaskEntry) -> Iterator[DefinitionProblem]:
 def _run_settings(document: Mapping[str, Any], pointer: Pointer) -> Iterator[DefinitionProblem]:
     queue = document.get("queue")
     if isinstance(queue, str) and queue in RESERVED_QUEUES:
-        message = f'the queue "{queue}" is the engine\'s own; choose another'
+        message = f'the queue "{queue}" is reserved for the engine; choose another'
         yield problem((*pointer, "queue"), "reserved_queue", message)
     retry = document.get("retry")
     if not isinstance(retry, dict):
@@ -68,7 +68,7 @@ def _run_settings(document: Mapping[str, Any], pointer: Pointer) -> Iterator[Def
     match retry:
         case {"baseSeconds": int() | float() as base, "maxSeconds": int() | float() as most}:
             if base > most:
-                message = f"the first delay, {base} s, is over the cap of {most} s"
+                message = f"the first delay of {base} s is more than the maximum of {most} s"
                 yield problem((*pointer, "retry", "maxSeconds"), "value", message)
 
 
@@ -126,9 +126,7 @@ def _undeclared(
 
 def _gate_in_the_middle(module: ModuleEntry) -> Iterator[DefinitionProblem]:
     if module.outcomes():
-        message = (
-            f'"{module.type}" decides where to go on, so it can only be the last module of a task'
-        )
+        message = f'"{module.type}" chooses a branch, so it can only be the last module of a task'
         yield problem((*module.pointer, "use"), "gate_not_last", message)
 
 
@@ -155,7 +153,7 @@ def _task(task: TaskEntry) -> Iterator[DefinitionProblem]:
             if told_of_task:
                 continue
             told_of_task = True
-        message = f'the result of "{module.type}" cannot be reused: {reason}; take "cache" out'
+        message = f'the result of "{module.type}" cannot be reused: {reason}; remove "cache"'
         yield problem((*owner.pointer, "cache"), "not_cacheable", message)
 
 
@@ -163,13 +161,13 @@ def _reason(spec: ModuleSpec, module: ModuleEntry) -> str:
     if spec.container:
         return "its body's steps run again (they may have a cache themselves)"
     if spec.waits:
-        return "it waits for something that happens once"
+        return "it waits for a single occurrence"
     if spec.writes_variables:
-        return "it sets variables, which a reused result would not"
+        return "it sets variables, which a reused result would not do"
     if spec.effect == "database":
-        return "it writes rows, which a reused result would not"
+        return "it writes rows, which a reused result would not do"
     if "credential" in module.document or inspect_template(module.config or {})[0].secrets:
-        return "what a secret gave access to is given to nobody who may not use it"
+        return "data obtained with a secret must not reach steps that may not use the secret"
     return ""
 
 
@@ -188,9 +186,9 @@ def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[DefinitionP
             spec = module.spec
             if own is None and not spec.inline and _stops(spec.queue, spec, limits):
                 message = (
-                    f'"{module.type}" computes, and its queue "{module.spec.queue}" is served by '
-                    "threads of one process here, where it would stop the other steps: give it a "
-                    "queue that is not in VALKYR_THREAD_QUEUES"
+                    f'"{module.type}" computes, but its queue "{module.spec.queue}" is '
+                    "served by threads of one process, so it would block the other steps: "
+                    "use a queue that is not in VALKYR_THREAD_QUEUES"
                 )
                 yield problem((*module.pointer, "use"), "computes", message)
             if not isinstance(own, str):
@@ -198,16 +196,17 @@ def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[DefinitionP
             stands = module.pointer if "queue" in module.document else task.pointer
             if own in limits.remote_queues and (reason := _ours(module.spec)):
                 message = (
-                    f'the queue "{own}" is worked by remote runners, and "{module.type}" {reason}: '
-                    "leave its queue out"
+                    f'remote runners serve the queue "{own}", but "{module.type}" '
+                    f"{reason}: omit its queue"
                 )
                 yield problem((*stands, "queue"), "not_remote", message)
             # Steps there wait for other systems, hundreds in one process: this one would block them
             # all.
             if _stops(own, module.spec, limits):
                 message = (
-                    f'the queue "{own}" is served by threads of one process, and "{module.type}" '
-                    "computes, which would stop the other steps there: leave its queue out"
+                    f'the queue "{own}" is served by threads of one process, and '
+                    f'"{module.type}" computes, which would block the other steps: omit its '
+                    "queue"
                 )
                 yield problem((*stands, "queue"), "computes", message)
 
@@ -218,12 +217,12 @@ def _stops(queue: str, spec: ModuleSpec, limits: Limits) -> bool:
 
 def _ours(spec: ModuleSpec) -> str:
     if spec.container:
-        return "holds a body that the engine runs"
+        return "has a body that the engine runs"
     if spec.waits:
-        return "waits, which is the engine's own business"
+        return "waits, which only the engine can do"
     if spec.effect == "database":
         return "writes in the transaction that records it"
-    return "is done by the engine itself" if spec.inline else ""
+    return "is executed by the engine itself" if spec.inline else ""
 
 
 # Only the module that takes a credential names it.
@@ -240,6 +239,6 @@ def _not_taken(module: ModuleEntry) -> Iterator[DefinitionProblem]:
     spec = module.spec
     if spec is None or spec.credential or module.document.get("credential") is None:
         return
-    also = " (its `with` may name secrets)" if spec.takes_secrets else ""
-    message = f'"{module.type}" takes no credential{also}; take "credential" out'
+    also = " (its `with` may contain secrets)" if spec.takes_secrets else ""
+    message = f'"{module.type}" takes no credential{also}; remove "credential"'
     yield problem((*module.pointer, "credential"), "no_credential", message)

@@ -73,7 +73,7 @@ class TemplateScope:
         if root == "execution" and names and names[0] not in EXECUTION_ATTRIBUTES:
             return _unknown_attribute("execution", names[0], EXECUTION_ATTRIBUTES)
         if root == "previous" and not self.has_previous:
-            sentence = '"previous" is the module before in the same task; there is none here'
+            sentence = '"previous" is the previous module of the same task; this is the first'
             return "no_previous", sentence
         known = root in ROOTS or (root == "event" and self.has_event)
         known = known or (root == SECRETS and self.takes_secrets)
@@ -82,8 +82,8 @@ class TemplateScope:
     def _task(self, names: Reference) -> Mistake | None:
         if not names:
             sentence = (
-                '"tasks" must be followed by the id of a task, written out, such as '
-                "tasks.fetch.output: what a step reads is found before it runs"
+                '"tasks" must be followed by a literal task id, such as tasks.fetch.output, '
+                "because references are resolved before a step runs"
             )
             return "dynamic_reference", sentence
         name, attribute = names[0], names[1] if len(names) > 1 else ""
@@ -104,8 +104,8 @@ class TemplateScope:
         body = self.elsewhere.get(name)
         if body is not None and body.holder is not None:
             sentence = (
-                f'"{name}" stands in {body.title}, which cannot be seen from here; '
-                f'read tasks["{body.holder.id}"].output'
+                f'"{name}" is inside {body.title} and not visible here; read '
+                f'tasks["{body.holder.id}"].output'
             )
             return "task_not_visible", sentence
         return "unknown_task", f'there is no task "{name}"{self._task_hint(name)}'
@@ -125,12 +125,14 @@ class TemplateScope:
         """Check earlier outputs of a loop's tasks, inside its own body, later tasks included."""
         if self.between_turns:
             sentence = (
-                "a loop's condition cannot read a history; let a task of the body read it, or "
+                "a loop's condition cannot read a history; read it in a task of the body, or "
                 "count in a variable"
             )
             return "no_history", sentence
         if self.views[0].done:
-            return "no_history", "an undo cannot read a history; it reads the outputs of its turn"
+            return "no_history", (
+                "an undo step cannot read a history, only the outputs of its iteration"
+            )
         if view is self.views[0] and view.body.kind in ("loop", None):
             return None
         sentence = (
@@ -145,13 +147,13 @@ class TemplateScope:
         if not any(module.type == CALLBACK for module in modules):
             return "no_callback", f'"{name}" has no {CALLBACK_URL}: only a {CALLBACK} has one'
         if self.has_event or self.views[0].task is None or self.views[0].done:
-            return "no_callback", f"{CALLBACK_URL} can be read by the steps of a task only"
+            return "no_callback", f"only the steps of a task can read {CALLBACK_URL}"
         return None
 
     def _place(self, root: str, names: Reference) -> Mistake | None:
         kind = PLACE_ROOTS[root]
         if not any(view.body.kind in (kind, None) for view in self.views):
-            return f"not_in_{kind}", f'"{root}" is known in the body of a {kind} only'
+            return f"not_in_{kind}", f'"{root}" is known only in the body of a {kind}'
         if root == "loop" and names and names[0] not in LOOP_ATTRIBUTES:
             return _unknown_attribute("loop", names[0], LOOP_ATTRIBUTES)
         return None
@@ -159,20 +161,20 @@ class TemplateScope:
     def _unknown_name(self, name: str) -> Mistake:
         if name == SECRETS:
             sentence = (
-                '"secrets" cannot be read here, where it would be stored or shown: only in the '
-                "`with` of a module that works with it outside, such as http.request"
+                '"secrets" cannot be read here, where values are stored or shown: use it only '
+                "in the `with` of a module that calls other systems, such as http.request"
             )
             return "secret_here", sentence
         if name == "event":
             sentence = (
-                '"event" is known in filters only; "input" holds the payload of the event that '
+                '"event" is known only in filters; "input" is the payload of the event that '
                 "started the execution"
             )
             return "not_in_filter", sentence
         kinds = {view.body.kind for view in self.views}
         known = (*ROOTS, *(root for root, kind in PLACE_ROOTS.items() if kind in kinds))
         hint = did_you_mean(name, known) or f"; there are {', '.join(known)}"
-        return "unknown_name", f'templates know no "{name}"{hint}'
+        return "unknown_name", f'"{name}" is unknown in templates{hint}'
 
 
 def _not_before(name: str, view: BodyView, *, own: bool) -> Mistake | None:
@@ -184,7 +186,7 @@ def _not_before(name: str, view: BodyView, *, own: bool) -> Mistake | None:
     if name == task.id:
         what = "this task" if own else "the container of this task"
         hint = (
-            "; loop.previous holds the outputs of the iteration before"
+            "; loop.previous has the outputs of the previous iteration"
             if (task.container == "loop" and not own)
             else ""
         )

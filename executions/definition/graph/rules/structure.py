@@ -43,12 +43,14 @@ def _no_such_end(
     way = (body.holder for body in other.around() if body.outside is reading)
     holder = next(way, None)
     if holder is not None:
-        hint = f'name "{holder.id}" instead, in which it stands'
+        hint = f'use its container "{holder.id}" instead'
     elif reading.holder is not None:
-        hint = f'write it outside this body, with "{reading.holder.id}" at its other end'
+        hint = f'write the edge outside this body, and connect "{reading.holder.id}"'
     else:
-        hint = "take the edge out"
-    message = f'"{name}" stands in {other.title}, and an edge joins tasks of one body; {hint}'
+        hint = "remove the edge"
+    message = (
+        f'"{name}" is inside {other.title}, but an edge connects tasks of the same body; {hint}'
+    )
     return problem(pointer, "edge_leaves_body", message)
 
 
@@ -86,7 +88,8 @@ def contradictions(reading: BodyReading) -> Iterator[DefinitionProblem]:
                 both = " and ".join(f'"{name}"' for name in sorted(outcomes, key=_errors_last))
                 message = (
                     f'"{task.id}" can never start: with "join: all" it waits for the outcomes '
-                    f'{both} of "{reading.tasks[source].id}", which has one only'
+                    f'{both} of "{reading.tasks[source].id}", which ends with only one of '
+                    "them"
                 )
                 yield problem(task.pointer, "unreachable", message)
 
@@ -130,12 +133,12 @@ INDEX_DIGITS = 7  # as many digits as an index of 1,000,000 has
 # Settings without an effect on a container, and what to use instead.
 OF_STEPS = {
     "retry": (
-        'give "retry" to the tasks of the body, since a container is never tried again as a whole'
+        'set "retry" on the tasks of the body, because a container is never retried as a whole'
     ),
     "timeoutSeconds": (
-        "give time-outs to the tasks of the body, or the execution one in settings.timeoutSeconds"
+        "set timeouts on the tasks of the body, or for the execution in settings.timeoutSeconds"
     ),
-    "circuitWaitSeconds": "give it to the tasks of the body, which have targets",
+    "circuitWaitSeconds": "set it on the tasks of the body, which have targets",
 }
 
 
@@ -149,8 +152,8 @@ def body_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
         containers = [one for one in task.modules if one.spec is not None and one.spec.container]
         if chained and containers:
             message = (
-                f'"{containers[0].type}" has a body, so it stands alone in its task: '
-                'write "use" and "body" in place of "modules"'
+                f'"{containers[0].type}" has a body, so it must be its task\'s only module: '
+                'write "use" and "body" instead of "modules"'
             )
             yield problem((*containers[0].pointer, "use"), "container_in_chain", message)
         elif containers:
@@ -163,7 +166,7 @@ def _own_body(task: TaskEntry) -> Iterator[DefinitionProblem]:
     for key, instead in OF_STEPS.items():
         if key not in task.document:
             continue
-        message = f'"{key}" has no meaning at "{task.id}", which runs a body: {instead}'
+        message = f'"{key}" is not allowed for "{task.id}", which runs a body: {instead}'
         yield problem((*task.pointer, key), "not_for_containers", message)
     pointer = (*task.pointer, "body")
     body = task.document.get("body")
@@ -171,10 +174,10 @@ def _own_body(task: TaskEntry) -> Iterator[DefinitionProblem]:
         message = f'"{task.id}" needs a "body" with the tasks that it runs'
         yield problem(pointer, "required", message)
     elif isinstance(body, dict) and body.get("tasks") == []:
-        message = f'the body of "{task.id}" has no tasks, so there is nothing to run'
+        message = f'the body of "{task.id}" has no tasks'
         yield problem((*pointer, "tasks"), "empty_body", message)
     if task.body is not None and task.body.depth == MAX_DEPTH + 1:
-        message = f"bodies stand in each other more than {MAX_DEPTH} deep; use a sub-workflow"
+        message = f"bodies are nested more than {MAX_DEPTH} levels deep; use a sub-workflow"
         yield problem(pointer, "bodies_too_deep", message)
 
 
@@ -192,8 +195,8 @@ def path_problems(reading: BodyReading) -> Iterator[DefinitionProblem]:
     length, task = max(_paths(reading), key=lambda path: path[0], default=(0, None))
     if task is not None and length > MAX_PATH:
         message = (
-            f'the path of a step of "{task.id}" has up to {length:,} characters, with the ids of '
-            f"the tasks around it; at most {MAX_PATH:,} may be: shorten the ids"
+            f'the path of a step of "{task.id}" has up to {length:,} characters, including '
+            f"the ids of its containers; at most {MAX_PATH:,} are allowed: shorten the ids"
         )
         yield problem((*task.pointer, "id"), "path_too_long", message)
 

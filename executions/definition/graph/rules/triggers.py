@@ -48,7 +48,7 @@ def _schedule(schedule: str, pointer: Pointer) -> Iterator[DefinitionProblem]:
         )
         yield problem(pointer, "bad_schedule", message)
     elif not all(map(_known_field, fields, (_NONE, _NONE, _NONE, _MONTHS, _WEEKDAYS))):
-        message = f'"{schedule}" may hold numbers, names of months and days, and * , - / only'
+        message = f'"{schedule}" may contain only numbers, names of months and days, and * , - /'
         yield problem(pointer, "bad_schedule", message)
     else:
         try:
@@ -133,7 +133,10 @@ def trigger_problems(document: Mapping[str, Any]) -> Iterator[DefinitionProblem]
 
 def _name(name: Any, pointer: Pointer) -> Iterator[DefinitionProblem]:
     if isinstance(name, str) and name and (not name.isprintable() or name != name.strip()):
-        message = f"a name has no control characters and no spaces around it; found {shown(name)}"
+        message = (
+            "a name must not contain control characters or begin or end with spaces; found "
+            f"{shown(name)}"
+        )
         yield problem(pointer, "bad_name", message)
 
 
@@ -147,7 +150,7 @@ def _filter(text: Any, pointer: Pointer) -> Iterator[DefinitionProblem]:
         )
         yield problem(pointer, "not_an_expression", message)
         return
-    reason = "a filter decides before there is an execution"
+    reason = "a filter is evaluated before an execution exists"
     yield from single_name_problems(text, pointer, "event", "event_only", reason)
 
 
@@ -167,13 +170,14 @@ def _broker(address: Any, pointer: Pointer) -> Iterator[DefinitionProblem]:
     secret = any(has_secret for _, has_secret in servers)
     if not all(sound for sound, _ in servers):
         message = (
-            f"expected an address that starts with {', '.join(f'{name}://' for name in BROKERS)} "
-            "and names a host, or env:NAME for the environment variable that holds it"
+            "expected an address that starts with "
+            f"{', '.join(f'{name}://' for name in BROKERS)} and has a host, or env:NAME for "
+            "an environment variable that contains it"
         )
         yield problem(pointer, "bad_broker", message)
     elif secret:
         message = (
-            "a definition must not contain a password: put the address into an environment "
+            "a definition must not contain a password: store the address in an environment "
             "variable of the consumer, and write env:NAME here"
         )
         yield problem(pointer, "secret_in_definition", message)

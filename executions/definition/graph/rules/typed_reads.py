@@ -120,8 +120,8 @@ class _Reader:
         gives, takes = given.kinds(), wanted.kinds()
         if gives.isdisjoint(takes):
             message = (
-                f'"{path_text(keys)}" is {_either(gives)} by what {found[0].type} says of its '
-                f"output; {_either(takes)} is expected here"
+                f'according to the output of {found[0].type}, "{path_text(keys)}" is '
+                f"{_either(gives)}; {_either(takes)} is expected here"
             )
             yield problem(pointer, "type_mismatch", message)
 
@@ -151,11 +151,14 @@ def _known(found: Typed | Missing | None) -> Typed | None:
 
 def _sentence(owner: str, source: ModuleEntry, key: str | int, missing: Missing) -> str:
     if not missing.names:
-        return f'"{owner}" is {missing.kind} by what {source.type} says of it, and has no "{key}"'
+        return (
+            f'according to the output of {source.type}, "{owner}" is {missing.kind} and has no '
+            f'"{key}"'
+        )
     shown = ", ".join(missing.names[:SHOWN_NAMES])
     more = ", …" if len(missing.names) > SHOWN_NAMES else ""
     hint = did_you_mean(str(key), missing.names) or f"; it has {shown}{more}"
-    return f'"{owner}" has no "{key}" by what {source.type} says of its output{hint}'
+    return f'according to the output of {source.type}, "{owner}" has no "{key}"{hint}'
 
 
 def _either(kinds: frozenset[str]) -> str:

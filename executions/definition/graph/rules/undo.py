@@ -18,8 +18,8 @@ def undo_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
 
 def _of_a_container(task: TaskEntry) -> DefinitionProblem:
     message = (
-        f'"undo" has no meaning at "{task.id}", which runs a body: give it to the tasks of the '
-        "body, each of which is undone for every iteration or item that succeeded"
+        f'"undo" is not allowed for "{task.id}", which runs a body: set it on the tasks '
+        "of the body, which are undone for every successful iteration or item"
     )
     return problem((*task.pointer, "undo"), "not_for_containers", message)
 
@@ -29,9 +29,9 @@ def _reason(module: ModuleEntry) -> str:
     if spec is None:
         return ""
     if spec.container:
-        return "it runs a body, and an undo is one step"
+        return "it runs a body, but an undo is one step"
     if spec.waits:
-        return "it waits, and an undo must end by itself; put the wait into the workflow"
+        return "it waits, but an undo step must not wait; put the wait into the workflow"
     if spec.outcomes or module.outcomes():
-        return "it decides where to go on, and nothing follows an undo but the next undo"
+        return "it chooses a branch, but only other undo steps follow an undo step"
     return ""

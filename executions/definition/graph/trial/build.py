@@ -1,6 +1,6 @@
 """Assemble the definition of a test run, and map each problem to the place of its cause.
 
-Triggers, the concurrency key and the error workflow are left out: a test run is started by hand,
+Triggers, the concurrency key and the error workflow are omitted: a test run is started by hand,
 waits for no other execution, and starts none.
 """
 
@@ -109,7 +109,7 @@ class _Making:
         for task in self._tasks():
             if task.index in self.section.pinned and self._outcome(task) is None:
                 names = ", ".join(f'"{one}"' for one in outcomes_of(task) or ())
-                message = f'"{task.id}" decides where to go on; say its outcome: {names}'
+                message = f'"{task.id}" chooses a branch; set its outcome: {names}'
                 yield problem(("pinned", task.id, "outcome"), "outcome_required", message)
 
     def reads_of_others(self) -> frozenset[str]:

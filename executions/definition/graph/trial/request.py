@@ -65,8 +65,8 @@ def _no_such_task(name: str, pointer: tuple[str, ...], reading: BodyReading) -> 
     if holder:
         what = "pin" if pointer[0] == "pinned" else "test"
         message = (
-            f'"{name}" stands in the body of "{holder}", which runs or is given as a whole; '
-            f'{what} "{holder}" instead'
+            f'"{name}" is inside "{holder}", which runs or is pinned as a whole; {what} '
+            f'"{holder}" instead'
         )
         return problem(pointer, "in_a_body", message)
     hint = did_you_mean(name, reading.by_id)

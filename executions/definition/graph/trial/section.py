@@ -102,13 +102,13 @@ def section_problems(
 ) -> Iterator[DefinitionProblem]:
     """Yield missing results, reads of excluded tasks, and an empty section."""
     if asked.up_to is not None and not found.kept:
-        message = f'no way leads from "{asked.start}" to "{asked.up_to}", so nothing would run'
+        message = f'no path leads from "{asked.start}" to "{asked.up_to}", so no task would run'
         yield problem(("upTo",), "no_way", message)
     for index in sorted(found.missing):
         name, needs = reading.tasks[index].id, reading.tasks[found.missing[index]].id
         message = (
-            f'a run from "{asked.start}" does not run "{name}", and "{needs}" needs it: '
-            f'give its output under pinned["{name}"]'
+            f'a run from "{asked.start}" does not include "{name}", which "{needs}" needs: '
+            f'set its output under pinned["{name}"]'
         )
         yield problem(("pinned", name), "not_pinned", message)
     for index in sorted(found.running):
@@ -120,8 +120,8 @@ def section_problems(
 
 def _left_out(read: Read, reader: str) -> DefinitionProblem:
     message = (
-        f'the test leaves "{read.name}" out, and "{reader}" reads it: test a part of the workflow '
-        "that has both"
+        f'the test omits "{read.name}", which "{reader}" reads: test a part of the '
+        "workflow that contains both"
     )
     return problem(read.pointer, "left_out", message)
 

@@ -122,11 +122,11 @@ def test_a_held_step_is_explained_by_its_target(
     reason = explained(author, held)
 
     assert reason["code"] == "waiting_for_circuit"
-    assert f"Its target {TARGET} rests since" in reason["message"]
-    assert "one step tries it from" in reason["message"]
+    assert f"The circuit of its target {TARGET} has been open since" in reason["message"]
+    assert "one step probes it at" in reason["message"]
     assert "no answer" in reason["message"]
-    assert "may also reset the circuit" in reason["message"]
-    assert "It is given up at" in reason["message"]
+    assert "can reset the circuit" in reason["message"]
+    assert "It fails at" in reason["message"]
     assert reason["until"] == reason["details"]["nextRetryAt"]
     assert reason["details"]["circuitBreakerId"] == str(opened.pk)
 
@@ -134,16 +134,16 @@ def test_a_held_step_is_explained_by_its_target(
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"next_retry_at": timedelta(seconds=-1)}, "one step tries it within seconds"),
-        ({"state": "HALF_OPEN"}, "one step tries it now, until"),
-        ({"state": "CLOSED", "failures": 0}, "is not known to answer: a few"),
+        ({"next_retry_at": timedelta(seconds=-1)}, "one step probes it within seconds"),
+        ({"state": "HALF_OPEN"}, "one step probes it now, until"),
+        ({"state": "CLOSED", "failures": 0}, ": a few"),
         (
             {"state": "CLOSED", "window_until": timedelta(seconds=60)},
-            "is not known to answer, and 5 calls failed of late",
+            ", and 5 calls failed recently",
         ),
         (
             {"state": "CLOSED", "failures": 0, "proven_at": timedelta(0)},
-            "answers again; it goes on within seconds",
+            "answers again; it continues within seconds",
         ),
     ],
 )

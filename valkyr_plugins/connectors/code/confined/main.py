@@ -155,7 +155,7 @@ def _lock(request: dict[str, Any]) -> None:
 
 def _require_landlock() -> None:
     if not landlock.version():
-        raise OSError(0, "its kernel knows no Landlock, or has it turned off")
+        raise OSError(0, "its kernel has no Landlock, or it is turned off")
 
 
 def _refuse(error: OSError) -> NoReturn:

@@ -37,9 +37,9 @@ def _run(code: str, inputs: Any) -> bytes:
         said = json.dumps({"result": result}, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
         told = str(error)[:200]
-        return _error("Result", f"what main gave back cannot be written as JSON: {told}")
+        return _error("Result", f"the value that main returned cannot be written as JSON: {told}")
     if len(said) > MAX_RESULT_BYTES:
-        return _error("Result", "what main gave back is larger than 5 MiB: give back less of it")
+        return _error("Result", "the value that main returned is larger than 5 MiB: return less")
     return said
 
 
@@ -53,9 +53,9 @@ def _told(error: BaseException) -> bytes:
 
 def _message(error: BaseException) -> str:
     if isinstance(error, MemoryError):
-        return "the code asked for more memory than its memoryMb: give it less to do, or more"
+        return "the code needed more memory than its memoryMb: process less data, or raise memoryMb"
     if isinstance(error, SystemExit):
-        return "the code ended itself by sys.exit: return from main instead"
+        return "the code called sys.exit: return from main instead"
     if isinstance(error, OSError) and error.errno == errno.EFBIG:
         return "the code printed, or wrote into one file, more than 8 MiB"
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -116,7 +116,7 @@ def _keys(credential: Mapping[str, str] | None) -> dict[str, Any]:
         return {"key": credential["access_key"], "secret": credential["secret_key"]}
     except KeyError:
         raise StepError(
-            "the credential is of no type that S3 knows: expected s3 (access_key, secret_key)"
+            "the credential has the wrong type for S3: expected s3 (access_key, secret_key)"
         ) from None
 
 
@@ -208,9 +208,9 @@ def _refusal(answer: ClientError, name: str, host: str) -> StepError:
     if status == MISSING:
         return ObjectMissing(f"there is no file {name} at {host} ({code})")
     if status == PAST_END:
-        return PastEnd(f"{name} ends before the first byte that is asked for")
+        return PastEnd(f"{name} ends before the first requested byte")
     if status in CONFLICT and code in ("PreconditionFailed", "ConditionalRequestConflict", "412"):
-        return ObjectExists(f"{name} exists already")
+        return ObjectExists(f"{name} already exists")
     return StepError(f"{name}: {host} answered {status} {code}: {message}", _class(status, code))
 
 

@@ -44,7 +44,9 @@ def endpoint_of(url: str | None, region: str | None) -> S3Endpoint:
     """Return the endpoint of the inputs, else of the settings; raises StepError for a bad URL."""
     region = region or settings().s3_region or DEFAULT_REGION
     if not region.replace("-", "").isalnum() or not region.isascii():
-        raise StepError(f"region {region[:60]!r} is none: expected a name such as eu-central-1")
+        raise StepError(
+            f"region {region[:60]!r} is not valid: expected a name such as eu-central-1"
+        )
     if url:
         return S3Endpoint(_checked(url, "endpoint"), region, trusted=False)
     setting = settings().s3_endpoint

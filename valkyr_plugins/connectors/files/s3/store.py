@@ -42,7 +42,9 @@ class S3Store:
     ) -> Facts:
         """Write a whole object; for `create`, the server decides (If-None-Match)."""
         if mode == "append":
-            raise StepError(f"s3://{place.rest}: objects of S3 cannot be appended to: overwrite it")
+            raise StepError(
+                f"s3://{place.rest}: objects in S3 cannot be appended to: overwrite the object"
+            )
         asked: dict[str, Any] = {"Body": data}
         if mode == "create":
             asked["IfNoneMatch"] = "*"
@@ -93,7 +95,7 @@ class S3Store:
         """Return the facts of an equal object that an earlier attempt of this step wrote."""
         found, facts = self.read(place, 0, len(data) + 1)
         if found != data:
-            raise StepError(f"s3://{place.rest} exists already, with another content")
+            raise StepError(f"s3://{place.rest} already exists with different content")
         return facts
 
     def _call(self, place: FileLocation, method: str, *, key: bool = True, **asked: Any) -> Any:

@@ -12,14 +12,15 @@ class Command(BaseCommand):
     """`manage.py reset_second_factor <user name>`."""
 
     help = (
-        "Remove a person's authenticator app, passkeys and recovery codes, and end the person's "
-        "sessions. The password alone signs in until the person sets up another factor."
+        "Remove a person's authenticator app, passkeys and recovery codes, and end the "
+        "person's sessions. Until the person sets up another factor, the password alone is "
+        "enough to sign in."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the user and the reason."""
         parser.add_argument("username")
-        parser.add_argument("--reason", default="", help="kept in the audit trail")
+        parser.add_argument("--reason", default="", help="the reason, for the audit trail")
 
     def handle(self, *args: Any, **options: Any) -> str:
         """Reset the factor, and record it in the audit trail."""
@@ -29,4 +30,4 @@ class Command(BaseCommand):
         if not factors.ids_of(user):
             raise CommandError(f"{user.get_username()} has no second factor.")
         factors.reset(user, Actor.of_command(), options["reason"])
-        return f"The second factor of {user.get_username()} is removed."
+        return f"The second factor of {user.get_username()} was removed."

@@ -22,13 +22,13 @@ MAX_FILES = 10_000
 class Command(BaseCommand):
     """Prints a table for each workflow, and a line of totals."""
 
-    help = "Import workflows of n8n: files, or folders of JSON files."
+    help = "Import n8n workflows from files, or from folders with JSON files."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options for files, destination and output."""
         parser.add_argument("files", nargs="+", metavar="FILE", help="A file, or a folder.")
-        parser.add_argument("--workspace", help="Into this workspace, by its slug.")
-        parser.add_argument("--dry-run", action="store_true", help="Keep nothing; only report.")
+        parser.add_argument("--workspace", help="The slug of the workspace to import into.")
+        parser.add_argument("--dry-run", action="store_true", help="Store nothing; only report.")
         parser.add_argument("--json", action="store_true", help="A JSON object a workflow.")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -91,7 +91,9 @@ def _files(names: list[str]) -> list[Path]:
             raise CommandError(f"{name} does not exist. Name a file, or a folder of them.")
         found += sorted(path.rglob("*.json")) if path.is_dir() else [path]
     if len(found) > MAX_FILES:
-        raise CommandError(f"{len(found):,} files are too many; at most {MAX_FILES:,} at once.")
+        raise CommandError(
+            f"{len(found):,} files are too many; at most {MAX_FILES:,} are accepted at once."
+        )
     return found
 
 

@@ -45,7 +45,7 @@ and abort it in the admin or by the API.
 class Command(BaseCommand):
     """Creates and starts a redrive, or with --dry-run previews it."""
 
-    help = "Let dead letters run again, at a pace, as a durable redrive."
+    help = "Requeue dead letters at a set rate, as a durable redrive."
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """Return the parser, with examples below its options."""
@@ -56,9 +56,13 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options: the choice, the scope, the pace."""
         which = parser.add_mutually_exclusive_group(required=True)
-        which.add_argument("--group", type=_uuid, metavar="ID", help="all of a failure group")
+        which.add_argument(
+            "--group", type=_uuid, metavar="ID", help=("all dead letters of this failure group")
+        )
         which.add_argument("--ids", type=_uuid, nargs="+", metavar="ID", help="these dead letters")
-        which.add_argument("--filter", metavar="JSON", help="as GET /v1/DeadLetterQueue takes it")
+        which.add_argument(
+            "--filter", metavar="JSON", help=("filters of GET /v1/DeadLetterQueue, as JSON")
+        )
         parser.add_argument(
             "--scope",
             choices=RedriveScope.values,
@@ -72,17 +76,24 @@ class Command(BaseCommand):
         parser.add_argument(
             "--expression", default="", help="an expression that returns each entry's merge patch"
         )
-        parser.add_argument("--rate", type=float, help="entries a second at most")
-        parser.add_argument("--max-in-flight", type=int, metavar="N", help="sent and not ended yet")
+        parser.add_argument("--rate", type=float, help="maximum entries per second")
+        parser.add_argument(
+            "--max-in-flight", type=int, metavar="N", help=("maximum entries in progress")
+        )
         parser.add_argument(
             "--canary", type=int, default=0, metavar="N", help="entries to send first"
         )
         parser.add_argument(
-            "--stop-above", type=float, metavar="PERCENT", help="of failing again, of the last 100"
+            "--stop-above",
+            type=float,
+            metavar="PERCENT",
+            help=("stop if more than this percentage of the last 100 fails again"),
         )
-        parser.add_argument("--reason", default="", help="kept with each entry")
-        parser.add_argument("--dry-run", action="store_true", help="say what it would do, no more")
-        parser.add_argument("--wait", action="store_true", help="print its progress until it ends")
+        parser.add_argument("--reason", default="", help="the reason; stored with each entry")
+        parser.add_argument("--dry-run", action="store_true", help="preview only; requeue nothing")
+        parser.add_argument(
+            "--wait", action="store_true", help=("wait until it ends and print its progress")
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Create the redrive, then preview or start it."""
@@ -109,7 +120,7 @@ class Command(BaseCommand):
             redrive = lifecycle.start(_made(options).pk, actor=actor)
         self.stdout.write(f"Redrive {redrive.pk}: {redrive.total:,} entries")
         if redrive.truncated:
-            self.stdout.write("There were more; these are the oldest.")
+            self.stdout.write("There were more dead letters; these are the oldest.")
         if not options["wait"]:
             return
         for line in self._followed(redrive):
@@ -194,7 +205,7 @@ def _uuid(text: str) -> UUID:
 
 def _ending(redrive: Redrive) -> str:
     if redrive.state == RedriveState.STOPPED:
-        return f"The redrive stopped by itself. {redrive.stop_reason}"
+        return f"The redrive stopped automatically. {redrive.stop_reason}"
     if redrive.state == RedriveState.ABORTED:
         return "The redrive was aborted."
     return f"{redrive.failed_again:,} of {redrive.total:,} failed again."
@@ -204,7 +215,7 @@ def _of_preview(found: Preview) -> Iterator[str]:
     """Return the preview without inputs, because terminals keep their output."""
     yield f"{found.runs:,} would run, in about {found.seconds:,.0f} s."
     if found.truncated:
-        yield "There are more; these are the oldest."
+        yield "There are more dead letters; these are the oldest."
     for skipped in found.skipped:
         yield f"  {skipped.count:,} would be skipped: {skipped.reason}"
     for effect in found.effects:

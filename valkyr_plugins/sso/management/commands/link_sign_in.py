@@ -15,7 +15,7 @@ from valkyr_plugins.sso.configuration import configured
 class Command(BaseCommand):
     """`manage.py link_sign_in <user name> <subject>`."""
 
-    help = "Link a local user with the provider's subject (the claim `sub`), under our issuer."
+    help = "Link a local user to the provider's subject (the claim `sub`) at the configured issuer."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the user name, and the subject at the provider."""
@@ -26,18 +26,21 @@ class Command(BaseCommand):
         """Link the account, and record it in the audit trail."""
         sso = configured()
         if sso is None:
-            raise CommandError("VALKYR_OIDC_ISSUER is not set; there is nothing to link with.")
+            raise CommandError("VALKYR_OIDC_ISSUER is not set, so users cannot be linked.")
         user = person_named(options["username"])
         if user is None:
             raise CommandError(f"There is no user {options['username']!r}.")
         if ServiceAccount.objects.filter(user=user).exists():
-            raise CommandError(f"{options['username']!r} is a program's account; people have none.")
+            raise CommandError(
+                f"{options['username']!r} is a service account; only a person's account can be "
+                "linked."
+            )
         try:
             with transaction.atomic():
                 link(user, options["subject"], sso.issuer, Actor.of_command())
         except IntegrityError:
             raise CommandError(
-                f"The subject {options['subject']!r} signs in to an account already. Delete that "
-                "account, or take another subject."
+                f"The subject {options['subject']!r} is already linked to an account. Delete "
+                "that account, or use another subject."
             ) from None
-        return f"{user.get_username()} may sign in as {options['subject']} of {sso.issuer}"
+        return f"{user.get_username()} can now sign in as {options['subject']} of {sso.issuer}"
