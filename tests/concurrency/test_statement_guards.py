@@ -8,28 +8,30 @@ from uuid import UUID
 
 import pytest
 from django.db import connection, transaction
-from uuid6 import uuid7
 
-from executions.database import statements as of_executions
-from runners import statements as of_runners
 from runners.models import Run
 from tests.support.segments import run_of
 from tests.support.single_thread import World
-from tests.support.workflows import effect, publish, start
+from tests.support.statement_rows import (
+    BESIDE,
+    CLAIM,
+    DUE,
+    ENDED,
+    HELD,
+    LATE,
+    LIVE,
+    OVER,
+    PAST,
+    RESULT,
+    SOON,
+    Row,
+    fetch_for,
+    set_all,
+)
+from tests.support.workflows import publish, start
 
-Row = Mapping[str, str]
-SOON, PAST = "clock_timestamp() + interval '1 h'", "clock_timestamp() - interval '1 h'"
-HELD = {"state": "'RUNNING'", "lease_token": "3", "leased_by": "'me'", "lease_until": SOON}
-DUE = {"state": "'PENDING'", "lease_token": "3", "published_at": PAST}
 ASLEEP = {"state": "'WAITING'", "lease_token": "3", "waits_for": "'timer'", "started_at": PAST}
 DONE = {"state": "'SUCCESS'", "lease_token": "3", "leased_by": "'me'"}
-LIVE, OVER = ("PENDING", "LEASED", "RUNNING", "WAITING"), ("SUCCESS", "FAILED", "DLQ", "CANCELLED")
-ENDED = ("SUCCESS", "FAILED", "CANCELLED", "TIMEOUT")
-CLAIM = {
-    "epoch": 0, "token": 3, "holder": "me", "holder_gone": False, "lease": 20, "timeout": 20,
-    "lost": 0, "crashed": 0, "cause": "", "suspect": False, "inputs": None, "inputs_hash": "",
-    "config_hash": "", "key": "",
-}  # fmt: skip
 SUSPEND = {
     "kind": "timer", "facts": None, "until": None, "seconds": 5.0, "logs": None, "duration_ms": 1,
     "cost_tokens": 0, "cost_amount": 0, "token": 3, "holder": "me", "key": "",
@@ -39,14 +41,6 @@ PREPARE = {
     "inputs": "{}", "inputs_hash": "", "config_hash": "", "key": "", "secret_places": "[]",
     "token": 3,
 }  # fmt: skip
-RESULT = {
-    "epoch": 0, "token": 3, "holder": "me", "state": "SUCCESS", "outcome": "success",
-    "outputs": "1", "output": "1", "error": "", "error_type": "", "error_details": None,
-    "logs": None, "duration_ms": 1, "cost_tokens": 0, "cost_amount": 0, "cached_from": None,
-    "survey": False, "lease": 20, "timeout": 20, "patience": 30, "rows": "[]", "inputs": None,
-    "inputs_hash": "", "config_hash": "", "key": "", "segment": "next.main", "path": "next.main",
-    "task": UUID(int=2), "module_id": UUID(int=3), "module": "test.effect", "queue": "default",
-}  # fmt: skip
 FINISH = {
     "state": "FAILED", "output": None, "error_message": "", "stack_trace": "", "metrics": None,
 }  # fmt: skip
@@ -54,10 +48,7 @@ FINISH = {
 
 @dataclass(frozen=True)
 class Case:
-    """A statement, rows for which it acts, and rows for which it does not.
-
-    A row sets columns of the run; with `e.` of its execution, with `o.` of the step beside it.
-    """
+    """A statement's parameters, rows for which it acts, and rows for which it does not."""
 
     given: Mapping[str, Any]
     acts: Sequence[Row]
@@ -77,14 +68,13 @@ GOES_ON: list[Row] = [{"e.epoch": "7"}, {"e.state": "'PAUSED'"}, {"e.state": "'F
 UNDONE: Row = {"e.compensation": "'WAITING'", "e.ending": "'CANCELLED'"}
 CLAIMED = [DUE, DUE | {"retry_after": PAST}, HELD | {"lease_until": PAST}]
 NOT_CLAIMED: list[Row] = [
-    *ANOTHER, *_states("WAITING", *OVER), {"retry_after": SOON}, *GOES_ON, {"e.place": "'FREE'"}, HELD,
-    {"state": "'LEASED'", "lease_until": PAST}, {"state": "'WAITING'", "lease_until": PAST},
+    *ANOTHER, *_states("WAITING", *OVER), {"retry_after": SOON}, *GOES_ON, {"e.place": "'FREE'"},
+    HELD, {"state": "'LEASED'", "lease_until": PAST}, {"state": "'WAITING'", "lease_until": PAST},
 ]  # fmt: skip
 FENCED: list[Row] = [
     *STRANGER, *_states("PENDING", "LEASED", "WAITING", *OVER), {"e.epoch": "7"},
     *_ends(*ENDED), *_ends("PENDING"),
 ]  # fmt: skip
-LATE = DUE | {"due_at": PAST}
 CASES: dict[str, Case] = {
     "seize": Case({"token": 3, "holder": "me", "crashed": 0, "cause": ""},
                   [DUE, HELD, ASLEEP, HELD | {"state": "'LEASED'"}], [*ANOTHER, *_states(*OVER)]),
@@ -165,7 +155,6 @@ CASES: dict[str, Case] = {
     ], "rows"),
 }  # fmt: skip
 GROW = ("seize", "release", "claim", "claim_along", "end_live", "fence")
-BESIDE = {"tasks": [effect("one"), effect("two")]}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -184,6 +173,68 @@ def test_a_claim_takes_what_is_held_by_a_process_that_is_gone(queue: World) -> N
     assert _does("claim", execution, CLAIM | {"holder_gone": True}, HELD)
 
 
+@pytest.mark.parametrize(
+    ("beside", "awake"),
+    [
+        *[({"o.state": f"'{state}'"}, True) for state in ("LEASED", "PENDING", "RUNNING")],
+        *[({"o.state": f"'{state}'"}, False) for state in ("WAITING", *OVER)],
+        ({"o.state": "'WAITING'", "o.waits_for": "'child'"}, True),
+    ],
+)
+def test_a_run_that_suspends_learns_whether_another_is_awake(
+    queue: World, beside: Row, awake: bool
+) -> None:
+    execution = start(publish(BESIDE))
+    assert _answer("suspend", execution, SUSPEND, {**HELD, **beside}) == [
+        (run_of(execution, "one.main").pk, awake)
+    ]
+
+
+SENT_LATER = {"o.published_at": "clock_timestamp()", "o.publications": "1"}
+CLAIMED_LATER = {**SENT_LATER, "o.lease_token": "1"}
+
+
+@pytest.mark.parametrize(
+    ("beside", "overtaken"),
+    [
+        ({**CLAIMED_LATER, "o.state": "'RUNNING'"}, True),
+        ({**CLAIMED_LATER, "o.state": "'SUCCESS'"}, True),
+        ({**CLAIMED_LATER, "o.state": "'RUNNING'", "o.publications": "2"}, False),
+        ({**CLAIMED_LATER, "o.state": "'RUNNING'", "o.published_at": PAST}, False),
+        ({**SENT_LATER, "o.state": "'PENDING'"}, False),
+        ({**SENT_LATER, "o.state": "'WAITING'"}, False),
+    ],
+)
+def test_a_message_is_overtaken_by_one_that_a_worker_claimed(
+    queue: World, beside: Row, overtaken: bool
+) -> None:
+    execution = start(publish(BESIDE))
+    # A queue of its own: other tests' runs overtake nothing in it.
+    own = {"queue": "'overtaken'", "o.queue": "'overtaken'"}
+    found = _answer("overlooked", execution, {"patience": 30, "batch": 10_000},
+                    {**LATE, **own, **beside})  # fmt: skip
+    mine = run_of(execution, "one.main").pk
+    assert [row[2] for row in found if row[1] == mine] == [overtaken]
+
+
+def test_what_a_paused_execution_has_to_do_is_not_overlooked(queue: World) -> None:
+    execution = start(publish(BESIDE))
+    given, mine = {"patience": 30, "batch": 10_000}, run_of(execution, "one.main").pk
+    for state, told in (("RUNNING", True), ("PAUSED", False)):
+        found = _answer("overlooked", execution, given, {**LATE, "e.state": f"'{state}'"})
+        assert (mine in [row[1] for row in found]) is told
+
+
+def _answer(
+    name: str, execution: UUID, given: Mapping[str, Any], row: Row
+) -> list[tuple[Any, ...]]:
+    """What the statement answers for the row, which stays as it was."""
+    with transaction.atomic():
+        found = fetch_for(name, execution, *set_all(execution, row), given)
+        transaction.set_rollback(True)
+    return found
+
+
 def _does(
     name: str, execution: UUID, given: Mapping[str, Any], row: Row, seen: str = "run"
 ) -> bool:
@@ -195,9 +246,9 @@ def _does(
 
 
 def _changed(name: str, execution: UUID, given: Mapping[str, Any], row: Row, seen: str) -> bool:
-    run, beside = _set_all(execution, row)
+    run, beside = set_all(execution, row)
     before = _versions(run, beside, execution)
-    found = _fetch(name, execution, run, beside, given)
+    found = fetch_for(name, execution, run, beside, given)
     if seen == "rows":
         return bool(found)
     after = _versions(run, beside, execution)
@@ -206,39 +257,6 @@ def _changed(name: str, execution: UUID, given: Mapping[str, Any], row: Row, see
     grown = after["token"] - before["token"]
     assert grown >= 1 if name in GROW else grown == 0, f"{name}: the token grew by {grown}"
     return True
-
-
-def _fetch(
-    name: str, execution: UUID, run: Run, beside: Run, given: Mapping[str, Any]
-) -> list[tuple[Any, ...]]:
-    asked = {
-        "run": run.pk, "runs": [run.pk], "execution": execution, "executions": [execution],
-        "ids": [execution], "segments": [run.segment], **given,
-        "next": beside.pk if name == "hand_on" else uuid7(),
-    }  # fmt: skip
-    room = of_executions if name.startswith("executions/") else of_runners
-    return room.fetch(name.removeprefix("executions/"), asked)
-
-
-def _set_all(execution: UUID, row: Row) -> tuple[Run, Run]:
-    """The run and the one beside it, with the columns of the row."""
-    run, beside = run_of(execution, "one.main"), run_of(execution, "two.main")
-    own = {column: value for column, value in row.items() if column[1] != "."}
-    _set("runners_run", run.pk, _whole_run(own))
-    _set("runners_run", beside.pk, _whole_run(_of("o.", row)))
-    _set("executions_workflowexecution", execution, _whole_execution(_of("e.", row)))
-    return run, beside
-
-
-def _of(prefix: str, row: Row) -> Row:
-    return {k.removeprefix(prefix): v for k, v in row.items() if k.startswith(prefix)}
-
-
-def _set(table: str, row: Any, values: Row) -> None:
-    if values:
-        changes = ", ".join(f"{column} = {value}" for column, value in values.items())
-        with connection.cursor() as cursor:
-            cursor.execute(f"UPDATE {table} SET {changes} WHERE id = %s", [row])
 
 
 def _versions(run: Run, beside: Run, execution: UUID) -> dict[str, Any]:
@@ -252,19 +270,3 @@ def _versions(run: Run, beside: Run, execution: UUID) -> dict[str, Any]:
         )
         [row] = cursor.fetchall()
     return dict(zip(("run", "beside", "execution", "token"), row, strict=True))
-
-
-def _whole_execution(row: Row) -> Row:
-    """With what the table's constraints want of such a state."""
-    return {**row, "finished_at": PAST} if row.get("state", "").strip("'") in ENDED else row
-
-
-def _whole_run(row: Row) -> Row:
-    """With what the table's constraints want of such a state."""
-    state = row.get("state", "").strip("'")
-    if state in {*OVER, "SKIPPED"}:
-        return {**row, "finished_at": PAST}
-    if state in {"RUNNING", "LEASED"}:
-        held = {"leased_by": "'me'", "lease_until": SOON, "lease_token": "3"}
-        return {**held, **row}
-    return {"waits_for": "'timer'", **row} if state == "WAITING" else row
