@@ -59,7 +59,9 @@ class Evaluated(CamelCaseSerializer):
 class EvaluateTemplate(Endpoint):
     """Evaluate a template."""
 
-    @operation("evaluateTemplate", "Workflow", {200: Evaluated}, request=Evaluation, errors=[403, 404])
+    @operation(
+        "evaluateTemplate", "Workflow", {200: Evaluated}, request=Evaluation, errors=[403, 404]
+    )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Return the value of a template for the given data, by the rules and limits of web requests.
 
