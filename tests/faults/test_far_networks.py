@@ -1,6 +1,5 @@
 """The bad network of the chaos harness: what it does to packets and lookups is what was asked."""
 
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
