@@ -11,7 +11,7 @@ from executions.public.credentials import (
     Issued,
     register,
 )
-from valkyr_plugins.short_lived.fields import oauth2_problems, vault_problems
+from valkyr_plugins.short_lived.fields import aws_sts_problems, oauth2_problems, vault_problems
 
 
 def _vault(source: CredentialSource, before: Issued | None) -> Issued:
@@ -24,6 +24,12 @@ def _oauth2(source: CredentialSource, before: Issued | None) -> Issued:
     from valkyr_plugins.short_lived import oauth2
 
     return oauth2.issue(source, before)
+
+
+def _aws_sts(source: CredentialSource, before: Issued | None) -> Issued:
+    from valkyr_plugins.short_lived import aws_sts
+
+    return aws_sts.issue(source, before)
 
 
 def _has_refresh_token(fields: Mapping[str, str]) -> bool:
@@ -54,7 +60,29 @@ OAUTH2 = CredentialType(
 )
 
 
+AWS_STS = CredentialType(
+    "aws_sts",
+    "a role of AWS: gives steps temporary keys",
+    ("role_arn", "auth"),
+    optional=(
+        "access_key", "secret_key", "region", "external_id", "session_name", "duration_seconds",
+        "endpoint",
+    ),
+    known=frozenset(
+        {
+            "role_arn", "auth", "region", "external_id", "session_name", "duration_seconds",
+            "endpoint",
+        }
+    ),
+    hosts=("*.amazonaws.com",),
+    modules=("file.*", "archive.*"),
+    check=aws_sts_problems,
+    issuer=_aws_sts,
+)  # fmt: skip
+
+
 def register_types() -> None:
     """Register the types of this plugin."""
     register(VAULT)
     register(OAUTH2)
+    register(AWS_STS)
