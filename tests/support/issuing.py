@@ -1,11 +1,13 @@
 """A real HTTP server that issues secrets as Vault, an OAuth 2.0 server and AWS's STS do."""
 
+import base64
+import hashlib
 import json
 import threading
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
@@ -39,6 +41,9 @@ class IssuingServer(ThreadingHTTPServer):
         self.held = threading.Event()
         self.held.set()
         self.refresh_token = "refresh-0-token"
+        self.codes: dict[str, dict[str, str]] = {}
+        self.declines = ""
+        self.gives_refresh_token = True
         self.aws_keys = {"AKIATEST0001": "the-secret-of-the-user"}
         self.web_identity = "token-of-the-service-account"
         self.external_id = ""
@@ -83,6 +88,8 @@ class _Answers(BaseHTTPRequestHandler):
         server.bodies.append(body)
         if path == "/api":
             self._api()
+        elif path == "/authorize":
+            self._authorize()
         elif path == "/token":
             self._token({name: values[0] for name, values in parse_qs(body).items()})
         elif path == "/sts/":
@@ -115,6 +122,21 @@ class _Answers(BaseHTTPRequestHandler):
             lease = {"lease_id": "lease-1", "renewable": server.renewable}
             self._reply(200, lease | {"lease_duration": server.lease, "data": data})
 
+    def _authorize(self) -> None:
+        """Send the browser back at once, as after a consent; or with the error `declines`."""
+        server = self.server
+        asked = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
+        told = {"state": asked["state"]}
+        if server.declines:
+            told["error"] = server.declines
+        else:
+            told["code"] = f"code-{len(server.asked)}"
+            server.codes[told["code"]] = asked
+        self.send_response(302)
+        self.send_header("Location", f"{asked['redirect_uri']}?{urlencode(told)}")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
     def _token(self, form: dict[str, str]) -> None:
         server = self.server
         server.held.wait(10)
@@ -122,6 +144,16 @@ class _Answers(BaseHTTPRequestHandler):
             self._reply(server.status, {"error": "invalid_client", "error_description": "no"})
             return
         answer: dict[str, Any] = {"token_type": "Bearer", "expires_in": server.lease}
+        if form.get("grant_type") == "authorization_code":
+            asked = server.codes.pop(form.get("code", ""), None)
+            digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
+            challenge = base64.urlsafe_b64encode(digest).decode().rstrip("=")
+            told = (form.get("redirect_uri"), challenge)
+            if asked is None or told != (asked["redirect_uri"], asked["code_challenge"]):
+                self._reply(400, {"error": "invalid_grant"})
+                return
+            if server.gives_refresh_token:
+                answer["refresh_token"] = server.refresh_token
         if form.get("grant_type") == "refresh_token":
             with server.lock:
                 if form.get("refresh_token") != server.refresh_token:

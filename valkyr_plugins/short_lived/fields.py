@@ -52,8 +52,16 @@ def oauth2_problems(fields: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
     if fields.get("client_auth", BASIC) not in (BASIC, POST):
         message = f"Write {BASIC} (the default) or {POST}."
         yield DefinitionProblem("fields.client_auth", "unknown_value", message)
-    if not fields.get("refresh_token") and not fields.get("client_secret"):
-        message = "Set client_secret (client credentials), refresh_token, or both."
+    page = str(fields.get("authorization_url", ""))
+    if page and not is_secure(page):
+        yield DefinitionProblem(
+            "fields.authorization_url",
+            "bad_address",
+            "Write the authorization endpoint with https://, such as "
+            "https://id.example.com/oauth2/authorize.",
+        )
+    if not page and not fields.get("refresh_token") and not fields.get("client_secret"):
+        message = "Set client_secret (client credentials), refresh_token or authorization_url."
         yield DefinitionProblem("fields.client_secret", "required", message)
 
 

@@ -3,7 +3,7 @@
 The functions that ask are imported at their first use: most processes only need the types.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from executions.public.credentials import (
     CredentialSource,
@@ -36,6 +36,12 @@ def _has_refresh_token(fields: Mapping[str, str]) -> bool:
     return "refresh_token" in fields
 
 
+def _connected(names: Collection[str]) -> bool | None:
+    if "refresh_token" in names:
+        return True
+    return False if "authorization_url" in names else None
+
+
 VAULT = CredentialType(
     "vault",
     "a secret of HashiCorp Vault, read when a step needs it",
@@ -52,12 +58,17 @@ OAUTH2 = CredentialType(
     "oauth2",
     "an OAuth 2.0 client: gives steps an access token",
     ("token_url", "client_id"),
-    optional=("client_secret", "refresh_token", "scope", "audience", "client_auth"),
-    known=frozenset({"token_url", "client_id", "scope", "audience", "client_auth"}),
+    optional=(
+        "client_secret", "authorization_url", "refresh_token", "scope", "audience", "client_auth",
+    ),
+    known=frozenset(
+        {"token_url", "authorization_url", "client_id", "scope", "audience", "client_auth"}
+    ),
     check=oauth2_problems,
     issuer=_oauth2,
     rotates=_has_refresh_token,
-)
+    connected=_connected,
+)  # fmt: skip
 
 
 AWS_STS = CredentialType(
