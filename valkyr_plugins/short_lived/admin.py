@@ -30,8 +30,8 @@ def connect(model_admin: OperatingAdmin, request: HttpRequest, object_id: str) -
     redirect = request.build_absolute_uri(addresses.api("oauth2-callback"))
     try:
         address = consent.begin(request.session, source_of(row), redirect)
-    except ValkyrError as error:
-        messages.error(request, error.message)
+    except (consent.ConsentFailed, ValkyrError) as error:
+        messages.error(request, str(error))
         return HttpResponseRedirect(addresses.admin("executions_credential_change", row.pk))
     context: dict[str, Any] = {
         **admin.site.each_context(request),

@@ -19,7 +19,6 @@ from django.utils.translation import gettext
 from executions.public.access import Actor
 from executions.public.credentials import CredentialSource, Issued, connect
 from executions.public.egress import rules_of
-from executions.public.errors import ValkyrError
 from runners.public.modules import StepError, ruled_by
 from valkyr_plugins.short_lived import oauth2
 from valkyr_plugins.short_lived.fields import is_secure
@@ -30,10 +29,8 @@ PENDING = "valkyr_oauth2"  # in the session: the newest consents that were begun
 MOST_PENDING = 5
 
 
-class ConsentFailed(ValkyrError):
-    """The credential was not connected; the message says why, and what to do."""
-
-    code = "consent_failed"
+class ConsentFailed(Exception):
+    """The credential was not connected; the text says why, and what to do. Only pages show it."""
 
 
 def begin(session: Any, source: CredentialSource, redirect: str) -> str:

@@ -89,7 +89,7 @@ def aws_sts_problems(fields: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
     for name in ("access_key", "secret_key", "external_id", "endpoint"):
         if auth == WEB_IDENTITY and fields.get(name):
             message = f"Signing in by {WEB_IDENTITY} does not use it: remove it."
-            yield DefinitionProblem(f"fields.{name}", "not_used", message)
+            yield DefinitionProblem(f"fields.{name}", "unknown_field", message)
     if fields.get("endpoint") and not is_secure(str(fields["endpoint"])):
         yield DefinitionProblem(
             "fields.endpoint",

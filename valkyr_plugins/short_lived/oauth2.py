@@ -16,8 +16,8 @@ from valkyr_plugins.short_lived.requests import IssuerAnswer, ask, limited
 CODE_GRANT = "authorization_code"
 KEPT_SECONDS = 300.0  # a token without `expires_in`
 ADVICE: Mapping[str, str] = {
-    "invalid_grant": "The refresh token is revoked, expired, or was used elsewhere: authorise the "
-    "client again and set the credential's refresh_token.",
+    "invalid_grant": "The refresh token is revoked, expired, or was used elsewhere: connect "
+    "the credential again, or set its refresh_token.",
     "invalid_client": "Check the credential's client_id, client_secret and client_auth.",
     "unauthorized_client": "The client may not use this grant: check its settings at the server.",
     "invalid_scope": "Check the credential's scope.",

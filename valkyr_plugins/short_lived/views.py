@@ -42,8 +42,8 @@ def callback(request: HttpRequest) -> HttpResponse:
         page = addresses.admin_or_none(PAGE, row.pk) or listing
         answer: dict[str, Any] = request.GET.dict()
         consent.finish(source_of(row), begun, answer, Actor.of_request(request))
-    except ValkyrError as error:
-        messages.error(request, error.message)
+    except (consent.ConsentFailed, ValkyrError) as error:
+        messages.error(request, str(error))
     else:
         text = gettext("Credential {name} is connected.").format(name=row.name)
         messages.success(request, text)

@@ -177,7 +177,7 @@ def test_a_revoked_refresh_token_says_what_to_do_and_frees_the_claim(
 ) -> None:
     kept = keep(workspace, server, refresh_token="another-refresh-token")
 
-    with pytest.raises(StepError, match="authorise the client again") as caught:
+    with pytest.raises(StepError, match="connect the credential again") as caught:
         refreshed(source(kept))
 
     assert f"POST {server.url}/token answered 400 (invalid_grant)" in caught.value.message
