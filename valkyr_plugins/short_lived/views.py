@@ -30,15 +30,7 @@ def callback(request: HttpRequest) -> HttpResponse:
     page = listing
     try:
         begun = consent.pending(request.session, request.GET.get("state", ""))
-        row = (
-            scoped(request, Credential.objects.all(), Permission.CONFIGURE)
-            .filter(pk=begun["id"])
-            .first()
-        )
-        if row is None:
-            raise consent.ConsentFailed(
-                gettext("The credential does not exist, or you may not change it.")
-            )
+        row = _changeable(request, begun["id"])
         page = addresses.admin_or_none(PAGE, row.pk) or listing
         answer: dict[str, Any] = request.GET.dict()
         consent.finish(source_of(row), begun, answer, Actor.of_request(request))
@@ -48,3 +40,14 @@ def callback(request: HttpRequest) -> HttpResponse:
         text = gettext("Credential {name} is connected.").format(name=row.name)
         messages.success(request, text)
     return HttpResponseRedirect(page)
+
+
+def _changeable(request: HttpRequest, pk: str) -> Credential:
+    """Return a credential that the user may change; raises ConsentFailed."""
+    rows = scoped(request, Credential.objects.all(), Permission.CONFIGURE)
+    row = rows.filter(pk=pk).first()
+    if row is None:
+        raise consent.ConsentFailed(
+            gettext("The credential does not exist, or you may not change it.")
+        )
+    return row
