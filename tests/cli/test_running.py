@@ -85,7 +85,7 @@ def test_an_interrupted_run_says_what_goes_on(valkyr: Valkyr, asking: Workflow) 
     _, said = running.communicate(timeout=60)
 
     assert running.returncode == 130
-    assert f"execution {started} goes on" in said
+    assert f"execution {started} continues" in said
     assert valkyr("cancel", started).code == 0
 
 
@@ -124,7 +124,7 @@ def test_an_interrupt_while_the_clients_lock_is_held_ends_the_command(
     )
 
     assert said.returncode == 130
-    assert "goes on" in said.stderr
+    assert "continues" in said.stderr
     started = said.stderr.partition("Started execution ")[2].partition(".")[0]
     assert valkyr("cancel", started).code == 0
 
