@@ -35,6 +35,10 @@ def _can_switch_language(request: HttpRequest) -> bool:
     return True
 
 
+# The accent of executions/static/executions/tokens.css. A change needs another of `STYLE_HASHES`.
+_WEIGHTS = (50, *range(100, 1000, 100), 950)
+_ACCENT = {str(weight): f"var(--vk-violet-{weight})" for weight in _WEIGHTS}
+
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Valkyr",
     "SITE_HEADER": "Valkyr",
@@ -43,11 +47,13 @@ UNFOLD: dict[str, Any] = {
     "SITE_ICON": _icon,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _icon}],
     "LOGIN": {"form": "valkyr_project.password_form.PasswordForm"},
+    "COLORS": {"primary": _ACCENT},
     "SHOW_LANGUAGES": _can_switch_language,
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "dlq.admin.dashboard.context",
     "STYLES": [
+        lambda request: static("executions/tokens.css"),
         lambda request: static("ui/home.css"),
         lambda request: static("ui/health.css"),
     ],

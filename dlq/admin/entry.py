@@ -8,7 +8,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html
 
 from dlq.admin.attempts import sentence
-from dlq.admin.entry_filters import EntryFieldsFilter, InputsForm, ResolutionFilter
+from dlq.admin.entry_filters import (
+    EntryFieldsFilter,
+    InputsForm,
+    ResolutionFilter,
+    resolution_counts,
+)
 from dlq.admin.entry_links import entry_links
 from dlq.admin.entry_operations import ALL
 from dlq.admin.entry_page import AROUND, entry_facts, marked, panels
@@ -61,6 +66,10 @@ class EntryList(TriageList):
         if "triage" in context and context["triage"]["form"].sees_payloads:
             context["triage"]["asking"] = asking
         return answer
+
+    def tab_counts(self, request: HttpRequest, changelist: Any) -> dict[str, int | str]:
+        """Return the number of dead letters behind each tab."""
+        return resolution_counts(self.behind_tabs(request, changelist))
 
     @display(description=lazy("error"))
     def error(self, row: DeadLetterEntry) -> Any:

@@ -97,10 +97,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     def tab_counts(self, request: HttpRequest, changelist: Any) -> dict[str, int]:
         """Return the number of groups behind each tab."""
-        rows, _ = self.get_search_results(request, changelist.root_queryset, changelist.query)
-        for spec in changelist.filter_specs[1:]:
-            rows = spec.queryset(request, rows)
-        return status_counts(rows)
+        return status_counts(self.behind_tabs(request, changelist))
 
     @display(description=lazy("failure"))
     def failure(self, row: FailureGroup) -> Any:

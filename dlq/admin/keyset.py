@@ -32,7 +32,7 @@ class KeysetChangeList(BoundedChangeList):
 
     too_many = False
     next_page = previous_page = ""
-    tab_counts: Mapping[str, int] = MappingProxyType({})
+    tab_counts: Mapping[str, int | str] = MappingProxyType({})
 
     @property
     def tabs(self) -> list[Any]:

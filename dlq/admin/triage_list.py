@@ -1,6 +1,6 @@
 """Common parts of triage lists: filters in a form, keyset pages, saved views, shortcuts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import urlencode
@@ -212,9 +212,17 @@ class TriageList(SavedViews):
             "links": self.links(request, changelist),
         }
 
-    def tab_counts(self, request: HttpRequest, changelist: Any) -> dict[str, int]:
+    def tab_counts(self, request: HttpRequest, changelist: Any) -> Mapping[str, int | str]:
         """Return the number of rows behind each tab by its word; none if it is not known."""
         return {}
+
+    def behind_tabs(self, request: HttpRequest, changelist: Any) -> QuerySet[Any]:
+        """Return the rows of all tabs: those of the search and of every other filter."""
+        found = self.get_search_results(request, changelist.root_queryset, changelist.query)
+        rows: QuerySet[Any] = found[0]
+        for spec in changelist.filter_specs[1:]:
+            rows = spec.queryset(request, rows)
+        return rows
 
     def links(self, request: HttpRequest, changelist: Any) -> list[tuple[str, str, str]]:
         """Return the links for the whole list: (title, icon, URL)."""

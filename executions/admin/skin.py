@@ -91,7 +91,13 @@ _FONTS = (
     if UNFOLD
     else ["executions/icons/icons.css"]
 )
-_STYLES = [*([] if UNFOLD else [*_FONTS, "executions/plain.css"]), "executions/valkyr.css"]
+# Values, those of Django's own admin, components, and what only the admin has; in this order.
+_STYLES = [
+    "executions/tokens.css",
+    *([] if UNFOLD else [*_FONTS, "executions/plain.css"]),
+    "executions/components.css",
+    "executions/valkyr.css",
+]
 # For pages that are not the admin's.
 FONTS = forms.Media(css={"all": _FONTS})
 MEDIA = forms.Media(

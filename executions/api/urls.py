@@ -8,6 +8,7 @@ from executions.api import (
     bulk,
     credential_uses,
     credentials,
+    evaluating,
     events,
     executions,
     health,
@@ -85,6 +86,11 @@ urlpatterns: list[URLPattern] = [
         f"{WORKFLOW}/validate",
         workflow_versions.ValidateWorkflow.as_view(),
         name="valkyr-workflow-validate",
+    ),
+    path(
+        f"{WORKFLOW}/evaluate",
+        evaluating.EvaluateTemplate.as_view(),
+        name="valkyr-workflow-evaluate",
     ),
     path(
         f"{WORKFLOW}/publish",

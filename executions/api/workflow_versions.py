@@ -87,7 +87,10 @@ class PublishWorkflow(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Publish a new immutable version of the draft; 409 if only `ui` changed."""
+        """Publish a new immutable version of the draft; 409 if only `ui` changed.
+
+        With `version`, publish an earlier version again. The draft stays as it is.
+        """
         version, _ = self.perform(PUBLISH, workflows().defer("definition"), id, Publication)
         location = addresses.api("workflow-version", id, version.number)
         told = {

@@ -25,6 +25,7 @@ from executions.api.fields import (
     Json,
     JsonObject,
     Text,
+    Whole,
 )
 from executions.api.paging import ListQuery, PageQuery, narrowed, page
 from executions.definition.graph.trial import without_values
@@ -177,9 +178,16 @@ class ValidationResult(CamelCaseSerializer):
 
 
 class Publication(Body):
-    """The kind of version to publish."""
+    """What to publish."""
 
     kind = serializers.ChoiceField(VersionKind.choices, required=False, default="published")
+    version = Whole(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text="An earlier published version to publish again, in place of the draft.",
+    )
 
 
 class Published(CamelCaseSerializer):

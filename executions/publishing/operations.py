@@ -18,7 +18,9 @@ from executions.triggers.start import start_execution
 
 
 def _publish(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowVersion:
-    return versioning.publish(pk, actor=actor, kind=data.get("kind", VersionKind.PUBLISHED))
+    """Publish the draft; with `version`, an earlier published version again."""
+    kind = data.get("kind", VersionKind.PUBLISHED)
+    return versioning.publish(pk, actor=actor, kind=kind, again=data.get("version"))
 
 
 def _archive(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:

@@ -128,18 +128,21 @@ def publish(
     *,
     actor: Actor,
     kind: str = VersionKind.PUBLISHED,
+    again: int | None = None,
 ) -> WorkflowVersion:
     """Make an immutable version of the draft, fully resolved.
 
     A published version becomes the latest and its triggers take effect; a test version does
-    neither. Raises NotFound, InvalidDefinition with all problems, Unchanged, and FromCode if a user
-    publishes a workflow from code.
+    neither. With `again`, the number of an earlier published version, publish that one's source
+    anew and leave the draft as it is. Raises NotFound, InvalidDefinition with all problems,
+    Unchanged, and FromCode if a user publishes a workflow from code.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id, None)
         if kind == VersionKind.PUBLISHED:
             _refuse_from_code(workflow, {"version": None})
-        version = _version(workflow, workflow.definition, kind, actor)
+        source = workflow.definition if again is None else _published_source(workflow, again)
+        version = _version(workflow, source, kind, actor)
         if kind == VersionKind.PUBLISHED:
             _refuse_unchanged(workflow, version)
         version.save(force_insert=True)
@@ -147,7 +150,10 @@ def publish(
             workflow.latest_version = version
             workflow.save(update_fields=["latest_version"])
             sync(workflow, version)
-        about = {"version": version.number, "kind": str(kind), "checksum": version.checksum}
+        about: dict[str, Any] = {"version": version.number, "kind": str(kind)}
+        about["checksum"] = version.checksum
+        if again is not None:
+            about["again"] = again
         _audit(actor, "workflow.publish", workflow, details=about)
     return version
 
@@ -224,6 +230,15 @@ def _version(workflow: Workflow, source: Any, kind: str, actor: Actor) -> Workfl
         published_by_id=actor.user_id,
         created_at=database_now(),
     )
+
+
+def _published_source(workflow: Workflow, number: int) -> Any:
+    """Return the source of a published version; raises NotFound."""
+    rows = workflow.versions.filter(number=number, kind=VersionKind.PUBLISHED)
+    source = rows.values_list("source", flat=True).first()
+    if source is None:
+        raise NotFound(f"Workflow {workflow.name!r} has no published version {number}.")
+    return source
 
 
 def _sound(definition: Any, workflow: Workflow) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The empty page of the studio, whose attributes hold the user's data and the addresses."""
 
+import json
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from django.shortcuts import render
 from executions import addresses
 from executions.access import Action, Forbidden, Powers, obtain, powers_on, workspaces_of
 from executions.api.page_headers import View, csrf_header, own_page
+from executions.credentials import KINDS
 from executions.errors import NotFound
 from executions.models import Workflow
 from executions.states import Permission
@@ -55,6 +57,8 @@ def workflow(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
     facts = _facts(found, may)
     if found.origin:
         facts["can-take-over"] = powers_on(request.user, found.workspace_id).allows(Action.AUTHOR)
+    elif powers_on(request.user, found.workspace_id).allows(Permission.CONFIGURE):
+        facts |= {"can-configure": True, "credential-types": json.dumps(_credential_types())}
     return _frame(request, found.name, facts)
 
 
@@ -67,11 +71,29 @@ def _facts(found: Workflow, may: Powers) -> dict[str, Any]:
         "can-edit": edits,
         "can-publish": edits,
         "can-take-over": False,
+        "can-configure": False,
+        "credential-types": "[]",
         "can-run": may.allows(Action.TRIGGER),
         "can-operate": may.allows(Action.OPERATE),
         "can-see-payloads": may.allows(Permission.VIEW_PAYLOADS),
         "workflow-page": addresses.admin_or_none("executions_workflow_change", found.pk),
     }
+
+
+def _credential_types() -> list[dict[str, Any]]:
+    """Return what a form for a new credential asks for, by type; never a value."""
+    return [
+        {
+            "name": kind.name,
+            "title": kind.title,
+            "fields": [*kind.fields],
+            "optional": [*kind.optional],
+            "known": sorted(kind.known),
+            # Without a host of its own, the form asks for the hosts that it may go to.
+            "suggestsHosts": bool(kind.hosts or kind.address),
+        }
+        for kind in KINDS.values()
+    ]
 
 
 def _frame(request: HttpRequest, title: str, facts: dict[str, Any]) -> HttpResponse:

@@ -21,7 +21,7 @@ from django.db import connections
 from runners.isolation import protocol
 from runners.isolation.protocol import PACKET, SegmentOrder, SegmentReport, packed
 from runners.pipeline import receive
-from runners.process import activity
+from runners.process import activity, last_words
 from runners.process.identity import isolate
 from runners.process.memory_limit import ISOLATED, limit_memory
 from runners.process.out_of_memory import LEAST
@@ -46,10 +46,14 @@ def main(order: SegmentOrder, server: int, worker: socket.socket, link: socket.s
         _confine(order, server)
         activity.be_watched()
         while True:
-            receive.run_one_step(
+            kept = receive.run_one_step(
                 order.execution_id, order.version_id, order.segment, links=order.links
             )
             activity.rests()
+            if not kept:
+                # An idle process may end before the lease does, as if its step had ended it.
+                last_words.leave(os.getpid())
+                break
             connections.close_all()  # nothing of one step remains for the next
             # Lack of memory is judged by the process's peak, so the peak must belong to one step.
             if _peak() - born >= LEAST or (following := _next(link)) is None:

@@ -210,14 +210,17 @@ def _may_stay(state: SegmentState, until: float) -> bool:
 
 def run_one_step(
     execution_id: UUID, version_id: UUID, segment: str, *, links: tuple[str, ...] = ()
-) -> None:
-    """Run a segment's current step only; everything after it is sent to workers."""
+) -> bool:
+    """Run a segment's current step only; everything after it is sent to workers.
+
+    Return False if its lease was lost: the row may name this process as the holder for a while.
+    """
     taken = claim_segment(execution_id, version_id, Segment(segment, "", ""), links=links)
     if taken is None:
-        return
+        return True
     state, work = taken
     if work is None:
-        return
+        return True
     state.hands_over = True
     try:
         _perform_and_record(state, work, until=0)
@@ -226,6 +229,8 @@ def run_one_step(
         hand_back(state, work)
     except LeaseLost:
         log.info("the run of segment %s of %s was taken over", segment, execution_id)
+        return False
+    return True
 
 
 def hand_back(state: SegmentState, work: Work | None) -> None:

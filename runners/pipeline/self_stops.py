@@ -56,7 +56,8 @@ class LeaseGuard:
         if not self._armed:
             return
         lease, now, latest = config().lease, time.monotonic(), LeaseStage.HELD
-        for run in self._active():
+        runs = self._active()
+        for run in runs:
             due = lease_guard.stage(now - run.renewed, lease)
             if run.unwanted:  # already notified
                 continue
@@ -67,17 +68,20 @@ class LeaseGuard:
             if due is LeaseStage.INTERRUPT and run.in_main_thread and not run.interrupted:
                 run.interrupted = True
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
-        self._prepare_word(latest)
+        if runs:
+            self._prepare_word(latest)
 
     def _prepare_word(self, latest: LeaseStage) -> None:
         """Write the excuse file in advance, and remove it after the leases are renewed.
 
-        A process that must end has no time to wait for a slow disk or a busy machine.
+        A process that must end has no time to wait for a slow disk or a busy machine. The file of a
+        process whose steps were stopped remains until it runs another: the process may end in any
+        way before the database releases the run that it still seems to hold.
         """
-        if latest >= LeaseStage.INTERRUPT and not _Others.here:
-            self._word.leave()
-        elif latest is LeaseStage.HELD:
+        if latest is LeaseStage.HELD:
             self._word.take_back()
+        elif not _Others.here:
+            self._word.leave()
 
     def _end(self, run: ActiveRun, age: float) -> None:
         """End this process, and record that its steps did not cause it."""

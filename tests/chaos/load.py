@@ -58,12 +58,15 @@ class Starter:
             self.accepted.remove(one)
 
     def _go(self) -> None:
-        number = 0
+        number, pause = 0, 1 / self._settings.rate
+        due = time.monotonic() + pause
         try:
-            while not self._over.wait(1 / self._settings.rate):
+            while not self._over.wait(max(0.0, due - time.monotonic())):
                 if self._unfinished() < self._settings.most:
                     self._start(f"{self._seed}:{number}")
                     number += 1
+                # Starts that a fault has delayed by more than a second are not made up for.
+                due = max(due + pause, time.monotonic() - 1.0)
         finally:
             connection.close()
 

@@ -176,6 +176,7 @@ def _author(day: Recorder) -> None:
     ask("listWorkflows")
     ask("validateWorkflow", {}, id=pk)
     ask("validateDefinition", {"definition": DEFINITION})
+    ask("evaluateTemplate", {"template": "{{ input.n + 2 }}", "scope": {"input": {"n": 40}}}, id=pk)
     ask("updateWorkflow", {"name": made["name"], "definition": DEFINITION}, id=pk)
     ask("patchWorkflow", {"description": "Orders of the shop."}, id=pk)
     ask("publishWorkflow", {"kind": "published"}, id=pk)

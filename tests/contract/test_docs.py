@@ -20,7 +20,7 @@ OPERATIONS = {
     "getWorkflowExecutionTimeline", "listRuns", "getRun", "quarantineRun", "listDeadLetterQueue",
     "getDeadLetterEntry", "requeueDeadLetterEntry", "discardDeadLetterEntry", "listModuleTypes",
     "getWorkflowSchema", "startExecution", "getQueueItem", "testWorkflow", "validateDefinition",
-    "getLastResults", "listWorkflowTemplates",
+    "getLastResults", "listWorkflowTemplates", "evaluateTemplate",
 }  # fmt: skip
 
 

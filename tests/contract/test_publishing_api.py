@@ -420,3 +420,35 @@ def test_a_workflow_from_code_is_taken_over_by_who_may_write_workflows(
     assert copy["definition"] == GREETING | {"name": "By hand"}
     assert (again.status_code, again.json()["code"]) == (409, "workflow_not_from_code")
     assert unknown.status_code == 422
+
+
+def test_an_earlier_version_is_published_again_and_the_draft_stays(author: APIClient) -> None:
+    at = draft(author, GREETING)
+    changed = GREETING | {"tasks": [*GREETING["tasks"], {"id": "more", "use": "flow.noop"}]}
+    assert author.post(f"{at}/publish").json()["version"] == 1
+    assert author.patch(at, {"definition": changed}, format="json").status_code == 200
+    assert author.post(f"{at}/publish").json()["version"] == 2
+
+    answer = author.post(f"{at}/publish", {"version": 1}, format="json")
+
+    assert answer.status_code == 201
+    assert answer.json()["version"] == 3
+    found = author.get(at).json()
+    assert (found["latestVersion"], found["definition"]) == (3, changed)
+    assert author.get(f"{at}/versions/3").json()["source"] == GREETING
+    row = Activity.objects.filter(action="workflow.publish").order_by("-id").first()
+    assert row is not None
+    assert (row.details["version"], row.details["again"]) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("version", "status"), [(1, 409), (2, 404), (7, 404), (0, 422), ("1", 422)]
+)
+def test_a_version_is_published_again_only_if_it_was_published_and_differs(
+    author: APIClient, version: Any, status: int
+) -> None:
+    at = draft(author, GREETING)
+    author.post(f"{at}/publish")
+    author.post(f"{at}/publish", {"kind": "test"}, format="json")
+
+    assert author.post(f"{at}/publish", {"version": version}, format="json").status_code == status

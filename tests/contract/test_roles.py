@@ -37,6 +37,9 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "change workflow": ("patch", "/v1/Workflow/{w}", {"enabled": True}, (200, 403, 404, 404)),
     "replace": ("put", "/v1/Workflow/{w}", {"name": "n", "definition": {}}, (200, 403, 404, 404)),
     "validate": ("post", "/v1/Workflow/{w}/validate", {}, (200, 403, 404, 404)),
+    "evaluate": (
+        "post", "/v1/Workflow/{w}/evaluate", {"template": "{{ 1 }}"}, (200, 403, 404, 404),
+    ),
     "publish": ("post", "/v1/Workflow/{w}/publish", {}, (409, 403, 404, 404)),
     "validate anything": (
         "post", "/v1/Workflow/validate", {"definition": {}, "workspaceId": "{ws}"},

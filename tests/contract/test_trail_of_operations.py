@@ -395,6 +395,7 @@ OUTSIDE = {
 NOT_RECORDED = {
     "previewRedrive": "changes nothing",
     "validateWorkflow": "changes nothing",
+    "evaluateTemplate": "changes nothing",
     "validateDefinition": "changes nothing",
     "createTrigger": "always refused",
     "deleteTrigger": "always refused",

@@ -1,5 +1,6 @@
 """The studio's pages without a browser: access, attributes, and security headers."""
 
+import json
 from html.parser import HTMLParser
 from typing import Any
 
@@ -148,9 +149,23 @@ def test_a_page_says_where_things_are_and_nothing_of_the_workflow_itself(
         "workflow-page": f"/admin/executions/workflow/{workflow.pk}/change/",
         "origin": "",
         "can-take-over": "false",
+        "can-configure": "false",
+        "credential-types": "[]",
     }
     assert "tasks" not in answer.content.decode()
     assert answer.cookies["csrftoken"].value
+
+
+def test_who_may_make_credentials_is_told_what_each_type_asks_for(
+    django_user_model: Any, workflow: Workflow
+) -> None:
+    told = Page(signed_in(django_user_model, workflow, "ADMIN").get(editor(workflow))).facts
+
+    assert told["can-configure"] == "true"
+    types = {one["name"]: one for one in json.loads(told["credential-types"])}
+    assert types["basic"]["fields"] == ["username", "password"]
+    assert types["basic"]["known"] == ["username"]
+    assert (types["bearer"]["suggestsHosts"], types["smtp"]["suggestsHosts"]) == (False, True)
 
 
 @pytest.mark.parametrize("role", ["", "USER", "SYSTEM"])

@@ -123,6 +123,34 @@ def test_a_count_says_where_it_stopped(
     assert b"Select all 4+ that match" in op.get(LETTERS).content
 
 
+def test_tabs_show_how_many_dead_letters_are_behind_them(
+    op: Client, letter: Callable[..., DeadLetterEntry], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dlq.admin.entry_filters.PAGED", 4)
+    for resolution in ("PENDING", "PENDING", "REQUEUED", "SKIPPED"):
+        ended = None if resolution == "PENDING" else timezone.now()
+        letter(resolution=resolution, resolved_at=ended)
+    letter(exception="Odd")
+
+    tabs = _list(op).tabs
+    narrowed = _list(op, exception="Odd", resolution="fixed").tabs
+
+    assert [tab["count"] for tab in tabs] == [3, 1, 0, 1, 0, "4+"]
+    assert [tab["count"] for tab in narrowed] == [1, 0, 0, 0, 0, 1]
+
+
+def test_dead_letters_that_take_too_long_to_count_have_tabs_without_counts(
+    op: Client, letter: Callable[..., DeadLetterEntry], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded_list, "count", lambda *_: None)
+    letter()
+
+    answer = op.get(LETTERS)
+
+    assert {tab["count"] for tab in answer.context["cl"].tabs} == {None}
+    assert b"vk-tab-count" not in answer.content
+
+
 @pytest.mark.parametrize(
     ("query", "column", "value"),
     [

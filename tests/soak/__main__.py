@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psutil
+
 from tests.chaos.stage import Stage
 
 if TYPE_CHECKING:
@@ -21,9 +23,9 @@ DESCRIPTION = """Run a whole stack under steady load, with schedules, waits, fai
 redrives, viewers and retention, and tell what grows. The exit code is 1 where memory, descriptors,
 tables or latency grow by more than 1 % an hour and by more than their noise, or where an
 execution was lost."""
-# Seconds: between two readings, and in which the machine shows what it can do.
-EVERY, MEASURED = 5.0, 30.0
-SHARE = 0.6
+# Seconds: between two readings; before the machine's load is measured, and for how long it is.
+EVERY, BEFORE, MEASURED = 5.0, 10.0, 30.0
+SHARE = 0.6  # of the machine's processors
 SHOWN = ("web: memory, MB", "default-1: memory, MB", "chain: median, s")
 
 
@@ -31,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     """Soak; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=DESCRIPTION)
     parser.add_argument("--minutes", type=float, default=60.0, help="how long (60)")
-    parser.add_argument("--rate", type=float, help="starts a second; else 60 %% of what it can do")
+    parser.add_argument("--rate", type=float, help="starts a second; else what loads 60 %% of it")
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     parser.add_argument("--broker", choices=("redis", "rabbitmq"), default="redis")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all readings there")
@@ -58,29 +60,42 @@ def _soaked(stage: Stage, given: Any) -> int:
         processes |= {"web": world.web.pid}
         readings = Readings(processes, world.workflows["chain"].pk)
         chores.start()
+        _busy()
         _read(readings, given.minutes * 60)
+        busy = _busy()
         chores.stop()
         world.load.stop()
         world.wait_all_ended(150)
         world.watch.stop()
-        return _told(world, chores, readings, given, rate)
+        return _told(world, chores, readings, given, rate, busy)
     finally:
         world.stop()
 
 
 def _capacity(world: "World") -> float:
-    """Executions of the load's shapes that end in a second where nothing else is done."""
-    from executions.models import WorkflowExecution
+    """Executions a second that would load the machine's processors wholly.
 
+    They are proportional to the starts: so many a second as one thread can start, divided by the
+    share of the processors that was busy.
+    """
     _begin(world, 1_000.0)
-    began = time.monotonic()
+    world.pause(BEFORE)
+    _busy()
+    already, began = len(world.load.accepted), time.monotonic()
     world.pause(MEASURED)
-    ended = WorkflowExecution.objects.filter(pk__in=world.load.ids(), state="SUCCESS").count()
-    found = ended / (time.monotonic() - began)
+    busy = _busy()
+    starts = (len(world.load.accepted) - already) / (time.monotonic() - began)
+    say(f"{starts:.1f} starts a second load {100 * busy:.0f} % of the machine")
     world.load.stop()
     world.wait_all_ended(150)
     world.watch.stop()
-    return found
+    return starts / busy
+
+
+def _busy() -> float:
+    """Return the share of the processors that was busy since the last call, `nice` left out."""
+    times = psutil.cpu_times_percent()
+    return float(times.user + times.system + times.irq + times.softirq) / 100
 
 
 def _begin(world: "World", rate: float) -> None:
@@ -102,7 +117,9 @@ def _read(readings: "Readings", seconds: float) -> None:
         time.sleep(EVERY)
 
 
-def _told(world: "World", chores: "Chores", readings: "Readings", given: Any, rate: float) -> int:
+def _told(
+    world: "World", chores: "Chores", readings: "Readings", given: Any, rate: float, busy: float
+) -> int:
     from tests.chaos import ledger
     from tests.soak.trends import trend
 
@@ -118,8 +135,10 @@ def _told(world: "World", chores: "Chores", readings: "Readings", given: Any, ra
     kept = [pk for pk in world.load.ids() if pk not in chores.aged]
     audited = ledger.read(kept, [pk for pk in world.ids() if pk not in chores.aged], ())
     problems = [*audited.problems, *chores.failed]
+    starts = len(world.load.accepted) / given.minutes / 60
     print(
-        f"{given.minutes:g} minutes at {rate:.1f} starts a second (seed {given.seed}): "
+        f"{given.minutes:g} minutes at {starts:.1f} starts a second of {rate:.1f}, processors "
+        f"{100 * busy:.0f} % busy (seed {given.seed}): "
         f"{len(world.load.accepted):,} executions, {chores.redriven} steps requeued, "
         f"{len(chores.aged):,} past their retention, {chores.watched} viewers; "
         f"{len(problems)} problems; growing: {', '.join(growing) or 'nothing'}"

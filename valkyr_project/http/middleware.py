@@ -58,7 +58,7 @@ class NoRendering:
 
 # Unfold's theme colours and htmx's indicator styles; a test compares them with what is served.
 STYLE_HASHES = [
-    "'sha256-CftXQ/6rIQ3AMOrJUsQzoK+KGLgk4scJJlfXyvE/1mQ='",
+    "'sha256-/RlfhfmWDOKNHg+Yx1JTcIFQJwhzMrXANWAxbKknRAw='",
     "'sha256-bsV5JivYxvGywDAZ22EZJKBFip65Ng9xoJVLbBg7bdo='",
 ]
 ADMIN_POLICY: dict[str, list[str]] = {

@@ -1,7 +1,6 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import "@xyflow/react/dist/style.css";
-import "./styles/tokens.css";
 import "./styles/app.css";
 import "./styles/controls.css";
 import { Home } from "./home/Home";

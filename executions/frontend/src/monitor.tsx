@@ -1,6 +1,5 @@
 import { createRoot } from "react-dom/client";
 import "@xyflow/react/dist/style.css";
-import "./styles/tokens.css";
 import "./styles/controls.css";
 import { Monitor } from "./monitor/Monitor";
 import { pagesOf } from "./monitor/pages";

@@ -7,6 +7,7 @@ import { find, known, nameOf } from "../src/expressions/names";
 import { follow, readPath, writePath } from "../src/expressions/path";
 import { holdsTemplate, preview } from "../src/expressions/preview";
 import { namesFor, type Surroundings } from "../src/expressions/scope";
+import { pathsIn, scopeFor } from "../src/expressions/scopeFor";
 import { readable } from "../src/expressions/upstream";
 
 /** The text without its `|`, and where that stood. */
@@ -239,4 +240,64 @@ it("a value that was too large to be told has no parts and no preview", () => {
   const names = [nameOf("input", "the payload", { $truncated: "It is long.", runId: "x" })];
   expect(complete("{{ input.", 9, names)).toBeNull();
   expect(preview("{{ input }}", names)).toBeUndefined();
+});
+
+describe("the data that a template reads", () => {
+  const result = (step: string, value: unknown) => ({
+    step,
+    about: "",
+    children: () => [
+      nameOf("output", "", value as never),
+      { step: "outcome", about: "", value: value === undefined ? undefined : "success" },
+    ],
+  });
+  const names = [
+    nameOf("input", "", { n: 40, list: [1, 2] }),
+    { step: "vars", about: "", children: () => [nameOf("carrier", "", "post")] },
+    {
+      step: "tasks",
+      about: "",
+      children: () => [result("a", { rows: [1] }), result("b-c", 2), result("later", undefined)],
+    },
+    { step: "item", about: "" },
+    { step: "secrets", about: "", children: () => [nameOf("shop", "", "x")] },
+  ];
+
+  it("is found by its paths, not in texts, filters or arguments", () => {
+    const text =
+      "{{ input.n + tasks[\"b-c\"].output | round(input.list[0]) }} input.x {{ 'vars.y' }}";
+    expect(pathsIn(text, names)).toEqual([
+      ["input", "n"],
+      ["tasks", "b-c", "output"],
+      ["input", "list", 0],
+    ]);
+    expect(pathsIn("{{ f(a).input | map(attribute='input') }}", names)).toEqual([]);
+  });
+
+  it("is that of the names it reads, of tasks those alone", () => {
+    expect(scopeFor("{{ input.n * 2 }}", names)).toEqual({ input: { n: 40, list: [1, 2] } });
+    expect(scopeFor("{{ vars.carrier | upper }}", names)).toEqual({ vars: { carrier: "post" } });
+    expect(scopeFor("{{ tasks.a.output.rows | sum }}", names)).toEqual({
+      tasks: {
+        a: { output: { rows: [1] }, outcome: "success", error: null, history: [] },
+      },
+    });
+    expect(scopeFor("{{ 1 + 1 }}", names)).toEqual({});
+  });
+
+  it("is not there for a task that did not run, an item, or a secret", () => {
+    for (const text of [
+      "tasks.later.output",
+      "item.name | upper",
+      "input.n + item",
+      "secrets.shop",
+    ])
+      expect(scopeFor(`{{ ${text} }}`, names)).toBeNull();
+  });
+
+  it("is there for a key that the value does not have: evaluating says so", () => {
+    expect(scopeFor("{{ input.nope | upper }}", names)).toEqual({
+      input: { n: 40, list: [1, 2] },
+    });
+  });
 });

@@ -72,7 +72,7 @@
       "aria-controls": "vk-palette-list", "aria-autocomplete": "list",
     })) input.setAttribute(name, value);
     list.setAttribute("aria-label", words.title);
-    const dialog = make("dialog", { className: "vk-palette" }, input, list, note);
+    const dialog = make("dialog", { className: "vk-dialog vk-palette" }, input, list, note);
     dialog.setAttribute("aria-label", words.title);
     document.body.append(dialog);
     input.addEventListener("input", () => {

@@ -85,3 +85,46 @@ def test_an_output_is_looked_at_and_pinned_for_test_runs(ran: Any) -> None:
     expect(panel.get_by_text("Test runs use the pinned output.")).to_be_visible()
     panel.get_by_role("button", name="Unpin").click()
     expect(panel.get_by_role("button", name="Pin an output…")).to_be_visible()
+
+
+def test_filters_are_previewed_as_the_engine_evaluates_them(ran: Any) -> None:
+    panel = details(ran)
+    text = field(ran, "with/value").get_by_role("combobox", name="Value", exact=True)
+    text.fill("{{ (tasks.first.output + 2) | string | center(6) | replace(' ', '*') }}")
+    expect(panel.get_by_text("Last run: **42**")).to_be_visible()
+    text.fill("{{ input.list | map(attribute='id') | list }}")
+    expect(panel.get_by_text("Last run: [7]")).to_be_visible()
+    picture(ran, "studio-preview")
+    text.fill("{{ input.list | map(attribute='id') | uper }}")
+    expect(
+        panel.get_by_text('No value for the last run: there is no filter "uper"')
+    ).to_be_visible()
+    text.fill("{{ input.nope | upper }}")
+    expect(panel.get_by_text('the value has no key "nope"; it has "n", "list"')).to_be_visible()
+    picture(ran, "studio-preview-error")
+    assert findings(ran, ".inspector") == []
+
+
+def test_a_pinned_output_is_what_the_preview_reads(ran: Any) -> None:
+    panel = select(ran, "second")
+    panel.get_by_role("tab", name="Output").click()
+    panel.get_by_role("button", name="Pin an output…").click()
+    dialog = ran.get_by_role("dialog", name="Pinned output of second")
+    dialog.get_by_role("textbox", name="Output as JSON").fill("100")
+    dialog.get_by_role("button", name="Pin", exact=True).click()
+    select(ran, "sum")
+    text = field(ran, "with/value").get_by_role("combobox", name="Value", exact=True)
+    text.fill("{{ tasks.first.output + tasks.second.output }}")
+    expect(panel.get_by_text("Last run: 140")).to_be_visible()
+
+
+def test_what_did_not_run_has_no_preview(studio: Any, workflow: Any) -> None:
+    page = studio(workflow("numbers", **on.THREE))
+    select(page, "sum")
+    text = field(page, "with/value").get_by_role("combobox", name="Value", exact=True)
+    with page.expect_response("**/evaluate") as asked:
+        text.fill("{{ 6 * 7 }}")
+    assert asked.value.json()["value"] == 42
+    expect(details(page).get_by_text("Preview: 42")).to_be_visible()
+    text.fill("{{ tasks.first.output + 1 }}")
+    expect(details(page).locator(".last-value")).to_have_count(0)

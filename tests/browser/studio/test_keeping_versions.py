@@ -152,3 +152,56 @@ def test_a_version_can_be_kept_as_a_file(studio: Any, published: Any) -> None:
         dialog.get_by_role("button", name="Download as YAML").click()
     assert download.value.suggested_filename == "order-version-1.yaml"
     assert "limit: 1" in download.value.path().read_text()
+
+
+def published_banner(page: Any) -> Any:
+    return page.get_by_role("status").filter(has=page.get_by_role("button", name="Hide this note"))
+
+
+def publish_draft(page: Any) -> None:
+    page.get_by_role("button", name="Publish…").click()
+    dialog = page.get_by_role("dialog", name="Publish")
+    dialog.get_by_role("button", name="Publish", exact=True).click()
+    expect(dialog.get_by_text("Published version 2")).to_be_visible()
+    dialog.get_by_role("contentinfo").get_by_role("button", name="Close").click()
+
+
+def test_publishing_is_undone_and_the_draft_stays(studio: Any, published: Any) -> None:
+    page = studio(published)
+    draft = Workflow.objects.get(pk=published.pk).definition
+    publish_draft(page)
+    note = published_banner(page)
+    expect(note).to_contain_text("Published version 2")
+    picture(page, "studio-published")
+    note.get_by_role("button", name="Undo publishing").click()
+    expect(note).to_contain_text("Version 1 runs again, as version 3. The draft is unchanged.")
+    found = Workflow.objects.get(pk=published.pk)
+    assert found.latest_version is not None
+    assert found.latest_version.number == 3
+    assert found.latest_version.source["tasks"][0]["with"] == {"values": {"limit": 1}}
+    assert found.definition == draft
+    expect(page.get_by_role("status", name="Draft")).to_contain_text("saved")
+    note.get_by_role("button", name="Hide this note").click()
+    expect(published_banner(page)).to_have_count(0)
+
+
+def test_what_somebody_published_since_is_not_undone(studio: Any, published: Any) -> None:
+    page = studio(published)
+    publish_draft(page)
+    changed = published.definition | {"tasks": [task(9)]}
+    versioning.update_workflow(
+        published.pk, {"definition": changed}, actor=ACTOR, expected_revision=None
+    )
+    versioning.publish(published.pk, actor=ACTOR)
+    note = published_banner(page)
+    note.get_by_role("button", name="Undo publishing").click()
+    expect(note.get_by_role("alert")).to_contain_text("Version 3 was published since.")
+    assert WorkflowVersion.objects.filter(workflow=published).count() == 3
+
+
+def test_a_first_version_has_nothing_to_go_back_to(studio: Any, workflow: Any) -> None:
+    page = studio(workflow(tasks=[task(1)]))
+    page.get_by_role("button", name="Publish…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Publish", exact=True).click()
+    expect(published_banner(page)).to_contain_text("Published version 1")
+    expect(published_banner(page).get_by_role("button", name="Undo publishing")).to_have_count(0)

@@ -1,5 +1,5 @@
 /** The operations on workflows and their versions. */
-import type { Definition } from "../document/types";
+import type { Definition, Json, JsonObject } from "../document/types";
 import { type Answer, ask } from "./client";
 import type {
   ModuleType,
@@ -51,8 +51,37 @@ export const validate = async (
   (await ask<Validation>(at(id, "/validate"), { method: "POST", json: { definition }, signal }))
     .data;
 
-export const publish = async (id: string): Promise<Published> =>
-  (await ask<Published>(at(id, "/publish"), { method: "POST", json: {} })).data;
+/** A template's value, or why it has none. */
+export interface Evaluated {
+  value: Json;
+  /** The value is the beginning of a longer text. */
+  truncated: boolean;
+  error: string | null;
+}
+
+/** Evaluate a template on these data as a step would. */
+export const evaluate = async (
+  id: string,
+  template: string,
+  scope: JsonObject,
+  signal: AbortSignal,
+): Promise<Evaluated> =>
+  (
+    await ask<Evaluated>(at(id, "/evaluate"), {
+      method: "POST",
+      json: { template, scope },
+      signal,
+    })
+  ).data;
+
+/** Publish the draft; with a number, that earlier version again. */
+export const publish = async (id: string, again?: number): Promise<Published> =>
+  (
+    await ask<Published>(at(id, "/publish"), {
+      method: "POST",
+      json: again === undefined ? {} : { version: again },
+    })
+  ).data;
 
 /** The versions, newest first; `next` is the address of a later page, from `nextPage`. */
 export const listVersions = (id: string, next?: string): Promise<Answer<VersionSummary[]>> =>

@@ -6,10 +6,13 @@ import { useDocument, useStudio } from "../store/studio";
 import { t } from "../words/t";
 import { useClipboard } from "./clipboard";
 import { mayLink, onConnect, onConnectEnd, onReconnect } from "./connecting";
+import { dragBegan, dragged } from "./dropping";
 import { EmptyCanvas } from "./EmptyCanvas";
 import type { CanvasNode } from "./graph";
+import { NodeBar } from "./NodeBar";
 import { NoticeLine } from "./NoticeLine";
 import { Plane } from "./Plane";
+import { usePointed } from "./pointed";
 import { SelectionBar } from "./SelectionBar";
 import { SizeWarning } from "./SizeWarning";
 import { Toolbar } from "./Toolbar";
@@ -36,8 +39,10 @@ function Graph() {
   const empty = useDocument().tasks.length === 0;
   useClipboard();
   useRevealing();
+  const { pointed, listeners } = usePointed();
   return (
     <section
+      {...listeners}
       className="canvas"
       aria-label={t("canvas.canvas")}
       tabIndex={-1}
@@ -54,6 +59,8 @@ function Graph() {
         onConnectEnd={onConnectEnd}
         onReconnect={onReconnect}
         isValidConnection={mayLink}
+        onNodeDragStart={dragBegan}
+        onNodeDrag={dragged}
         onNodeDoubleClick={openDetails}
         nodesConnectable={canEdit}
         edgesReconnectable={canEdit}
@@ -71,6 +78,7 @@ function Graph() {
         <Toolbar />
         <SelectionBar />
         <SizeWarning count={nodes.length} />
+        {pointed && <NodeBar pointed={pointed} />}
       </Plane>
       {empty && <EmptyCanvas />}
       <NoticeLine />

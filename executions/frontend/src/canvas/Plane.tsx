@@ -22,7 +22,7 @@ const NODES = { task: TaskNode, container: ContainerNode, note: NoteNode };
 const LINES = { line: Line };
 const NO_LINES: CanvasLine[] = [];
 const DEFAULTS: DefaultEdgeOptions = {
-  markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: "var(--edge)" },
+  markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: "var(--vk-edge)" },
 };
 /** Above so many nodes, those out of sight are not drawn: where all may be edited, and not. */
 const MANY = { edited: 1000, looked: 300 };

@@ -7,6 +7,7 @@ import { Chain, Head, State } from "./Card";
 import { toggleFold } from "./folding";
 import type { TaskNode as Shown } from "./graph";
 import { Handles } from "./Handles";
+import { useLanding } from "./landing";
 import { nameOf, unknownUse } from "./names";
 
 /** A task as a card; a folded container says how many tasks it holds. */
@@ -28,7 +29,8 @@ export const TaskNode = memo(function TaskNode({ data, selected }: NodeProps<Sho
 /** A loop or a map with its body; it grows with what stands in it. */
 export const ContainerNode = memo(function ContainerNode({ data, selected }: NodeProps<Shown>) {
   const { task, live } = data;
-  const classes = ["container", selected ? "chosen" : "", live?.colour];
+  const landing = useLanding((state) => state.into === data.path);
+  const classes = ["container", selected ? "chosen" : "", landing ? "landing" : "", live?.colour];
   return (
     <div className={classes.filter(Boolean).join(" ")}>
       <Head data={data} />

@@ -9,11 +9,9 @@ import {
   type Direction,
   type Drawing,
   drawnOutcomes,
-  HEAD,
   notesOf,
   openSize,
   originOf,
-  PAD,
   reach,
   type Size,
 } from "../document/sizes";
@@ -46,8 +44,10 @@ export type CanvasLine = Line<LineData, "line">;
 export interface Moving {
   places: ReadonlyMap<string, Point>;
   sizes: ReadonlyMap<string, Size>;
+  /** Tasks on their way out of their container, which does not grow after them. */
+  away: ReadonlySet<TaskPath>;
 }
-export const STILL: Moving = { places: new Map(), sizes: new Map() };
+export const STILL: Moving = { places: new Map(), sizes: new Map(), away: new Set() };
 
 export interface Scene {
   document: Definition;
@@ -128,7 +128,9 @@ class Painter {
       ? this.inside(task.body as Body, [...at, task.id])
       : cardSize(task, outcomes, drawing.direction);
     this.add(this.taskNode(task, path, at, place, size, outcomes, folded), open ? slot : undefined);
-    return { ...place, ...size };
+    return moving.away.has(path)
+      ? { x: x + origin.x, y: y + origin.y, ...size }
+      : { ...place, ...size };
   }
 
   private inside(body: Body, at: BodyPath): Size {
@@ -174,16 +176,11 @@ class Painter {
   }
 }
 
-/** What every node says of where it is; children cannot leave their container up or left. */
+/** What every node says of where it is. */
 function framed(id: string, place: Point, size: Size, at: BodyPath) {
   const measures = { width: size.w, height: size.h };
   const frame = { id, position: place, ...measures, measured: measures };
-  if (at.length === 0) return frame;
-  const extent: [[number, number], [number, number]] = [
-    [PAD, HEAD + PAD],
-    [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
-  ];
-  return { ...frame, parentId: at.join("."), extent };
+  return at.length === 0 ? frame : { ...frame, parentId: at.join(".") };
 }
 
 /** Whether two drawings of a node look the same. */

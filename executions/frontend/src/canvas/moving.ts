@@ -2,14 +2,18 @@
 import type { NodeChange } from "@xyflow/react";
 import { changeNotes, moveTasks, type Point } from "../document/edits";
 import { bodyAt, bodyOf } from "../document/paths";
-import { originOf, type Size } from "../document/sizes";
+import { HEAD, originOf, PAD, type Size } from "../document/sizes";
 import type { BodyPath, Definition, TaskPath } from "../document/types";
 import { type CanvasNode, type Moving, STILL } from "./graph";
 
 type Change = NodeChange<CanvasNode>;
 
 /** What is under way after these changes; null where nothing of them moves anything. */
-export function underWay(before: Moving, changes: readonly Change[]): Moving | null {
+export function underWay(
+  before: Moving,
+  changes: readonly Change[],
+  away: readonly TaskPath[] = [],
+): Moving | null {
   const places = new Map(before.places);
   const sizes = new Map(before.sizes);
   let moved = false;
@@ -23,7 +27,7 @@ export function underWay(before: Moving, changes: readonly Change[]): Moving | n
       moved = true;
     }
   }
-  return moved ? { places, sizes } : null;
+  return moved ? { places, sizes, away: new Set(away) } : null;
 }
 
 /** Whether a gesture goes on: a drag, or a resize, that has not been let go. */
@@ -64,11 +68,15 @@ function withNote(
   );
 }
 
-/** A place in a container as one on its body's plane. */
+/** A place in a container as one on its body's plane; not on the container's head, nor left of it. */
 function onPlane(document: Definition, body: BodyPath, place: Point): Point {
   const found = body.length > 0 ? bodyAt(document, body) : undefined;
-  const origin = found ? originOf(found) : { x: 0, y: 0 };
-  return { x: Math.round(place.x - origin.x), y: Math.round(place.y - origin.y) };
+  if (!found) return { x: Math.round(place.x), y: Math.round(place.y) };
+  const origin = originOf(found);
+  return {
+    x: Math.round(Math.max(PAD, place.x) - origin.x),
+    y: Math.round(Math.max(HEAD + PAD, place.y) - origin.y),
+  };
 }
 
 export { STILL };

@@ -1,10 +1,14 @@
 import type { EdgeChange, NodeChange } from "@xyflow/react";
 import { useCallback, useMemo, useRef, useState } from "react";
+import type { Point } from "../document/edits";
+import { bodyOf } from "../document/paths";
 import { directionOf } from "../document/sizes";
+import type { TaskPath } from "../document/types";
 import { useLive } from "../live/live";
 import { useDocument, useStudio } from "../store/studio";
 import { chooseLines, chooseNodes } from "./choosing";
 import { countsOf } from "./counts";
+import { landed, moveTo } from "./dropping";
 import { isFolded } from "./folding";
 import {
   type CanvasLine,
@@ -15,7 +19,9 @@ import {
   nodesOf,
   type Scene,
 } from "./graph";
+import { leaving } from "./landing";
 import { goesOn, STILL, settled, underWay } from "./moving";
+import { boxOf } from "./viewport";
 
 export interface Graph {
   nodes: CanvasNode[];
@@ -40,7 +46,7 @@ export function useGraph(): Graph {
   const onNodes = useCallback((changes: NodeChange<CanvasNode>[]) => {
     const { current } = now;
     chooseNodes(changes, current.nodes);
-    const next = underWay(current.moving, changes);
+    const next = underWay(current.moving, changes, leaving());
     if (!next) return;
     current.moving = next;
     const dragged = current.gesture;
@@ -49,9 +55,11 @@ export function useGraph(): Graph {
       setMoving(next);
       return;
     }
+    const landing = landed();
     const { edit } = useStudio.getState();
     const merge = dragged ? undefined : `move:${[...next.places.keys()].join()}`;
-    edit((document) => settled(document, next, current.nodes), merge);
+    if (landing) moveTo(landing.body, landing.tasks, placeOf(landing.tasks[0] ?? "", next));
+    else edit((document) => settled(document, next, current.nodes), merge);
     current.moving = STILL;
     setMoving(STILL);
   }, []);
@@ -60,6 +68,13 @@ export function useGraph(): Graph {
     [],
   );
   return { nodes, lines, onNodes, onLines };
+}
+
+/** Where a dragged task is by now, on the workflow's plane. */
+function placeOf(path: TaskPath, { places }: Moving): Point {
+  const place = places.get(path) ?? { x: 0, y: 0 };
+  const around = boxOf(bodyOf(path).join("."));
+  return around ? { x: around.x + place.x, y: around.y + place.y } : place;
 }
 
 /** What lines depend on: which nodes there are, not where they are dragged to just now. */

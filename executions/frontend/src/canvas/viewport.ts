@@ -1,7 +1,7 @@
 /** What others may ask of the canvas that is on the page; nothing happens where none is. */
 import type { ReactFlowInstance } from "@xyflow/react";
 import type { Point } from "../document/edits";
-import { originOf } from "../document/sizes";
+import { type Box, originOf } from "../document/sizes";
 import type { BodyPath, TaskPath } from "../document/types";
 import type { CanvasLine, CanvasNode } from "./graph";
 
@@ -17,14 +17,25 @@ const MARGIN = 48;
 
 let flow: Flow | null = null;
 
+/** The task that is to be in the middle as soon as it is drawn. */
+let wanted: TaskPath | null = null;
+
 export function setFlow(instance: Flow | null): void {
   flow = instance;
 }
 
+/** Bring a task into the middle, now or when the canvas has drawn it. */
+export function centre(path: TaskPath): void {
+  wanted = path;
+  reveal(path);
+}
+
 const duration = (): number => (matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 220);
 
-/** A long workflow does not fit at a size that can be read: begin at its start instead. */
+/** A long workflow does not fit at a size that can be read: begin at its start instead, or at the
+ * task that is wanted. */
 export function begin(): void {
+  if (wanted !== null && reveal(wanted)) return;
   const page = pageBox();
   if (!flow || !page || flow.getZoom() >= READABLE) return;
   const nodes = flow.getNodes().filter((node) => !node.parentId);
@@ -87,7 +98,8 @@ export function reveal(id: string, readable = false): boolean {
     from.x < page.right - 20 &&
     to.y > page.top + 20 &&
     from.y < page.bottom - 20;
-  if (!seen || (readable && flow.getZoom() < FAR)) {
+  if (!seen || wanted === id || (readable && flow.getZoom() < FAR)) {
+    wanted = null;
     const zoom = Math.max(flow.getZoom(), 0.6);
     void flow.setCenter(x + width / 2, y + height / 2, { zoom, duration: duration() });
   }
@@ -133,6 +145,24 @@ export function bodyUnder(screen: Point): { body: BodyPath; at: Point } {
     },
   };
 }
+
+/** Where a task is drawn, on the workflow's plane. */
+export function boxOf(path: TaskPath): Box | undefined {
+  const found = flow?.getInternalNode(path);
+  if (!found) return undefined;
+  const { x, y } = found.internals.positionAbsolute;
+  return { x, y, w: found.width ?? 0, h: found.height ?? 0 };
+}
+
+/** The opened containers with where they are drawn, inner ones first. */
+export const containers = (): [TaskPath, Box][] =>
+  (flow?.getNodes() ?? [])
+    .filter((node) => node.type === "container")
+    .flatMap((node): [TaskPath, Box][] => {
+      const box = boxOf(node.id);
+      return box ? [[node.id, box]] : [];
+    })
+    .sort(([one], [other]) => depth(other) - depth(one));
 
 const depth = (path: TaskPath): number => path.split(".").length;
 

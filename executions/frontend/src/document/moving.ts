@@ -1,6 +1,7 @@
 /** Tasks into and out of containers. Pure. */
 import { t } from "../words/t";
-import { addTask, removeTasks } from "./edits";
+import { type Clip, copied, pasted } from "./copying";
+import { addTask, type Point, removeTasks } from "./edits";
 import { bodyAt, bodyOf, everyTask, pathOf, taskAt } from "./paths";
 import type { Body, BodyPath, Definition, TaskPath } from "./types";
 
@@ -40,6 +41,49 @@ export function moved(
   if (!task || !bodyAt(document, body)) return { document, path };
   const { x: _x, y: _y, ...ui } = task.ui ?? {};
   return addTask(removeTasks(document, [path]), body, { ...task, ui });
+}
+
+export interface Rehomed {
+  document: Definition;
+  /** Where the tasks stand now. */
+  paths: TaskPath[];
+  /** How many connections to other tasks were removed. */
+  cut: number;
+}
+
+/**
+ * The document with tasks of one body in another, the first of them at a place of its plane; they
+ * keep their distances and the edges among them. Edges to other tasks go: none leaves a body.
+ */
+export function rehomed(
+  document: Definition,
+  tasks: readonly TaskPath[],
+  body: BodyPath,
+  place: Point,
+): Rehomed {
+  const [first = ""] = tasks;
+  const clip = copied(document, tasks);
+  const from = bodyAt(document, bodyOf(first));
+  const ids = new Set(clip.tasks.map((task) => task.id));
+  const touching = (from?.edges ?? []).filter((edge) => ids.has(edge.from) || ids.has(edge.to));
+  const { x = 0, y = 0 } = taskAt(document, first)?.ui ?? {};
+  const shift = within(clip, body, { x: place.x - x, y: place.y - y });
+  const { document: changed, tasks: paths } = pasted(
+    removeTasks(document, tasks),
+    body,
+    clip,
+    shift,
+  );
+  return { document: changed, paths, cut: touching.length - clip.edges.length };
+}
+
+/** The shift, such that no task stands left of or above a container's plane. */
+function within(clip: Clip, body: BodyPath, shift: Point): Point {
+  const whole = { x: Math.round(shift.x), y: Math.round(shift.y) };
+  if (body.length === 0) return whole;
+  const xs = clip.tasks.map((task) => (task.ui?.x ?? 0) + whole.x);
+  const ys = clip.tasks.map((task) => (task.ui?.y ?? 0) + whole.y);
+  return { x: whole.x - Math.min(0, ...xs), y: whole.y - Math.min(0, ...ys) };
 }
 
 /** A body in words: the workflow, or its container's path. */

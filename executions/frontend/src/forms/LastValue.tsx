@@ -1,16 +1,40 @@
+import type { Json } from "../document/types";
 import { brief, type Name } from "../expressions/names";
 import { preview } from "../expressions/preview";
+import { useResultsStore } from "../running/results";
+import { Icon } from "../shared/Icon";
 import { rich } from "../words/rich";
+import { t } from "../words/t";
+import { useEvaluated } from "./useEvaluated";
 
-/** What the text would have been in the last run, where paths alone tell. */
+const SHOWN = 300;
+
+/**
+ * What the text would have been in the last run: of paths alone at once, of filters and operators as
+ * the server evaluates them.
+ */
 export function LastValue({ text, names }: { text: string; names: () => readonly Name[] }) {
   const value = preview(text, names());
-  if (value === undefined) return null;
+  const evaluated = useEvaluated(text, names, value === undefined);
+  if (value !== undefined) return <Told value={value} />;
+  if (evaluated === null) return null;
+  if (evaluated.error === null) return <Told value={evaluated.value} cut={evaluated.truncated} />;
+  return (
+    <p className="last-value without" role="note">
+      <Icon name="info" />
+      <span>{t("forms.noValueInTheLastRun", { reason: evaluated.error })}</span>
+    </p>
+  );
+}
+
+function Told({ value, cut = false }: { value: Json; cut?: boolean }) {
+  const ran = useResultsStore((state) => state.results !== null);
+  const text = typeof value === "string" ? value : brief(value, SHOWN);
+  const shown = text.length > SHOWN || cut ? `${text.slice(0, SHOWN - 1)}…` : text;
+  const told = { value: <code>{shown}</code> };
   return (
     <p className="last-value">
-      {rich("forms.lastRun", {
-        value: <code>{typeof value === "string" ? value.slice(0, 300) : brief(value, 300)}</code>,
-      })}
+      {ran ? rich("forms.lastRun", told) : rich("forms.previewed", told)}
     </p>
   );
 }

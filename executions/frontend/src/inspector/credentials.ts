@@ -10,6 +10,23 @@ interface Credentials {
   state: "unasked" | "asked" | "known" | "refused";
 }
 
+/** What is asked to make one. */
+export interface NewCredentialOrder {
+  name: string;
+  type: string;
+  fields: Readonly<Record<string, string>>;
+  /** Left out: those of its type. */
+  hosts?: readonly string[];
+}
+
+/** Make a credential in the workspace; the answer tells no value. Raises Refused. */
+export async function makeCredential(order: NewCredentialOrder): Promise<void> {
+  const { workspaceId } = useStudio.getState().page;
+  const json = { ...order, ...(workspaceId === null ? {} : { workspaceId }) };
+  await ask("v1/Credential", { method: "POST", json });
+  await fetchCredentials();
+}
+
 interface CredentialRow extends Secret {
   workspaceId: string;
 }

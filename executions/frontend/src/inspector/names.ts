@@ -1,7 +1,8 @@
 import { useMemo } from "react";
 import type { TaskPath } from "../document/types";
 import type { Name } from "../expressions/names";
-import { namesFor } from "../expressions/scope";
+import { namesFor, type SeenTask } from "../expressions/scope";
+import { type Pin, usePins } from "../running/pins";
 import { useResultsStore } from "../running/results";
 import { useStudio } from "../store/studio";
 import { useCredentials } from "./credentials";
@@ -11,6 +12,7 @@ export function useNames(path: TaskPath | null, module = 0, undo = false): () =>
   const document = useStudio((state) => state.history.present);
   const types = useStudio((state) => state.types);
   const results = useResultsStore((state) => state.results);
+  const pins = usePins((state) => state.pins);
   const { secrets } = useCredentials();
   return useMemo(() => {
     let names: readonly Name[] | null = null;
@@ -18,11 +20,15 @@ export function useNames(path: TaskPath | null, module = 0, undo = false): () =>
       payload: results?.payload,
       variables: results?.variables,
       executionId: results?.executionId,
-      of: (task: TaskPath) => results?.tasks[task],
+      // What a task is pinned at is what those after it get.
+      of: (task: TaskPath) => pinned(pins.get(task)) ?? results?.tasks[task],
     };
     return () => {
       names ??= namesFor({ document, types, seen, secrets }, { path, module, undo });
       return names;
     };
-  }, [document, types, results, secrets, path, module, undo]);
+  }, [document, types, results, pins, secrets, path, module, undo]);
 }
+
+const pinned = (pin: Pin | undefined): SeenTask | undefined =>
+  pin && { outputs: pin.output, outcome: pin.outcome ?? "success", error: null };

@@ -1,6 +1,7 @@
 /** Lets anyone put the focus into the palette's search. */
 import { flushSync } from "react-dom";
 import { open } from "../shell/drawers";
+import { useLeftTab } from "../shell/leftTab";
 
 let focus: (() => void) | null = null;
 
@@ -16,6 +17,9 @@ export function onSearchWanted(how: () => void): () => void {
 export function wantSearch(): void {
   // A palette that was hidden takes the focus only once it is drawn. Not a frame later: the next
   // letters are already typed for the search, and elsewhere they are keys.
-  flushSync(() => open("palette"));
+  flushSync(() => {
+    useLeftTab.setState({ tab: "modules" });
+    open("palette");
+  });
   focus?.();
 }

@@ -54,6 +54,8 @@ export function RunDialog() {
         }
         icon="play_arrow"
         strong
+        // Of one task, all is chosen: Enter runs it.
+        data-first={wish.part.kind === EVERYTHING.kind ? undefined : ""}
         refusal={refusal}
         onClick={() => void run()}
       />

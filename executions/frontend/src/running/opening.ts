@@ -1,5 +1,7 @@
-/** What the studio begins with: the run that its address names, else the newest one's results. */
+/** What the studio begins with: the task and the run that its address names, else the newest one's
+ * results. */
 import { useEffect } from "react";
+import { openLinkedTask } from "../canvas/taskLink";
 import { taskOf } from "../live/frames";
 import { unwatch, watch } from "../live/watching";
 import { useStudio } from "../store/studio";
@@ -23,6 +25,7 @@ export function useOpening(): void {
 }
 
 function begin(): void {
+  openLinkedTask();
   const query = new URLSearchParams(location.search);
   const execution = query.get("execution");
   const step = query.get("fork");

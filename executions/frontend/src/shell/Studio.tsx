@@ -2,7 +2,6 @@ import { Canvas } from "../canvas/Canvas";
 import { Inspector } from "../inspector/Inspector";
 import { useShortcuts } from "../keys/shortcuts";
 import { NodeList } from "../nodelist/NodeList";
-import { Palette } from "../palette/Palette";
 import { Problems } from "../problems/Problems";
 import { useOpening } from "../running/opening";
 import { RunBar } from "../running/RunBar";
@@ -10,10 +9,12 @@ import { Banners } from "../saving/Banners";
 import { Keeper } from "../saving/Keeper";
 import { Button } from "../shared/Button";
 import { useStudio } from "../store/studio";
+import { PublishedBanner } from "../versions/PublishedBanner";
 import { t } from "../words/t";
 import { YamlView } from "../yaml/YamlView";
 import { Dialogs } from "./Dialogs";
 import { SMALL, useNarrower } from "./drawers";
+import { LeftSide } from "./LeftSide";
 import { useLoading } from "./loading";
 import { ReadOnly } from "./ReadOnly";
 import { SidePanel, Veil } from "./SidePanel";
@@ -55,9 +56,10 @@ function Regions() {
       <div className="banners">
         <ReadOnly />
         <Banners />
+        <PublishedBanner />
       </div>
       <SidePanel side="palette">
-        <Palette />
+        <LeftSide />
       </SidePanel>
       <main className="middle">
         {shown === "canvas" && <Canvas />}

@@ -14,6 +14,8 @@ export function factsOf(root: HTMLElement): PageFacts {
     canPublish: yes("canPublish"),
     canOperate: yes("canOperate"),
     canSeePayloads: yes("canSeePayloads"),
+    canConfigure: yes("canConfigure"),
+    credentialTypes: JSON.parse(told.credentialTypes ?? "[]"),
     username: told.username ?? "",
     signIn: told.signIn ?? "",
     home: told.home ?? "",

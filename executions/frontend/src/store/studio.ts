@@ -11,6 +11,19 @@ import type { Definition, TaskPath } from "../document/types";
 import { begin, type History, redone, stepped, undone } from "./history";
 import { type ChosenEdge, clean, NOTHING, type Selection } from "./selection";
 
+/** What a new credential of a type is asked for. */
+export interface CredentialType {
+  name: string;
+  title: string;
+  /** None where any may be given. */
+  fields: readonly string[];
+  optional: readonly string[];
+  /** Those that are no secrets, such as a user name. */
+  known: readonly string[];
+  /** Whether the server knows the hosts that it may go to. */
+  suggestsHosts: boolean;
+}
+
 /** What the page was opened with: from the attributes of its root element. */
 export interface PageFacts {
   workflowId: string | null;
@@ -25,6 +38,9 @@ export interface PageFacts {
   canOperate: boolean;
   /** Sees inputs, outputs and variables. */
   canSeePayloads: boolean;
+  /** Makes credentials in the workspace. */
+  canConfigure: boolean;
+  credentialTypes: readonly CredentialType[];
   username: string;
   signIn: string;
   home: string;
@@ -165,6 +181,8 @@ function NOWHERE(): PageFacts {
     canPublish: false,
     canOperate: false,
     canSeePayloads: false,
+    canConfigure: false,
+    credentialTypes: [],
     username: "",
     signIn: "",
     home: "",

@@ -9,6 +9,7 @@ import { located } from "../problems/places";
 import { save } from "../saving/useSaving";
 import { type FoundProblem, useStudio } from "../store/studio";
 import { t } from "../words/t";
+import { offerUndo } from "./undoing";
 
 /** The newest published version, to compare with. */
 export interface Latest {
@@ -66,6 +67,7 @@ export async function publishNow(): Promise<Outcome> {
   try {
     const { version, warnings } = await publish(workflow.id);
     useStudio.setState({ workflow: { ...workflow, latestVersion: version } });
+    offerUndo(version, workflow.latestVersion);
     return { kind: "published", version, warnings: located(warnings, "warning", stored) };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;

@@ -32,6 +32,14 @@ export const de = {
   "canvas.dragToWhatComesNext": "Zur nächsten Aufgabe ziehen",
   "canvas.dragToWhatComesAfter": "Zur Aufgabe für Fehler ziehen",
   "canvas.dragToWhatComes": "Zur Aufgabe für {outcome} ziehen",
+  "canvas.linkCopied": "Link kopiert.",
+  "canvas.linkedTaskIsMissing": "Die Aufgabe {task} dieses Links ist nicht im Entwurf.",
+  "canvas.actionsOf": "Aktionen von {task}",
+  "canvas.copyLink": "Link kopieren",
+  "canvas.releaseToMove": "Loslassen, um nach „{container}“ zu verschieben.",
+  "canvas.movedTo": "{tasks} nach „{container}“ verschoben. Strg+Z macht es rückgängig.",
+  "canvas.movedToAndCut":
+    "{tasks} nach „{container}“ verschoben; {connections} entfernt. Strg+Z macht beides rückgängig.",
   "canvas.emptyNote": "Leere Notiz",
   "canvas.note": "Notiz",
   "canvas.editTheText": "Text bearbeiten",
@@ -215,6 +223,8 @@ export const de = {
   "forms.default": "Standard: {value}.",
   "forms.doubleQuote": "doppeltes Anführungszeichen",
   "forms.lineColumn": "Zeile {line}, Spalte {column}: {message}.",
+  "forms.noValueInTheLastRun": "Kein Wert für den letzten Lauf: {reason}",
+  "forms.previewed": "Vorschau: {value}",
   "forms.lastRun": "Letzter Lauf: {value}",
   "forms.item": "Element {number}",
   "forms.itemOf": "Element {number} von {list}",
@@ -415,7 +425,25 @@ export const de = {
   "inspector.allModulesOfTheTask": "Alle Module der Aufgabe",
   "inspector.whenItStarts": "Startbedingungen",
   "inspector.credentialsOfTheWorkspace": "Zugangsdaten des Arbeitsbereichs",
-  "inspector.areMadeInTheAdmin": "Legen Sie {link} in der Verwaltung an (öffnet einen neuen Tab).",
+  "inspector.newCredential": "Neue Zugangsdaten…",
+  "inspector.newCredentialTitle": "Neue Zugangsdaten",
+  "inspector.createCredential": "Zugangsdaten anlegen",
+  "inspector.credentialMade": "Zugangsdaten {name} angelegt und ausgewählt.",
+  "inspector.theCredentialIsBeingMade": "Die Zugangsdaten werden angelegt.",
+  "inspector.yourRoleForbidsCredentials": "Ihre Rolle erlaubt es nicht, Zugangsdaten anzulegen.",
+  "inspector.manageInTheAdmin": "{link} in der Verwaltung bearbeiten (öffnet einen neuen Tab).",
+  "inspector.credentialName": "Name",
+  "inspector.credentialNameHint":
+    "Kleinbuchstaben, Ziffern und _. Sie können ihn später nicht ändern.",
+  "inspector.credentialType": "Art",
+  "inspector.credentialHosts": "Hosts",
+  "inspector.credentialHostsHint":
+    "Die Hosts, an die sie gesendet werden dürfen, etwa api.example.com; * für alle.",
+  "inspector.credentialFields": "Felder",
+  "inspector.optionalField": "{field} (optional)",
+  "inspector.fieldName": "Name von Feld {number}",
+  "inspector.fieldValue": "Wert von Feld {number}",
+  "inspector.addField": "Feld hinzufügen",
   "inspector.whenItFailsTheExecutionGoesOn":
     "Schlägt sie endgültig fehl, fährt die Ausführung mit {tasks} fort.",
   "inspector.whenItFailsTheExecutionFails":
@@ -949,6 +977,11 @@ export const de = {
   "running.aTestRunNeedsARole":
     "Sie brauchen die Berechtigung, diesen Workflow zu ändern und zu starten.",
   "running.itRunsAsAWhole": "Sie liegt in einer Schleife oder einem Map, die als Ganzes laufen.",
+  "running.latestExecutions": "Neueste Ausführungen",
+  "running.newExecutions": { one: "{count} neue", other: "{count} neue" },
+  "running.noExecutionsYet":
+    "Noch keine Ausführungen. Führen Sie den Entwurf als Test aus und verfolgen Sie ihn hier.",
+  "running.openPageOf": "Seite der Ausführung öffnen, {state}, {time}",
   "running.days": "{value} Tagen",
 
   // saving
@@ -1050,6 +1083,8 @@ export const de = {
   "shell.showInspector": "Details anzeigen",
   "shell.closePalette": "Module schließen",
   "shell.closeInspector": "Details schließen",
+  "shell.executions": "Ausführungen",
+  "shell.modulesAndExecutions": "Module und Ausführungen",
   "shell.modules": "Module",
   "shell.loadingTheWorkflow": "Workflow wird geladen…",
   "shell.theWorkflowCouldNotBeLoaded": "Der Workflow konnte nicht geladen werden",
@@ -1151,6 +1186,14 @@ export const de = {
   "versions.versionIsTheDraftNowSave":
     "Version {number} ist jetzt der Entwurf; speichern Sie ihn, um ihn zu behalten",
   "versions.fileName": "{name} Version {number}",
+  "versions.undoPublishing": "Veröffentlichung rückgängig machen",
+  "versions.runVersionAgain":
+    "Neue Ausführungen verwenden wieder Version {number}. Der Entwurf bleibt unverändert.",
+  "versions.versionRunsAgain":
+    "Version {before} läuft wieder, als Version {number}. Der Entwurf ist unverändert.",
+  "versions.anotherVersionSince":
+    "Inzwischen wurde Version {number} veröffentlicht. Unter „Versionen“ können Sie eine andere wiederherstellen.",
+  "versions.hideThisNote": "Hinweis ausblenden",
   "versions.publishedVersion": "Version {number} veröffentlicht",
   "versions.publish": "Veröffentlichen",
   "versions.nothingToPublish": "Nichts zu veröffentlichen. {reason}",

@@ -32,6 +32,14 @@ export const es = {
   "canvas.dragToWhatComesNext": "Arrastre hasta la tarea siguiente",
   "canvas.dragToWhatComesAfter": "Arrastre hasta la tarea para errores",
   "canvas.dragToWhatComes": "Arrastre hasta la tarea para {outcome}",
+  "canvas.linkCopied": "Enlace copiado.",
+  "canvas.linkedTaskIsMissing": "La tarea {task} de este enlace no está en el borrador.",
+  "canvas.actionsOf": "Acciones de {task}",
+  "canvas.copyLink": "Copiar enlace",
+  "canvas.releaseToMove": "Suelte para mover a {container}.",
+  "canvas.movedTo": "{tasks}: movido a {container}. Ctrl+Z lo deshace.",
+  "canvas.movedToAndCut":
+    "{tasks}: movido a {container}; se quitaron {connections}. Ctrl+Z deshace ambos.",
   "canvas.emptyNote": "Nota vacía",
   "canvas.note": "Nota",
   "canvas.editTheText": "Editar el texto",
@@ -214,6 +222,8 @@ export const es = {
   "forms.default": "Predeterminado: {value}.",
   "forms.doubleQuote": "comillas dobles",
   "forms.lineColumn": "Línea {line}, columna {column}: {message}.",
+  "forms.noValueInTheLastRun": "Sin valor para la última ejecución: {reason}",
+  "forms.previewed": "Vista previa: {value}",
   "forms.lastRun": "Última ejecución: {value}",
   "forms.item": "Elemento {number}",
   "forms.itemOf": "elemento {number} de {list}",
@@ -408,7 +418,24 @@ export const es = {
   "inspector.allModulesOfTheTask": "Todos los módulos de la tarea",
   "inspector.whenItStarts": "Condiciones de inicio",
   "inspector.credentialsOfTheWorkspace": "credenciales del espacio de trabajo",
-  "inspector.areMadeInTheAdmin": "Cree {link} en la administración (abre una pestaña nueva).",
+  "inspector.newCredential": "Nueva credencial…",
+  "inspector.newCredentialTitle": "Nueva credencial",
+  "inspector.createCredential": "Crear credencial",
+  "inspector.credentialMade": "Credencial {name} creada y seleccionada.",
+  "inspector.theCredentialIsBeingMade": "La credencial se está creando.",
+  "inspector.yourRoleForbidsCredentials": "Su rol no le permite crear credenciales.",
+  "inspector.manageInTheAdmin": "Gestione {link} en la administración (abre una pestaña nueva).",
+  "inspector.credentialName": "Nombre",
+  "inspector.credentialNameHint": "Letras minúsculas, dígitos y _. No podrá cambiarlo después.",
+  "inspector.credentialType": "Tipo",
+  "inspector.credentialHosts": "Hosts",
+  "inspector.credentialHostsHint":
+    "Los hosts a los que puede enviarse, como api.example.com; * para cualquiera.",
+  "inspector.credentialFields": "Campos",
+  "inspector.optionalField": "{field} (opcional)",
+  "inspector.fieldName": "Nombre del campo {number}",
+  "inspector.fieldValue": "Valor del campo {number}",
+  "inspector.addField": "Añadir un campo",
   "inspector.whenItFailsTheExecutionGoesOn":
     "Si falla definitivamente, la ejecución continúa con {tasks}.",
   "inspector.whenItFailsTheExecutionFails":
@@ -934,6 +961,11 @@ export const es = {
   "running.runThisTaskAlone": "Ejecutar solo esta tarea",
   "running.aTestRunNeedsARole": "Necesita permiso para cambiar e iniciar este flujo.",
   "running.itRunsAsAWhole": "Está dentro de un bucle o map, que se ejecuta como un todo.",
+  "running.latestExecutions": "Últimas ejecuciones",
+  "running.newExecutions": { one: "{count} nueva", other: "{count} nuevas" },
+  "running.noExecutionsYet":
+    "Aún no hay ejecuciones. Ejecute el borrador como prueba y obsérvelo aquí.",
+  "running.openPageOf": "Abrir la página de la ejecución, {state}, {time}",
   "running.days": "{value} días",
 
   // saving
@@ -1031,6 +1063,8 @@ export const es = {
   "shell.showInspector": "Mostrar los detalles",
   "shell.closePalette": "Cerrar los módulos",
   "shell.closeInspector": "Cerrar los detalles",
+  "shell.executions": "Ejecuciones",
+  "shell.modulesAndExecutions": "Módulos y ejecuciones",
   "shell.modules": "Módulos",
   "shell.loadingTheWorkflow": "Cargando el flujo…",
   "shell.theWorkflowCouldNotBeLoaded": "No se pudo cargar el flujo",
@@ -1129,6 +1163,14 @@ export const es = {
   "versions.versionIsTheDraftNowSave":
     "La versión {number} es ahora el borrador; guárdelo para conservarlo",
   "versions.fileName": "{name} versión {number}",
+  "versions.undoPublishing": "Deshacer la publicación",
+  "versions.runVersionAgain":
+    "Las nuevas ejecuciones vuelven a usar la versión {number}. El borrador no cambia.",
+  "versions.versionRunsAgain":
+    "La versión {before} vuelve a ejecutarse, como versión {number}. El borrador no ha cambiado.",
+  "versions.anotherVersionSince":
+    "Desde entonces se publicó la versión {number}. Restaure otra en «Versiones».",
+  "versions.hideThisNote": "Ocultar este aviso",
   "versions.publishedVersion": "Versión {number} publicada",
   "versions.publish": "Publicar",
   "versions.nothingToPublish": "Nada que publicar. {reason}",

@@ -7,8 +7,8 @@ import type { Pointer } from "../../forms/pointer";
 import { SchemaForm } from "../../forms/SchemaForm";
 import { useRefusal } from "../../store/readOnly";
 import { useStudio } from "../../store/studio";
-import { rich } from "../../words/rich";
 import { t } from "../../words/t";
+import { NewCredential } from "../credential/NewCredential";
 import { useCredentials } from "../credentials";
 import { putInTask } from "../editing";
 import { useWorkflowSchema } from "../schema";
@@ -24,6 +24,9 @@ interface Props {
 }
 
 const ELSEWHERE = ["id", "use", "with", "name", "modules", "body", "ui", "join", "undo"];
+// The way to a new credential stands below its field, between two halves of the form.
+const FIRST = ["retry", "timeoutSeconds", "credential"];
+const SECOND = ["queue", "cache", "circuitWaitSeconds"];
 const ALL_BUT_JOIN = [
   ...ELSEWHERE.filter((key) => key !== "join"),
   ...["retry", "timeoutSeconds", "credential", "queue", "cache", "circuitWaitSeconds"],
@@ -50,7 +53,8 @@ export function Settings({ path, task, module, type, base, problems }: Props) {
     (pointer: Pointer, value: Json | undefined): void =>
       putInTask(path, [...below, ...pointer], value);
   const chained = task.modules !== undefined;
-  const value = (chained ? module : task) as unknown as Json;
+  const own = (chained ? module : task) ?? {};
+  const value = own as unknown as Json;
   return (
     <>
       {chained && <h3>{t("inspector.module", { module: module?.id ?? "" })}</h3>}
@@ -59,10 +63,24 @@ export function Settings({ path, task, module, type, base, problems }: Props) {
         schema={schemas.module}
         value={value}
         base={base}
-        without={ELSEWHERE}
+        without={[...SECOND, ...Object.keys(own).filter((key) => !FIRST.includes(key))]}
         onChange={put(base)}
       />
-      {type && type.credential.length > 0 && <NewCredential />}
+      {type && type.credential.length > 0 && (
+        <NewCredential
+          types={type.credential}
+          task={value}
+          onMade={(name) => put(base)(["credential"], name)}
+        />
+      )}
+      <SchemaForm
+        {...shared}
+        schema={schemas.module}
+        value={value}
+        base={base}
+        without={[...ELSEWHERE, ...FIRST]}
+        onChange={put(base)}
+      />
       {chained && (
         <>
           <h3>{t("inspector.allModulesOfTheTask")}</h3>
@@ -85,21 +103,6 @@ export function Settings({ path, task, module, type, base, problems }: Props) {
       />
       <ErrorRoute path={path} task={task} />
     </>
-  );
-}
-
-function NewCredential() {
-  const page = useStudio((state) => state.page.credentialsPage);
-  return (
-    <p className="subtle">
-      {rich("inspector.areMadeInTheAdmin", {
-        link: (
-          <a href={page} target="_blank" rel="noreferrer">
-            {t("inspector.credentialsOfTheWorkspace")}
-          </a>
-        ),
-      })}
-    </p>
   );
 }
 

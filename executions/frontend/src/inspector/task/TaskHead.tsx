@@ -1,9 +1,11 @@
 import { useId, useState } from "react";
 import type { ModuleType } from "../../api/shapes";
+import { copyTaskLink } from "../../canvas/taskLink";
 import { renameTask } from "../../document/edits";
 import { bodyAt, bodyOf, pathOf } from "../../document/paths";
 import type { Task, TaskPath } from "../../document/types";
 import { RunMenu } from "../../running/RunMenu";
+import { Button } from "../../shared/Button";
 import { Icon } from "../../shared/Icon";
 import { iconOf } from "../../shared/moduleIcon";
 import { useRefusal } from "../../store/readOnly";
@@ -46,7 +48,15 @@ export function TaskHead({ path, task, type, problems }: Props) {
           ))}
         </div>
       </div>
-      <RunMenu path={path} />
+      <span className="task-actions">
+        <Button
+          bare
+          icon="link"
+          label={t("canvas.copyLink")}
+          onClick={() => void copyTaskLink(path)}
+        />
+        <RunMenu path={path} />
+      </span>
     </header>
   );
 }

@@ -1,0 +1,7 @@
+// The dark half is a copy of the light one.
+const light = document.querySelector(".theme");
+const dark = light.cloneNode(true);
+dark.className = "theme dark";
+dark.setAttribute("aria-label", "Dark");
+dark.querySelector("h1").textContent = "Dark";
+light.after(dark);

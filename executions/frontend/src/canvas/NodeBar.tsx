@@ -1,0 +1,69 @@
+import { useStore } from "@xyflow/react";
+import type { KeyboardEvent } from "react";
+import { createPortal } from "react-dom";
+import { taskAt } from "../document/paths";
+import { runActions } from "../running/wish";
+import { Button } from "../shared/Button";
+import { useDocument, useStudio } from "../store/studio";
+import { t } from "../words/t";
+import { nameOf } from "./names";
+import type { Pointed } from "./pointed";
+import { copyTaskLink } from "./taskLink";
+
+/** How much larger the bar may be than its card's measures, so that it can be hit from afar. */
+const LARGEST = 2.5;
+
+/**
+ * What can be done with one task, above its card: run it, or copy its link.
+ *
+ * It stands in the card's own node, so that the mouse does not leave the node on the way, and Tab
+ * goes there from the card. Only a selected task's buttons are in the tab order: who goes from card
+ * to card does not walk through all of them.
+ */
+export function NodeBar({ pointed: { path, node } }: { pointed: Pointed }) {
+  const scale = useStore((state) => Math.min(LARGEST, 1 / state.transform[2]));
+  const task = taskAt(useDocument(), path);
+  const selected = useStudio(({ selection: { tasks } }) => tasks.length === 1 && tasks[0] === path);
+  if (!task) return null;
+  const reach = selected ? 0 : -1;
+  return createPortal(
+    <div
+      className="node-bar nodrag nopan nowheel"
+      role="toolbar"
+      aria-label={t("canvas.actionsOf", { task: nameOf(task) })}
+      style={{ transform: `scale(${scale})` }}
+      onKeyDown={walk}
+    >
+      {runActions(path).map(({ kind, label, icon, refusal, act }) => (
+        <Button
+          key={kind}
+          bare
+          icon={icon}
+          label={label}
+          refusal={refusal}
+          tabIndex={reach}
+          onClick={act}
+        />
+      ))}
+      <Button
+        bare
+        icon="link"
+        label={t("canvas.copyLink")}
+        tabIndex={reach}
+        onClick={() => void copyTaskLink(path)}
+      />
+    </div>,
+    node,
+  );
+}
+
+/** Arrows go from button to button, and move no card; Escape goes back to the card. */
+function walk(event: KeyboardEvent<HTMLElement>): void {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  const buttons = [...event.currentTarget.querySelectorAll("button")];
+  const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
+  if (step !== undefined) buttons.at((at + step) % buttons.length)?.focus();
+  if (event.key === "Escape")
+    event.currentTarget.closest<HTMLElement>(".react-flow__node")?.focus();
+  if (step !== undefined || event.key === "Escape") event.preventDefault();
+}

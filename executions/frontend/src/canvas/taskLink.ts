@@ -1,0 +1,42 @@
+/** A task's address: it opens the workflow with the task selected, in the middle of the canvas. */
+import { taskAt } from "../document/paths";
+import type { TaskPath } from "../document/types";
+import { useLiveStore } from "../live/live";
+import { open } from "../shell/drawers";
+import { useStudio } from "../store/studio";
+import { t } from "../words/t";
+import { notice } from "./notice";
+import { centre } from "./viewport";
+
+/** The address, with the execution that is watched, if any: who opens it sees the same states. */
+export function taskLink(path: TaskPath): string {
+  const { page, workflow } = useStudio.getState();
+  const { watched } = useLiveStore.getState();
+  const address = new URL(`${page.home}${workflow?.id ?? ""}/`, location.origin);
+  if (watched !== null) address.searchParams.set("execution", watched);
+  address.searchParams.set("task", path);
+  return address.href;
+}
+
+export async function copyTaskLink(path: TaskPath): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(taskLink(path));
+    notice(t("canvas.linkCopied"));
+  } catch {
+    notice(t("shell.theBrowserDidNotAllowCopying"));
+  }
+}
+
+/** Select and show the task that the page's address names; says so where the draft has none. */
+export function openLinkedTask(): void {
+  const path = new URLSearchParams(location.search).get("task");
+  if (path === null) return;
+  const { history, select } = useStudio.getState();
+  if (taskAt(history.present, path) === undefined) {
+    notice(t("canvas.linkedTaskIsMissing", { task: path }));
+    return;
+  }
+  select({ tasks: [path] });
+  open("inspector");
+  centre(path);
+}
