@@ -141,7 +141,7 @@ def function_around(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> str:
 
 
 def reads(tree: ast.Module) -> Iterator[ast.AST]:
-    """Every place where a model's rows are reached."""
+    """Every place that reads a model's rows."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in MANAGERS:
             yield node

@@ -1,6 +1,6 @@
-"""CPU seconds of whole process trees, including children that ended meanwhile.
+"""CPU seconds of whole process trees, including children that have ended.
 
-Those of a living process are read from its clock, in nanoseconds. `/proc` counts in hundredths of a
+Those of a live process are read from its clock, in nanoseconds. `/proc` counts in hundredths of a
 second, and a broker uses at most two of these in a short part.
 """
 
@@ -57,7 +57,7 @@ class Usage:
 
 
 class Meter:
-    """Reads the trees when made, and again when asked what was used since."""
+    """Reads the trees when created; returns later what they used since."""
 
     def __init__(self, *, workers: int, postgres: int, redis: int) -> None:
         self._pids = (workers, postgres, redis)

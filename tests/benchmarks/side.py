@@ -59,7 +59,7 @@ class Side:
         self._child.wait(60)
 
     def run(self, workload: str, executions: int, *, anew: bool = False) -> Repetition:
-        """One repetition, of a new workflow if so said; raises where the side could not do it."""
+        """Run one repetition, of a new workflow if requested; raises if the side could not."""
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         order = {"workload": workload, "executions": executions, "anew": anew}

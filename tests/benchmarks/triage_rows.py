@@ -106,7 +106,7 @@ def fill(many: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout = 0; SET synchronous_commit = off")
         _templates(cursor)
-        # A million rows of known parents: their foreign keys are not asked about one by one.
+        # A million rows of known parents: their foreign keys are not checked one by one.
         cursor.execute("SET session_replication_role = replica")
         for sql in (
             FILL_EXECUTIONS, FILL_GROUPS, FILL_HOURS, FILL_VERSIONS, SPREAD, FILL_RUNS,

@@ -50,7 +50,8 @@ class UnderWay:
             self.count -= 1
 
     def wait(self) -> None:
-        """Until none is; pages ask in the background, and tests empty the database behind them.
+        """Wait until none is left: pages send requests in the background, and tests empty the
+        database.
 
         The hub of live states may still be reading when the last request that it served is over.
         """

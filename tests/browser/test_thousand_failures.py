@@ -162,7 +162,7 @@ def test_a_thousand_failures_of_four_kinds_are_repaired_from_the_home_page(
 
 
 def _one_group(page: Any) -> None:
-    """The same for one group, on its own page, where its redrive is watched to the end."""
+    """The same for one group, on its own page, which shows its redrive until the end."""
     clicks = _home(page)
     _worst(clicks, "one")
     clicks.click("link", "Failure group")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def main(options: Options) -> int:
-    """Try what was asked for; the exit code."""
+    """Run the selected faults; return the exit code."""
     if options.listed:
         return _list()
     with ExitStack() as stack:

@@ -33,7 +33,7 @@ PASSWORD = "correct horse battery staple"
 
 @dataclass
 class Installation:
-    """Where it answers, and a token of `ann`, who administers the default workspace."""
+    """The server's address, and a token of `ann`, who administers the default workspace."""
 
     url: str
     token: str
@@ -95,7 +95,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.Monke
 
 
 class Valkyr:
-    """Runs commands in this process, as they are typed."""
+    """Runs commands in this process, as users type them."""
 
     def __init__(self, capfd: pytest.CaptureFixture[str], environment: pytest.MonkeyPatch) -> None:
         self._capfd, self.environment = capfd, environment
@@ -108,7 +108,7 @@ class Valkyr:
 
 @pytest.fixture
 def offline(capfd: pytest.CaptureFixture[str], environment: pytest.MonkeyPatch) -> Valkyr:
-    """The command, with nothing to ask."""
+    """The command, with prompts off."""
     return Valkyr(capfd, environment)
 
 
@@ -148,7 +148,7 @@ def echo(installation: Installation) -> Workflow:
 
 @pytest.fixture(scope="package")
 def failing(installation: Installation) -> Workflow:
-    """Its step fails for good the first time, and succeeds the second."""
+    """Its step fails permanently the first time, and succeeds the second."""
     given = {"with": {"failTimes": 1, "errorType": "PERMANENT", "named": "Out of paper"}}
     return publish({"name": "fails once", "tasks": [task("print", "test.effect", **given)]})
 

@@ -73,7 +73,7 @@ def test_a_time_out_exits_with_9_and_leaves_the_execution(valkyr: Valkyr, asking
 
 def test_an_interrupted_run_says_what_goes_on(valkyr: Valkyr, asking: Workflow) -> None:
     running = subprocess.Popen(
-        # Whoever runs the tests may ignore the signal, and that is inherited.
+        # The process that runs the tests may ignore the signal, which is inherited.
         ["env", "--default-signal=INT", sys.executable, "-m", "valkyr", "run", asking.slug],
         cwd=PROJECT,
         stderr=subprocess.PIPE,
@@ -89,7 +89,7 @@ def test_an_interrupted_run_says_what_goes_on(valkyr: Valkyr, asking: Workflow) 
     assert valkyr("cancel", started).code == 0
 
 
-# Between the two calls of httpcore's lock nobody would release it.
+# Between the two calls of httpcore's lock, nothing would release it.
 HELD = """
 import os, signal, sys
 from httpcore import _synchronization as locks

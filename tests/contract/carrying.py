@@ -1,4 +1,4 @@
-"""Execute steps by hand, as a worker would."""
+"""Execute steps directly, as a worker would."""
 
 from executions.models import WorkflowExecution
 from runners.models import Run

@@ -68,7 +68,7 @@ def test_whoever_asks_from_elsewhere_is_refused(settings: Any) -> None:
 
 
 def test_a_process_that_others_reach_lets_not_even_its_own_machine(settings: Any) -> None:
-    # A proxy on the same machine asks from there for the whole world.
+    # A proxy on the same machine sends requests of the whole world from there.
     settings.INSTALLATION = replace(settings.INSTALLATION, hosts=["valkyr.example.org"])
 
     assert scrape().status_code == 401

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(400)
 THREADS = 256
 FEWER = 64  # of a worker that is killed often: each step in flight then gets a process of its own
 KILLS = 20
-FRESH = 8  # steps that a worker begins between two kills, beside those that it lost
+FRESH = 8  # steps that a worker begins between two kills, besides those that it lost
 LATEST = 1.5  # seconds
 SEED = int(os.environ.get("VALKYR_TEST_SEED", "20261125"))
 
@@ -128,7 +128,7 @@ def in_flight(ids: list[UUID]) -> int:
 
 
 def busy_for_a_while(rng: Random, held: Path) -> list[UUID]:
-    """More executions, of which a worker has begun some; then a random moment passes."""
+    """More executions, of which a worker has begun some; then a random time passes."""
     ids = crowd(FRESH, held)
     wanted = rng.randint(1, FRESH)
 

@@ -22,7 +22,7 @@ TOKEN = "a-token-that-nobody-guesses"
 
 
 class Metered:
-    """A worker of a queue of its own, and the port at which it says what it counted."""
+    """A worker of its own queue, and the port of its metrics."""
 
     def __init__(self, member: Member, port: int) -> None:
         self.member = member

@@ -201,8 +201,8 @@ def test_an_event_with_costly_filters_is_delivered_message_by_message_and_none_i
     audit(ids)
 
 
-# It puts its run to sleep, says so and waits for a line before it commits; the first thing that it
-# would do after the commit ends it.
+# It puts its run to sleep, reports it and waits for a line before it commits; the first thing that
+# it would do after the commit ends it.
 DIES_ASLEEP = """
 import os, signal, sys, uuid, django
 django.setup()

@@ -26,14 +26,14 @@ from tests.fuzz.requesting import answered, asked_by, with_known_ids, wrong_on_p
 from tests.support.document import document
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(3600)]
-# Whatever is sent to them is as documented: nothing can be broken on purpose.
+# All requests to these are as documented: none is broken on purpose.
 UNBREAKABLE = {
     "GET /actuator/health",
     "GET /actuator/health/live",
     "GET /v1/schema/workflow",
     "POST /v1/callbacks/{token}",
 }
-# Requests an operation and caller, where nobody asks for more: the same ones each time.
+# Requests per operation and caller; by default, the same ones each time.
 USUAL = {GenerationMode.POSITIVE: 2, GenerationMode.NEGATIVE: 1}
 CHECKS = [
     not_a_server_error,
@@ -94,7 +94,7 @@ def problems(
         case = data.draw(operation.as_strategy(generation_mode=mode))
         with_known_ids(data, case, world, negative=negative)
         wrong = wrong_answers(case, callers, negative=negative)
-        found.update(wrong | found)  # the first of a kind is told
+        found.update(wrong | found)  # the first of a kind is reported
 
     ask()
     return list(found.values())

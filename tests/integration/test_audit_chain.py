@@ -34,7 +34,7 @@ def note(number: int = 1, **values: Any) -> list[UUID]:
 
 @contextmanager
 def owner() -> Iterator[Any]:
-    """Whoever owns the tables does what the triggers refuse."""
+    """The tables' owner does what the triggers reject."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
         yield cursor

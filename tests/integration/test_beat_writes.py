@@ -33,7 +33,7 @@ def scheduler(monkeypatch: pytest.MonkeyPatch) -> beat.ElectedScheduler:
 
 @pytest.fixture
 def sent(scheduler: beat.ElectedScheduler) -> Callable[[str], Any]:
-    """Sends an entry; how often it was sent, as far as the database knows."""
+    """Sends an entry; returns how often the database counts it as sent."""
 
     def send(name: str) -> int:
         entry = scheduler.schedule[name]

@@ -169,7 +169,7 @@ def task_under_way(name: str) -> Iterator[str]:
 
 
 def told(message: Any) -> tuple[Any, dict[str, Any]]:
-    """What a message says: what is the same for all of a kind, and what is its own."""
+    """What a message contains: the parts that all of a kind share, and its own."""
     headers, properties = dict(message.headers), dict(message.properties)
     (execution, *others), *rest = message.payload
     own = {"execution": execution, "correlation_id": properties.pop("correlation_id")}

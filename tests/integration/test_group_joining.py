@@ -1,4 +1,4 @@
-"""Failure groups merged, unmerged and split: where failures go, and that counts stay right."""
+"""Failure groups merged, unmerged and split: where failures go, and whether counts stay right."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -45,7 +45,7 @@ def settle() -> None:
 
 
 def assert_counted(groups: Iterable[UUID]) -> None:
-    """Every counter of these groups says what their entries say."""
+    """Every counter of these groups matches their entries."""
     for pk in groups:
         one, entries = FailureGroup.objects.get(pk=pk), DeadLetterEntry.objects.filter(group_id=pk)
         open_ones = entries.filter(resolution=Resolution.PENDING)

@@ -1,4 +1,6 @@
-"""Random forests of executions: retention deletes what a plain implementation of the rules says."""
+"""Random forests of executions: retention deletes what a plain implementation of the rules
+deletes.
+"""
 
 import random
 from collections import Counter

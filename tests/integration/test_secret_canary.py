@@ -43,7 +43,7 @@ pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("static_files")]
 
 CANARY = "c4nary/+\"&<%>\\ '7f3a9c5e1b2d"
 FLAGS = ("--without-gossip", "--without-mingle", "--loglevel", "DEBUG")
-# More than one spelling, so that one that is not looked for by the engine would be seen too.
+# Several spellings, so that one that the engine does not look for would be seen too.
 NEEDLES = {
     "as it is": CANARY,
     "its middle": CANARY[4:20],
@@ -59,7 +59,7 @@ ENCODED = re.compile(r"[A-Za-z0-9+/_-]{16,}")
 
 
 class Wire:
-    """Everything that Redis is told."""
+    """Everything that is sent to Redis."""
 
     def __init__(self, url: str) -> None:
         self.said: list[str] = []

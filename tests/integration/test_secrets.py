@@ -309,7 +309,7 @@ def test_secrets_are_read_only_by_the_statement_that_records_their_use(
 ) -> None:
     document = {"tasks": [tells(value="{{ secrets.key }} {{ secrets.shop.password }}"),
                           effect("then", after="tell")]}  # fmt: skip
-    for _ in range(2):  # the second time everything is known that is kept
+    for _ in range(2):  # the second time, all caches are filled
         execution = start(publish(document))
         held = claimed(execution, "tell.main")
         with CaptureQueriesContext(

@@ -41,7 +41,7 @@ def url() -> Iterator[str]:
 
 @pytest.fixture
 def database(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[psycopg.Connection[Any]]:
-    """A connection beside the steps'; the administrator has allowed the database."""
+    """A connection besides the steps'; the administrator has allowed the database."""
     parts = urlsplit(url)
     monkeypatch.setenv("VALKYR_SQL_ALLOWED_HOSTS", f"{parts.hostname}:{parts.port}/{NAME}")
     with psycopg.connect(url, autocommit=True) as own:

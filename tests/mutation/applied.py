@@ -1,6 +1,7 @@
-"""A mutant in a process that has everything imported: code is exchanged in place.
+"""A mutant in a process that has imported everything: code is replaced in place.
 
-Modules are not loaded anew: all who imported a function by its name would keep the old one.
+Modules are not reloaded, because modules that imported a function by its name would keep the old
+one.
 """
 
 import gc

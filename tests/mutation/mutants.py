@@ -25,7 +25,7 @@ PIPELINE, PLANNING, SQL = GROUPS
 
 @dataclass(frozen=True)
 class Mutant:
-    """One file with one change; `lines` are those of the statement that it is in."""
+    """One file with one change; `lines` are those of the changed statement."""
 
     group: str
     file: str
@@ -34,7 +34,7 @@ class Mutant:
     operator: str
     occurrence: int  # of the operator in the file
     was: str  # the lines that the change takes out, without indentation
-    becomes: str  # what stands there instead
+    becomes: str  # the replacement
     nth: int  # of those with the same words in the same file
 
     @cached_property
@@ -81,7 +81,7 @@ def files(group: str) -> list[Path]:
 
 
 def of_file(group: str, file: Path, folder: Path) -> list[Mutant]:
-    """All mutants of a file; kept in `folder`, since to make a thousand takes a minute."""
+    """All mutants of a file; cached in `folder`, since making a thousand takes a minute."""
     source, name = file.read_text(), file.relative_to(PROJECT).as_posix()
     made_by = "".join(one.read_text() for one in sorted(Path(__file__).parent.glob("[gmo]*.py")))
     mark = hashlib.sha256(f"{made_by}\0{source}".encode()).hexdigest()[:16]

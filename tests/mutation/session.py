@@ -1,4 +1,4 @@
-"""What became of each mutant: kept line by line, so that a run that was cut short goes on."""
+"""The result for each mutant: stored line by line, so that an interrupted run continues."""
 
 import json
 import tomllib
@@ -35,7 +35,7 @@ class Session:
         self.read()
 
     def read(self) -> None:
-        """Learn what another run beside this one has written."""
+        """Read what a concurrent run has written."""
         if self._file.exists():
             for line in self._file.read_text().splitlines():
                 result = Result(**json.loads(line))
@@ -65,7 +65,7 @@ class Equivalents:
         return str(self._why.get((mutant.file, mutant.was, mutant.becomes), ""))
 
     def unknown(self, mutants: Iterable[Mutant]) -> list[str]:
-        """Entries of which there is no mutant any more."""
+        """Entries whose mutant no longer exists."""
         there = {(one.file, one.was, one.becomes) for one in mutants}
         return [f"{file}: {was}" for file, was, _ in self._why.keys() - there]
 

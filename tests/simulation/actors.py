@@ -1,8 +1,8 @@
 """Threads of which one runs at a time: each stops before every statement until it has the turn.
 
-All that reaches PostgreSQL goes through `psycopg.Connection.wait`: statements of the ORM, the
-engine's own, whole pipelines, COMMIT and ROLLBACK. There an actor reports what it is about to do
-and sleeps until the scheduler lets it.
+All traffic to PostgreSQL goes through `psycopg.Connection.wait`: statements of the ORM, the
+engine's own, whole pipelines, COMMIT and ROLLBACK. There an actor reports its next statement and
+sleeps until the scheduler lets it continue.
 """
 
 import threading
@@ -30,8 +30,8 @@ class Killed(BaseException):
 class Actor:
     """One process: a thread with a connection of its own.
 
-    `at` is the statement it is about to execute; None while it is idle. `blocked` says that its
-    statement was sent and waits for a lock.
+    `at` is the statement that it is about to execute; None while it is idle. `blocked` means that
+    its statement was sent and waits for a lock.
     """
 
     def __init__(self, name: str, reports: "SimpleQueue[Actor]") -> None:
@@ -101,7 +101,7 @@ class Actor:
             except Killed:
                 pass
             except BaseException as error:
-                # What a process that has ended would raise next, nobody sees.
+                # What an ended process would raise next is ignored.
                 self.error = None if self.dead else error
             if self.dead:
                 discard(self.django)

@@ -35,12 +35,12 @@ class Broker(Transport):
         super().advance(execution_id)
 
     def tell(self, task: str, subject: UUID, *words: str) -> None:
-        """Stand in the place of `messages.tell`."""
+        """Replaces `messages.tell`."""
         _must_live()
         self.put(Message(subject, task=task, words=words))
 
     def take(self) -> Message:
-        """Hand out the oldest message, or any: the order in which they were put says little."""
+        """Hand out the oldest message, or any: their order is not guaranteed."""
         late = self.rng.random() < 0.3
         return self.queue.pop(self.rng.randrange(len(self.queue)) if late else 0)
 

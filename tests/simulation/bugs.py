@@ -11,7 +11,7 @@ RESULTS = tuple(
     for file in sorted(statements.FOLDER.glob("*.sql"))
     if "--+ fenced" in file.read_text()
 )  # what records a result
-# name: (statements, what is taken out of its text, what stands there instead)
+# name: (statements, the removed text, its replacement)
 GUARDS = {
     "record-token": (
         RESULTS,

@@ -49,7 +49,7 @@ class Clock:
 
 
 class Processes:
-    """The operating system's list: an actor's process starts anew when it was killed."""
+    """The operating system's list: an actor's process restarts after it was killed."""
 
     def __init__(self, namespace: str, boot: str) -> None:
         self._here = namespace, boot
@@ -71,7 +71,7 @@ class Processes:
         if life not in self._known:
             self._known[life] = str(next(self._numbers))
             self._pids[name] = self._known[life]
-        # Its parent is gone: nobody can tell how it ended.
+        # Its parent has ended: its exit code is unknown.
         return "|".join((name, self._known[life], "1", *self._here, "1", "0"))
 
     def started(self, pid: int) -> str:
@@ -131,6 +131,6 @@ def drawn(seed: int, rng: Random) -> Iterator[tuple[Clock, Processes]]:
 
 
 def _leaves() -> bool:
-    """Stand in the place of `draining`: whether the calling thread's process was asked to end."""
+    """Replaces `draining`: whether the calling thread's process was asked to end."""
     actor = me()
     return actor is not None and actor.leaves

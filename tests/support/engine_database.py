@@ -19,7 +19,7 @@ from tests.support.workflows import default_workspace
 def engine_database(blocker: Any, *, keep: bool = False) -> Iterator[None]:
     """Open the database (`django_db_blocker`), empty, with the test modules known."""
     with blocker.unblock(), ExitStack() as stack:
-        # pytest-django makes one only where a test is marked, which those of this kind are not.
+        # pytest-django makes one only for marked tests, which those of this kind are not.
         if not connection.settings_dict["NAME"].startswith("test_"):
             made = setup_databases(0, False, aliases={"default"}, keepdb=keep)
             stack.callback(teardown_databases, made, 0, keepdb=keep)

@@ -48,5 +48,5 @@ def repeated(
 
 
 def _slug(name: str) -> str:
-    """Task ids hold no dots; the last 90 characters tell these apart."""
+    """Task ids contain no dots; the last 90 characters distinguish these."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)[-90:].lstrip("-")

@@ -15,7 +15,7 @@ from tests.support.stack import PROJECT
 
 PACKAGES = ("valkyr", "valkyr_project", "executions", "runners", "dlq", "valkyr_plugins", "tests")
 COLUMN = '    release_note = models.TextField(db_default="new")\n'
-# Where one is added: before a line that each of the two models has once.
+# Where to add one: before a line that each of the two models has once.
 COLUMNS = {
     "runners/models/run.py": "    lease_token = models.IntegerField(default=0)\n",
     "executions/models/execution.py": "    class Meta:\n",

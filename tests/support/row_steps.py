@@ -1,6 +1,6 @@
-"""`test.row`: a step that writes a row in the transaction that records it, then misbehaves as told.
+"""`test.row`: a step that writes a row in the transaction that records it, then misbehaves.
 
-Its rows are counted by step, so a lost one and a doubled one show.
+Its rows are counted by step, which reveals lost and duplicate ones.
 """
 
 import os

@@ -46,7 +46,7 @@ def publish(*triggers: Mapping[str, Any], **more: Any) -> Workflow:
 
 
 def scheduled(*, tasks: Sequence[Any] | None = None, **settings: Any) -> Trigger:
-    """The trigger of a new workflow, due every minute unless told otherwise."""
+    """The trigger of a new workflow, due every minute by default."""
     workflow = publish(EVERY_MINUTE | settings, **({} if tasks is None else {"tasks": tasks}))
     return Trigger.objects.get(workflow=workflow)
 

@@ -47,7 +47,7 @@ sentinel failover-timeout {name} 10000
 
 
 class RedisNode:
-    """One server, or one Sentinel, with its folder; it writes its configuration anew."""
+    """One server, or one Sentinel, with its folder; it rewrites its configuration."""
 
     def __init__(self, home: Path, name: str) -> None:
         self._account = server_account()

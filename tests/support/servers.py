@@ -74,9 +74,10 @@ def _fresh_home() -> Path:
 
 
 def _is_abandoned(home: Path) -> bool:
-    """Whether both places exist and nobody supervises them; unsure means no.
+    """Whether both folders exist without a supervisor; if unsure, no.
 
-    A new home is let alone: to try its locks would keep whoever is about to take them from it.
+    A new home is not touched: trying its locks would keep the process that is about to take them
+    from it.
     """
     try:
         if time.time() - home.stat().st_mtime < NEW_SECONDS:

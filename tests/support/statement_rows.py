@@ -50,10 +50,10 @@ def fetch_for(
 
 
 def set_all(execution: UUID, row: Row) -> tuple[Run, Run]:
-    """Set the columns of a row; return the run and the one beside it.
+    """Set the columns of a row; return the run and its sibling.
 
-    It names columns of the run of step `one`; after `e.` of its execution, after `o.` of the run of
-    step `two`.
+    Names without prefix are columns of the run of step `one`; after `e.` of its execution, after
+    `o.` of the run of step `two`.
     """
     run, beside = run_of(execution, "one.main"), run_of(execution, "two.main")
     own = {column: value for column, value in row.items() if column[1] != "."}

@@ -51,7 +51,7 @@ def pks() -> Pks:
 
 
 def _fill(model: Any, known: dict[Any, Any], before: Pks) -> Any:
-    """A row of this model that was planted now: one that is there, else a new one."""
+    """A row of this model that was planted now: an existing one, else a new one."""
     if model in known:
         return known[model]
     new = model._base_manager.exclude(pk__in=before[model])

@@ -1,4 +1,4 @@
-"""A viewer that can be asked what it has seen so far, while it goes on watching."""
+"""A viewer that reports what it has seen so far, while it keeps watching."""
 
 import socket
 import threading

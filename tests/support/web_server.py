@@ -26,7 +26,7 @@ class WebServer:
     ) -> None:
         self.log, self._begin = log, begin
         self.port = free_port()
-        self.name = f"web-{self.port}"  # its sessions are told from another server's by it
+        self.name = f"web-{self.port}"  # distinguishes its sessions from another server's
         self.address = f"http://127.0.0.1:{self.port}"
         shared = {name: os.environ[name] for name in SHARED if name in os.environ}
         self._environment = clean_environment() | shared | {

@@ -20,7 +20,7 @@ def node(page: Any, path: str) -> Any:
 
 
 def handle(page: Any, path: str, outcome: str = "success") -> Any:
-    """Where a task's edges on an outcome begin; `in` is where edges end."""
+    """Where a task's edges with an outcome begin; edges end at `in`."""
     return page.locator(f'.react-flow__handle[data-nodeid="{path}"][data-handleid="{outcome}"]')
 
 

@@ -16,7 +16,7 @@ from tests.support.relay import Relay, relay
 from tests.support.waiting import wait_until
 from tests.support.workflows import publish, start, task, wait_for_end
 
-# Queues that only the cut workers serve, besides those of the load.
+# Queues that only the cut-off workers serve, besides those of the load.
 PROCESSES, THREADS = "apart", "apart-io"
 LONG = 600.0
 SLOW = 0.2  # seconds in each direction
@@ -73,7 +73,7 @@ def _apart(world: World) -> Iterator[Apart]:
 
 
 def _taken_over(apart: Apart, what: str, cut: Callable[[], None]) -> None:
-    """Cut the workers off until others have done their steps; nobody calls after its lease."""
+    """Cut the workers off until others have done their steps; no worker calls after its lease."""
     world, calls = apart.world, apart.calls
     runs = apart.begin(LONG)
     ids = [run.execution_id for run in runs.values()]
@@ -98,7 +98,9 @@ def _taken_over(apart: Apart, what: str, cut: Callable[[], None]) -> None:
 
 
 def _kept(apart: Apart, what: str, cut: Callable[[], None]) -> None:
-    """Disturb the workers for longer than a lease; who holds a step goes on and records it."""
+    """Disturb the workers for longer than a lease; the holder of a step continues and records
+    it.
+    """
     world = apart.world
     runs = apart.begin(1.5 * world.lease)
     world.injected(what)

@@ -22,7 +22,7 @@ def small_disk() -> Iterator[Path]:
     try:
         yield folder
     finally:
-        # Whoever still has a file open there is ending.
+        # A process that still has a file open there is ending.
         _run("umount", "--lazy", str(folder))
         folder.rmdir()
 
@@ -34,7 +34,7 @@ class Ballast:
         self._file = folder / "ballast"
 
     def fill(self) -> None:
-        """Take what room there is now; what is freed later is not taken."""
+        """Take all free room; room that is freed later is not taken."""
         with self._file.open("ab", buffering=0) as file, suppress(OSError):
             for piece in (PIECE, 4096, 512):
                 with suppress(OSError):

@@ -147,7 +147,7 @@ def test_a_report_that_the_code_forged_is_but_its_result(fail_code: Callable[...
 def test_a_loop_that_ignores_every_signal_ends_on_time(fail_code: Callable[..., Failure]) -> None:
     with ThreadPoolExecutor(1) as pool:
         failing = pool.submit(fail_code, ENDLESS, seconds=2)
-        # One that lost its parent would be nobody's child later.
+        # A process that lost its parent would be a child of none of ours later.
         wait_until(lambda: len(confined_processes()) == 2, 30, "the code's process")
         started = confined_processes()
         failure = failing.result()

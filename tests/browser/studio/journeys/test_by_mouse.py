@@ -1,4 +1,4 @@
-"""The demo's order, drawn from nothing by mouse: run, broken, mended and published."""
+"""The demo's order, drawn from nothing with the mouse: run, broken, repaired and published."""
 
 import pytest
 from playwright.sync_api import Page, expect

@@ -1,4 +1,4 @@
-"""Durable canvases on real workers, each beside plain Celery's; repair, transactions."""
+"""Durable canvases on real workers, each compared with plain Celery's; repair, transactions."""
 
 import json
 import re
@@ -37,7 +37,7 @@ def told(result: Any) -> Any:
     """What `get` of a plain or a durable result comes to, as text and as an error's facts."""
     try:
         if isinstance(result, ResultBase) and not getattr(result, "ignored", False):
-            # Asked for again and again: our result backend does not listen.
+            # Polled: our result backend does not listen.
             wait_until(result.ready, SECONDS, f"the end of {result}")
         found = result.get(timeout=SECONDS)
     except Exception as error:  # whatever the task raised

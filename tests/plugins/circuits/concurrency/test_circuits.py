@@ -50,7 +50,7 @@ _numbers = count(1)
 
 @pytest.fixture
 def target(queue: World) -> Iterator[str]:
-    """A target nobody has called yet."""
+    """A target without calls."""
     targets.install()
     gate.memory().forget()
     name = f"partner-{next(_numbers)}"

@@ -32,7 +32,7 @@ def lines(of: Member | WebServer) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def failed(fleet: Fleet, web: WebServer, ann: dict[str, str]) -> Run:
-    """A step that failed for good after a retry, in an execution that a named request started."""
+    """A step that failed permanently after a retry, in an execution started by a named request."""
     retry = {"maxAttempts": 2, "baseSeconds": 0.1, "jitter": 0}
     workflow = publish({"name": "logged", "tasks": [effect("fails", failTimes=9, retry=retry)]})
     headers = {"x-request-id": "the-request"}
