@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks`: servers of its own, the workloads, the tables."""
+"""`python -m tests.benchmarks`: its own servers, the workloads, the tables."""
 
 import signal
 import sys

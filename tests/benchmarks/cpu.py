@@ -24,7 +24,7 @@ def tree_seconds(pid: int) -> float:
 
 
 def process_seconds(pid: int) -> float:
-    """User and system time of a process and of its children already reaped; 0 once it is gone."""
+    """User and system time of a process and of its children already reaped; 0 once it has ended."""
     try:
         own = time.clock_gettime(_clock_of(pid))
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

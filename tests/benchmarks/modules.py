@@ -25,7 +25,7 @@ class Inputs(ModuleInputs):
 
 
 class Effect(Module[Any]):
-    """Declares an effect, so that it is claimed and recorded by itself, and does nothing."""
+    """Declares an effect, so that it is claimed and recorded on its own, and does nothing."""
 
     type: ClassVar[str] = "bench.effect"
     title = "Effect"

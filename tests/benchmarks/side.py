@@ -24,7 +24,7 @@ GIVEN = "BENCH_SIDE"
 
 
 class Side:
-    """The other end of such a process."""
+    """The client of such a process."""
 
     def __init__(self, cast: Cast, *, name: str, database: str, redis: int, concurrency: int):
         url = os.environ["REDIS_URL"]
@@ -73,7 +73,7 @@ class Side:
 
 
 def main() -> None:
-    """Carry orders out until standard input ends."""
+    """Execute orders until standard input ends."""
     import django
 
     django.setup()

@@ -1,7 +1,7 @@
 """A million dead letters in 500 groups of four workspaces, written by the database itself.
 
-Groups are of very different sizes. What the filters look for is of every frequency: a country of
-half the entries, one of the oldest fifth alone, an order that is there once.
+Groups are of very different sizes. The filtered values are of every frequency: a country of half
+the entries, one of the oldest fifth only, an order that exists once.
 """
 
 from typing import Any

@@ -69,7 +69,7 @@ class Watching:
 
 
 def measure(stage: Stage, options: Options) -> Watching:
-    """Pairs of repetitions, the side that goes first changing."""
+    """Pairs of repetitions, which begin with each side in turn."""
     worker = stage.add(engine_worker(stage.folder, concurrency=options.concurrency))
     port = free_port()
     server = stage.add(web(stage.folder, port))

@@ -66,7 +66,7 @@ class OnePage:
 
 
 def _leave(page: Page, home: str) -> None:
-    """Take the page away from what the test looked at, and its looks back."""
+    """Stop the page from watching what the test watched, and reset its appearance."""
     for other in page.context.pages:
         if other is not page:
             other.close()

@@ -1,4 +1,4 @@
-"""Triage in a browser: lists, tabs, filters by path, saved views, keys alone, small and dark."""
+"""Triage in a browser: lists, tabs, filters by path, saved views, keyboard, small and dark."""
 
 import re
 from typing import Any

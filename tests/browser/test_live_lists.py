@@ -1,4 +1,4 @@
-"""A list that is looked at stays current: rows change in place, new ones are counted."""
+"""A displayed list stays current: rows change in place, new ones are counted."""
 
 import json
 from typing import Any

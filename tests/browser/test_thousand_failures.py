@@ -26,7 +26,7 @@ pytestmark = pytest.mark.timeout(400)
 MOST = 14
 KINDS = {"Order import": 550, "Invoices": 250, "Shipping labels": 150, "Returns": 50}
 AGAIN = 120
-# What each of the four expects of a country; `UK` fits none of them.
+# The country that each of the four expects; `UK` fits none of them.
 RULES: dict[str, dict[str, Any]] = {
     "Order import": {"enum": ["DE", "FR", "GB"]},
     "Invoices": {"pattern": "^(DE|FR|GB)$"},

@@ -1,4 +1,4 @@
-"""`python -m tests.chaos`: servers of its own, the faults, the report."""
+"""`python -m tests.chaos`: its own servers, the faults, the report."""
 
 import os
 import signal

@@ -18,7 +18,7 @@ class Broker(Protocol):
         """The address for Celery; constant for the broker's lifetime."""
 
     def stop(self) -> None:
-        """kill -9; returns once it is gone."""
+        """kill -9; returns once it has ended."""
 
     def forget(self) -> None:
         """While it is stopped: lose every message and queue."""

@@ -1,4 +1,4 @@
-"""Servers of its own for one run: durable as in production, in a folder thrown away.
+"""Separate servers for one run: durable as in production, in a temporary folder.
 
 Django is set up on them, in this process and (by the environment) in those it starts.
 """

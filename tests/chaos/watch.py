@@ -95,7 +95,7 @@ class Watch:
             self.rows[execution] = describe([execution])
 
     def note(self, found: Iterable[Mark], now: float) -> None:
-        """Count the seconds of those that were seen unattended before and did not move since."""
+        """Count the seconds of executions that were unattended before and have not moved since."""
         if self._excused:
             self._seen = {}
             return

@@ -32,7 +32,7 @@ FENCED = b"fenced: run"
 
 
 class World:
-    """Everything of one run of `make chaos`; a fault after the other is given it."""
+    """Everything of one run of `make chaos`; one fault after another gets it."""
 
     load: Starter
     watch: Watch
@@ -133,7 +133,7 @@ class World:
         self.outcome.figures[name] = value
 
     def own(self, ids: Collection[UUID]) -> None:
-        """Executions that the fault started by itself, for the audit."""
+        """Executions that the fault itself started, for the audit."""
         self._own += list(ids)
 
     @contextmanager

@@ -42,7 +42,7 @@ class Installation:
 
 @dataclass
 class Said:
-    """What a command came to."""
+    """A command's result."""
 
     code: int
     out: str
@@ -122,7 +122,7 @@ def valkyr(offline: Valkyr, installation: Installation) -> Valkyr:
 
 @pytest.fixture
 def local(installation: Installation, environment: pytest.MonkeyPatch) -> Any:
-    """`valkyr --local` in the project's folder, in a process of its own, with the real settings."""
+    """`valkyr --local` in the project's folder, in a separate process, with the real settings."""
 
     def run(*words: object, **more: str) -> Said:
         given = {**os.environ, **installation.environment, **more}

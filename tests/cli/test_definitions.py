@@ -1,4 +1,4 @@
-"""Workflow files: checked over the API, or with the project's settings alone."""
+"""Workflow files: checked over the API, or with only the project's settings."""
 
 import json
 import os

@@ -184,7 +184,7 @@ def test_watch_of_a_waiting_execution_ends_once_it_is_cancelled(
 ) -> None:
     execution = start(asking)
     codes: list[int] = []
-    # It looks on in a thread of its own while the other command is typed.
+    # It watches in a separate thread while the other command is typed.
     watching = threading.Thread(target=lambda: codes.append(valkyr("watch", execution).code))
     watching.start()
 

@@ -75,7 +75,7 @@ def test_a_lock_that_is_waited_for_too_long_leaves_a_session_that_works(
 
 
 def carried(queue: World) -> UUID:
-    """Carry the newest message on, as a worker does; its execution."""
+    """Process the newest message, as a worker does; return its execution."""
     message = queue.queue.pop()
     receive.run_segment(message.execution, message.version, message.segment)
     return message.execution
@@ -149,7 +149,7 @@ def execution(queue: World, request: pytest.FixtureRequest) -> Iterator[UUID]:
 
 
 def last_of(execution: UUID) -> Held:
-    """Carry it up to its last step, which is claimed."""
+    """Execute up to its last step, which is claimed."""
     state, work = claimed(execution, Run.objects.get(execution=execution).segment)
     while work.path != "last.main":
         following = recorded((state, work))

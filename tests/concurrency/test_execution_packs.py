@@ -71,7 +71,7 @@ def end(state: SegmentState, work: Work) -> None:
 
 
 def sizes(parcels: list[Parcel]) -> list[int]:
-    """How many executions each message carries."""
+    """The number of executions in each message."""
     return [1 + len(parcel.others) for parcel in parcels]
 
 

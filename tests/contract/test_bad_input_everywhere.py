@@ -111,7 +111,9 @@ class Asking:
         return self.client.generic(method, where, body, content_type=kind, **more)
 
     def expect(self, answer: Any, status: int, what: Any, path: str = "", code: str = "") -> None:
-        """Note an answer of another status, that is no problem, or names no such path or code."""
+        """Record an answer of another status, one that is no problem, or one without the path or
+        code.
+        """
         problem = answer.json() if answer.get("Content-Type") == PROBLEM else {}
         paths = {error["path"] for error in problem.get("errors", ())}
         fits = answer.status_code == status and problem and code in {"", problem["code"]}

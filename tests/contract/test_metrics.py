@@ -34,7 +34,9 @@ def _read_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def samples(text: str, of: str = "") -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
-    """Every sample by name and labels; or those alone whose lines begin so: all are thousands."""
+    """Every sample by name and labels, or only those whose lines begin with a text: there are
+    thousands.
+    """
     if of:
         text = "".join(line for line in text.splitlines(keepends=True) if line.startswith(of))
     return {

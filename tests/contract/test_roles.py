@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db
 ANN = Actor(None, "ann", "test")
 
 # operation: (method, address, body), then the answers for WORKFLOW, SYSTEM and USER of the
-# workspace and for WORKFLOW of another one. ADMIN gets what WORKFLOW gets, but for ADMINS.
+# workspace and for WORKFLOW of another one. ADMIN gets what WORKFLOW gets, except for ADMINS.
 OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "get workflow": ("get", "/v1/Workflow/{w}", None, (200, 403, 404, 404)),
     "change workflow": ("patch", "/v1/Workflow/{w}", {"enabled": True}, (200, 403, 404, 404)),

@@ -165,7 +165,7 @@ def test_workers_that_were_cut_off_serve_again_by_themselves(split: Split) -> No
 def test_a_step_goes_on_while_its_worker_has_a_lease(
     fleet: Fleet, redis: Redis, redis_cut: bool
 ) -> None:
-    """Cut from the broker alone for longer than a lease, or 200 ms from database and broker."""
+    """Cut off from the broker only for longer than a lease, or 200 ms from database and broker."""
     with relay(database_url()) as line, relay(redis.url) as broker:
         partner = Partner()
         there = {"DATABASE_URL": line.url, "REDIS_URL": broker.url, "CELERY_BROKER_URL": broker.url}

@@ -57,7 +57,7 @@ class Tree:
                 copied = self.app / (name if target == "./" else target)
                 copied.parent.mkdir(parents=True, exist_ok=True)
                 if (PROJECT / name).is_dir():
-                    # With the byte code that is there: compiling it all again takes a while.
+                    # With the byte code, because compiling it again takes a while.
                     shutil.copytree(PROJECT / name, copied)
                 else:
                     shutil.copy(PROJECT / name, copied)
@@ -131,7 +131,7 @@ def tree(engine: None) -> Iterator[Tree]:
 
 
 def _without_rights() -> tuple[str, ...]:
-    """What goes before a command so that even root may only do what modes allow; else nothing.
+    """A command prefix so that even root may only do what modes allow; else nothing.
 
     Another account, as in the image, might not reach the Python of this environment.
     """

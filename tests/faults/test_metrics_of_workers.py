@@ -70,7 +70,7 @@ def metered(fleet: Fleet) -> Iterator[Metered]:
 
 
 def metered_step(name: str, after: str | None = None, **inputs: Any) -> dict[str, Any]:
-    """A step with an effect, on the queue that the metered worker alone serves."""
+    """A step with an effect, on the queue that only the metered worker serves."""
     return {**effect(name, after, **inputs), "queue": QUEUE}
 
 

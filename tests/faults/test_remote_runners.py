@@ -59,7 +59,7 @@ def door(fleet: Fleet, tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture
 def client(door: str, tmp_path: Path) -> Iterator[Callable[..., Forked]]:
-    """Starts the reference client; what is left of it ends with the test."""
+    """Starts the reference client; its remaining processes end with the test."""
     user, _ = get_user_model().objects.get_or_create(username="remote-runner")
     Membership.objects.get_or_create(
         user=user, workspace=default_workspace(), defaults={"role": "SYSTEM"}

@@ -1,4 +1,4 @@
-"""Lists from a real streaming replica: fresh, lagging, and gone."""
+"""Lists from a real streaming replica: fresh, lagging, and down."""
 
 import os
 import re

@@ -218,7 +218,7 @@ with transaction.atomic():
 
 
 def test_an_event_is_heard_that_came_while_a_process_fell_asleep_and_died(fleet: Fleet) -> None:
-    # No worker serves the queue: the process below carries the step.
+    # No worker serves the queue: the process below executes the step.
     ask = task("ask", "flow.wait_for_event", queue="nobody", **{"with": {"event": "order.lost"}})
     execution = start(publish({"tasks": [ask], "output": "{{ tasks.ask.output.event }}"}))
     with subprocess.Popen(

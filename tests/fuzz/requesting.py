@@ -1,7 +1,7 @@
-"""A generated case becomes a request in this process, undone afterwards; and its answer a response.
+"""Runs a generated case as a request in this process, undone afterwards; returns its answer.
 
-Addresses and bodies are given ids that exist, of the caller's workspace and of the other one:
-random ones would find nothing but "not found".
+Addresses and bodies get existing ids, of the caller's workspace and of the other one: random ones
+would only find "not found".
 """
 
 from dataclasses import dataclass

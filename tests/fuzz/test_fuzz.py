@@ -1,6 +1,6 @@
 """The whole document, fuzzed as each role: no failure, no mismatch, no other workspace's data.
 
-`make fuzz ARGS="--examples 500"` tries more requests, and others each time.
+`make fuzz ARGS="--examples 500"` tries more requests, and different ones each time.
 """
 
 from collections.abc import Iterator
@@ -77,7 +77,7 @@ def test_no_request_breaks_the_server_or_the_document_or_shows_what_is_not_ones_
 def problems(
     operation: Any, mode: GenerationMode, world: World, callers: list[Caller], examples: int | None
 ) -> list[str]:
-    """What goes wrong with one operation; the same requests are sent as each caller."""
+    """The failures of one operation; the same requests are sent as each caller."""
     found: dict[str, str] = {}
     negative = mode is GenerationMode.NEGATIVE
 

@@ -1,4 +1,4 @@
-"""Two projects for all tests of the folder; what their beat starts is looked at last."""
+"""Two projects for all tests of the folder; what their beat starts is checked last."""
 
 import os
 import shutil

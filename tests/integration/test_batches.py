@@ -28,7 +28,7 @@ def engine(
 
 
 def pure_map(value: str, **more: Any) -> dict[str, Any]:
-    """Forty items that a worker doubles, or what `value` makes of each."""
+    """Forty items that a worker doubles, or the result of `value` for each."""
     body = {"tasks": [{"id": "double", "use": "flow.noop", "with": {"value": value}}]}
     config = {"items": list(range(40)), "maxConcurrency": 1, **more}
     return {

@@ -26,7 +26,7 @@ def scheduler(monkeypatch: pytest.MonkeyPatch) -> beat.ElectedScheduler:
     made = beat.ElectedScheduler(app=current_app._get_current_object())
     assert {QUICK, HOURLY, CRON} <= made.schedule.keys()
     made.sync()
-    # What is sent goes nowhere: whether it is written down is the question.
+    # Sent messages are not delivered: only whether they are recorded matters.
     monkeypatch.setattr(made, "send_task", lambda *args, **options: None)
     return made
 

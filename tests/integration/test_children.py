@@ -305,7 +305,7 @@ def family_root() -> UUID:
 
 
 def grown(engine: Engine, root: UUID) -> list[UUID]:
-    """Carry the calls alone; the family's ids, eldest first."""
+    """Deliver only the calls; return the family's ids, eldest first."""
     family = [root]
     for _ in range(2):
         engine.queue.queue = [m for m in engine.queue.queue if m.execution == family[-1]]

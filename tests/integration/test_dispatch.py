@@ -83,7 +83,7 @@ def test_without_redis_sending_gives_up_quickly_and_raises_nothing(redis: Redis)
 def test_a_message_that_cannot_be_made_is_not_tried_each_second() -> None:
     execution = start(publish({"tasks": [task("only")]}))
     [run] = Run.objects.filter(execution=execution)
-    bad: Any = object()  # no queue has such a name
+    bad: Any = object()  # no queue has this name
     canvas = Chain((SegmentLink(run.segment, bad, "only"),))
 
     dispatch.publish([Parcel(execution, uuid4(), 5, (canvas,))])

@@ -248,7 +248,7 @@ def test_awaiting_handles_leaves_no_connection_open() -> None:
 
 
 def closing(action: Callable[[], Any]) -> Callable[[], Any]:
-    """The action for a thread of its own, whose connection it closes."""
+    """The action for a separate thread, whose connection it closes."""
 
     def act() -> Any:
         try:

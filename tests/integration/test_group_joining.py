@@ -36,7 +36,7 @@ def orders() -> Workflow:
 
 
 def settle() -> None:
-    """Let every move come to its end, as if a minute had passed, and count what it left."""
+    """Complete every move, as if a minute had passed, and count the rows left."""
     GroupMove.objects.update(created_at=merging.database_now() - 2 * merging.SETTLED_AFTER)
     while GroupMove.objects.exists():
         merging.move_on()

@@ -55,7 +55,7 @@ def test_a_run_is_overtaken_by_one_sent_later_that_runs_already() -> None:
 
 @pytest.mark.django_db
 def test_a_run_is_overtaken_by_one_sent_later_that_has_ended() -> None:
-    """Steps that end at once are seldom seen running, and a long one may hold the other place."""
+    """Steps that end at once are seldom seen running, and a long one may hold the other slot."""
     late = sent(60)
     sent(45, state="SUCCESS")
     assert overtaken() == {late}

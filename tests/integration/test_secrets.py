@@ -204,7 +204,7 @@ def test_the_hash_and_the_key_stay_when_the_value_changes(
 def test_a_missing_credential_or_field_is_named_and_not_tried_again(
     queue: World, workspace: Workspace
 ) -> None:
-    # Published while they are there; gone when the steps run.
+    # Published while they exist; deleted when the steps run.
     for name in ("nobody", "bank"):
         credentials.create(
             workspace, name=name, type="secret", fields={"value": KEY}, hosts=["*"], actor=ACTOR

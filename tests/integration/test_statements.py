@@ -1,7 +1,7 @@
-"""Which index each hot statement uses once the table is large: its generic plan names it.
+"""Which index each hot statement uses once the table is large, by its generic plan.
 
 psycopg prepares the hot statements, so from their sixth use PostgreSQL plans them without knowing
-the values; that plan is the one looked at.
+the values; the test reads that plan.
 """
 
 import re
@@ -254,7 +254,7 @@ def _plan(name: str, of: Any = statements) -> list[dict[str, Any]]:
 
 
 def _numbered(query: str) -> tuple[str, int]:
-    """The query with `$1` in the place of each name, and how many there are."""
+    """The query with `$1` for each name, and the number of names."""
     names: dict[str, int] = {}
 
     def number(match: re.Match[str]) -> str:

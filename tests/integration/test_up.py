@@ -95,7 +95,7 @@ def stack(starter: Starter) -> Iterator[Stack]:
 
 
 def up(home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A start that is expected to end by itself."""
+    """A start that is expected to end on its own."""
     return subprocess.run(
         [sys.executable, "-m", "valkyr_project.up"],
         cwd=PROJECT,

@@ -12,7 +12,7 @@ from typing import Any
 
 PROJECT = Path(__file__).parents[2]
 FOLDER = PROJECT / ".pytest_cache/d/mutation"
-# Tests in this process alone: what starts others would not see the mutant there.
+# Only tests in this process: tests that start other processes would not see the mutant there.
 TESTS = (
     "tests/unit/runners/test_*.py",
     "tests/property/test_decide.py",

@@ -115,7 +115,7 @@ def _identity(function: FunctionType) -> tuple[str, int]:
 
 
 def _plain(values: Any) -> str:
-    """Defaults, compared by what they show; objects of two lives differ by address alone."""
+    """Defaults, compared by their repr; objects of two processes differ by address only."""
     given = values.values() if isinstance(values, dict) else values or ()
     return repr([one for one in given if isinstance(one, PLAIN)])
 

@@ -1,4 +1,4 @@
-"""What is changed: one place of one file, named so that edits elsewhere leave the name alone."""
+"""A change: one place of one file, named so that edits elsewhere do not change the name."""
 
 import ast
 import difflib
@@ -45,7 +45,7 @@ class Mutant:
 
     @property
     def place(self) -> str:
-        """Where it is."""
+        """Its place."""
         return f"{self.file}:{self.line}"
 
     def diff(self) -> str:
@@ -93,7 +93,7 @@ def of_file(group: str, file: Path, folder: Path) -> list[Mutant]:
 
 
 def of_python(group: str, name: str, source: str) -> Iterator[Mutant]:
-    """Every change of one file, leaving out those that compile to the same code."""
+    """Every change of one file, except those that compile to the same code."""
     statements = _statements(source)
     compiled = {_code(source)}
     seen: Counter[tuple[str, str]] = Counter()

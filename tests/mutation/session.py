@@ -11,7 +11,7 @@ from tests.mutation.mutants import GROUPS, Mutant
 
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 KILLED, TIMED_OUT, SURVIVED, NOT_REACHED = "killed", "timed out", "survived", "not reached"
-NOT_APPLIED = "not applied"  # what only an import reads, such as a dataclass's default: not judged
+NOT_APPLIED = "not applied"  # read by imports only, such as a dataclass's default: not judged
 DEAD = (KILLED, TIMED_OUT)
 
 
@@ -48,7 +48,7 @@ class Session:
             out.write(json.dumps(asdict(result)) + "\n")
 
     def killers(self, mutants: Iterable[Mutant]) -> Counter[str]:
-        """How many of these each test has killed: it goes first with the next."""
+        """How many of these each test has killed: the best one runs first for the next."""
         found = [self.results.get(one.key) for one in mutants]
         return Counter(one.test for one in found if one is not None and one.test)
 

@@ -17,7 +17,7 @@ from tests.support.web_server import WebServer
 from tests.support.workflows import effect, publish, start, wait_for_end
 
 GRACE = 3
-BACK = 2.0  # seconds until another worker has what was given back
+BACK = 2.0  # seconds until another worker has the returned steps
 # The lease is so long that no worker can have taken a step over because it expired.
 PATIENT = QUICK | {"VALKYR_DRAIN_SECONDS": str(GRACE), "VALKYR_LEASE_SECONDS": "60"}
 
@@ -41,7 +41,7 @@ def whole_fleet(engine: None, home: Path) -> Iterator[Fleet]:
 
 @pytest.fixture
 def fleet(whole_fleet: Fleet) -> Fleet:
-    """All of them, those that a test before ended started again."""
+    """All of them; those that an earlier test ended are restarted."""
     whole_fleet.ensure()
     return whole_fleet
 

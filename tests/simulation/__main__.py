@@ -1,4 +1,4 @@
-"""`python -m tests.simulation`: a server of its own, so many seeds, the summary."""
+"""`python -m tests.simulation`: its own server, a number of seeds, the summary."""
 
 import argparse
 import gc

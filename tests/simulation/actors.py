@@ -46,7 +46,7 @@ class Actor:
         self.error: BaseException | None = None
         self.deadlocks = 0
         self.session = 0  # pid of the PostgreSQL backend that executes its statement
-        self.cut = 0  # pid of one whose client has gone, and that may not have noticed yet
+        self.cut = 0  # pid of one whose client has ended, and that may not have noticed yet
         self.lined_up: list[str] = []
         self._reports = reports
         self._turn = threading.Semaphore(0)
@@ -135,7 +135,7 @@ def me() -> Actor | None:
 
 
 def waited(raw: Any, generator: Any, *args: Any, **options: Any) -> Any:
-    """Stand in the place of `psycopg.Connection.wait`."""
+    """Replaces `psycopg.Connection.wait`."""
     actor = me()
     if actor is None or actor.django.connection is not raw:
         return _wait(raw, generator, *args, **options)

@@ -22,7 +22,7 @@ class Broker(Transport):
         self.lose = self.double = self.refuse = 0.0
 
     def publish(self, parcels: Sequence[Parcel]) -> None:
-        """Stand in the place of `messages.publish`; what is refused is left to the sweeper."""
+        """Replaces `messages.publish`; rejected messages are left to the sweeper."""
         _must_live()
         if self.rng.random() < self.refuse:
             _unsend(parcels)
@@ -30,7 +30,7 @@ class Broker(Transport):
             super().publish(parcels)
 
     def advance(self, execution_id: UUID) -> None:
-        """Stand in the place of `messages.advance`."""
+        """Replaces `messages.advance`."""
         _must_live()
         super().advance(execution_id)
 

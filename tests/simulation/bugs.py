@@ -25,7 +25,7 @@ GUARDS = {
 
 @contextmanager
 def broken(name: str) -> Iterator[None]:
-    """Within this block the statement goes without its guard; "" leaves all as it is."""
+    """In this block, the statement runs without its guard; "" changes nothing."""
     if not name:
         yield
         return

@@ -36,7 +36,7 @@ class Scheduler:
         self.actors = [Actor(name, self.reports) for name in names]
 
     def ready(self) -> list[Actor]:
-        """Those that are at a statement."""
+        """Those that are about to execute a statement."""
         return [actor for actor in self.actors if actor.at is not None]
 
     def blocked(self) -> list[Actor]:

@@ -344,7 +344,7 @@ class World:
         self._begins(self.person, found[what], what)
 
     def _mend(self) -> None:
-        """No further harm: what is under way comes to its end."""
+        """No further faults: what is running comes to its end."""
         self.calm = True
         self.broker.heal()
         self.trace.append("from here on nothing is lost and nobody dies")

@@ -44,7 +44,7 @@ class Audit:
         self.problems: list[str] = []
         self.repeats = 0
         self.states: dict[UUID, str] = {}
-        self.runs: dict[UUID, dict[str, list[Run]]] = {}  # by step, those that count, in order
+        self.runs: dict[UUID, dict[str, list[Run]]] = {}  # by step, the counted ones, in order
         executions = WorkflowExecution.objects.select_related("version").filter(pk__in=list(ids))
         found = list(executions)
         for execution in found:

@@ -1,7 +1,7 @@
-"""Copies of messages that wait in Redis, each for an execution of its own.
+"""Copies of messages that wait in Redis, each for another execution.
 
-A copy has a task id and a delivery tag of its own; all else is its original's, with the other
-execution's id wherever the original names the first.
+A copy has its own task id and delivery tag; the rest is its original's, with the other execution's
+id wherever the original names the first.
 """
 
 import base64

@@ -17,9 +17,9 @@ LARGE = 64
 
 
 def empty() -> None:
-    """Delete all rows but those that migrations make from the models.
+    """Delete all rows except those that migrations make from the models.
 
-    Like `TRUNCATE`, it waits for every transaction that has touched a table.
+    Like `TRUNCATE`, it waits for every transaction that has used a table.
     """
     names = set(connection.introspection.django_table_names(only_existing=True)) - KEPT
     listed = sorted(names)

@@ -1,7 +1,7 @@
 """The test database for tests that need commits and other processes: emptied before and after.
 
-Rows are not flushed between the tests of a folder: workers that live through it would lose
-what they are at, and each test looks at its own executions alone.
+Rows are not flushed between the tests of a folder: workers that outlive a test would lose their
+work, and each test reads only its own executions.
 """
 
 from collections.abc import Iterator

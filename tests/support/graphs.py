@@ -28,7 +28,7 @@ class Drawn:
         return interpret(self.document, self._act, entered=entered)
 
     def whole_story(self) -> Story:
-        """What it comes to when all is entered that may be."""
+        """The expected result if all optional places are entered."""
         return self.story(lambda place: True)
 
     def _act(self, path: str, module: Mapping[str, Any], scope: Scope) -> tuple[str, Any]:

@@ -19,7 +19,7 @@ IN_MEMORY = ("flow.noop", "flow.if", "flow.switch", "flow.fail")
 ITERATIONS = 1000  # the limit of loops with a condition, unless they set a lower one
 
 Scope = dict[str, Any]
-# How the step of a path ends and what it gives back, from its module and the names in scope.
+# How the step of a path ends and what it returns, from its module and the names in scope.
 Act = Callable[[str, Mapping[str, Any], Scope], tuple[str, Any]]
 
 
@@ -33,7 +33,7 @@ class Missing(Exception):
 
 @dataclass(frozen=True)
 class FailedItem:
-    """In place of a failed item's output in a map's; `steps` failed in it."""
+    """Replaces a failed item's output in a map's; `steps` failed in it."""
 
     steps: frozenset[str]
 
@@ -252,7 +252,7 @@ class _Body:
         return self.around | {"tasks": self.around.get("tasks", {}) | own}
 
     def output(self) -> Any:
-        """What the body gives back: its last task's output, or all last tasks' by id."""
+        """The body's output: its last task's, or all last tasks' by id."""
         last = [name for name in self.tasks if not self.outgoing[name]]
         if len(last) == 1:
             return self.outputs.get(last[0])

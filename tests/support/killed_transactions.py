@@ -62,7 +62,7 @@ PROBLEMS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Kill, carry on, count, print."""
+    """Kill, complete, count, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
@@ -175,7 +175,7 @@ def _carrier(workflow: UUID) -> Any:
 
 
 def _finish(workflow: UUID) -> None:
-    """Carry what is left, with the sweeper's duties, until all has ended."""
+    """Execute the rest, with the sweeper's duties, until everything has ended."""
     from runners.recovery import sweeper
     from tests.support.dying_children import Progress
 

@@ -53,7 +53,7 @@ def forbid() -> None:
 def run_without(
     program: str, plugins: str = "none", **named: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program in a process of its own, in which these plugins only are installed."""
+    """Run a program in a separate process, in which only these plugins are installed."""
     inherited = {
         name: value for name, value in os.environ.items() if name != "VALKYR_REMOTE_QUEUES"
     }

@@ -88,7 +88,7 @@ def _connected_to(name: str) -> Iterator[None]:
 
 
 def _run(program: str, *arguments: str) -> None:
-    """Run one of PostgreSQL's own programs on the migrated database; its output goes nowhere."""
+    """Run one of PostgreSQL's programs on the migrated database; its output is dropped."""
     subprocess.run(
         [postgres_bin(server_account()) / program, f"--dbname={_address(NAME)}", *arguments],
         stdout=subprocess.DEVNULL,

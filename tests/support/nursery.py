@@ -175,7 +175,7 @@ def run(
     folder: Path = PROJECT,
     seconds: float = 120,
 ) -> "subprocess.CompletedProcess[str]":
-    """What a program that has the libraries already comes to; ended after so many seconds."""
+    """The result of a program that has the libraries already; ended after so many seconds."""
     with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as wrong:
         files = {"output": said.fileno(), "errors": wrong.fileno()}
         forked = of_libraries().start(command, environment=environment, folder=folder, **files)

@@ -111,7 +111,7 @@ def _backlog(own: Session) -> None:
     _live(own, LIVE, 3)
 
 
-# How the tables came to be, and whether their statistics were taken then.
+# How the tables were filled, and whether they were analysed then.
 STATES: dict[str, tuple[Callable[[Session], None], str]] = {
     "empty": (lambda own: None, ""),
     "fresh": (_live, ""),

@@ -32,7 +32,7 @@ class NextRelease:
         self.folder = folder
         self._environment = {**environment, "VALKYR_PROCESS": "tool"}
         for name in PACKAGES:
-            # With the byte code that is there: each process would compile it all again.
+            # With its byte code: otherwise each process would compile it all again.
             ignored = shutil.ignore_patterns("node_modules")
             shutil.copytree(PROJECT / name, folder / name, ignore=ignored)
         shutil.copy(PROJECT / "manage.py", folder)

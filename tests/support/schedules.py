@@ -57,7 +57,7 @@ def every_hour() -> str:
 
 
 def let_pass(trigger: Trigger, time: timedelta) -> datetime:
-    """As if nothing had looked at the schedule for so long; the moment since when."""
+    """As if the schedule had not been read for so long; returns the moment since when."""
     since = database_now() - time
     Trigger.objects.filter(pk=trigger.pk).update(next_at=since)
     return since

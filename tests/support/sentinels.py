@@ -107,7 +107,7 @@ class Sentinels:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the settings of the stand-alone platform read."""
+        """The values that the settings of the stand-alone platform read."""
         return {
             "REDIS_URL": self.url,
             "VALKYR_SENTINEL_MASTER": NAME,

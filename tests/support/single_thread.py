@@ -96,12 +96,12 @@ class World(Transport):
             raise AssertionError(f"not over after {turns} turns: {describe([execution_id])}")
 
     def drain(self) -> None:
-        """Let every worker and message come to its end; nothing of it may matter any more."""
+        """Let every worker and message finish; the results no longer matter."""
         while self.workers or self.queue:
             self.turn()
 
     def turn(self) -> None:
-        """One thing of those that drain the queue."""
+        """One action of those that drain the queue."""
         if self.workers:
             self._work(0)
         elif self.queue:
@@ -152,13 +152,13 @@ class World(Transport):
         self._next_segment(message, deque((message.segment, *message.others)))
 
     def _next_execution(self, message: Message, pack: ExecutionPack[SegmentState]) -> None:
-        """A worker takes up what is left of a pack, as `receive.run_executions` does."""
+        """A worker takes the rest of a pack, as `receive.run_executions` does."""
         begun = receive.next_execution(pack)
         if begun is not None:
             self.workers.append(Worker(message, deque(), *begun))
 
     def _next_segment(self, message: Message, left: deque[str]) -> None:
-        """A worker takes up what is left of a message, as `receive.run_segment` does."""
+        """A worker takes the rest of a message, as `receive.run_segment` does."""
         header = message.chord is not None
         while left:
             segment = Segment(left.popleft(), "", "")
@@ -222,7 +222,7 @@ class World(Transport):
         self._go_on(worker, lost=lost)
 
     def _go_on(self, worker: Worker, *, lost: bool) -> None:
-        """What a worker does whose segment is over: what follows by itself, then the rest."""
+        """A worker's actions after its segment: what follows automatically, then the rest."""
         state, onward = worker.state, worker.state.next_segment
         onward = None if lost else onward
         if state.executions is not None:
@@ -260,7 +260,7 @@ class World(Transport):
 
 @contextmanager
 def world(rng: Random, monkeypatch: Any, **chances: float) -> Iterator[World]:
-    """A world whose queue takes the place of the broker; segments and chords are short or long."""
+    """A world whose queue replaces the broker; segments and chords are short or long."""
     made = World(rng, **chances)
     with monkeypatch.context() as patched, configured(**drawn_limits(rng)):
         patched.setattr(messages, "publish", made.publish)

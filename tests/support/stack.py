@@ -29,7 +29,7 @@ class Stack:
         python: str = sys.executable,
         **popen: Any,
     ) -> None:
-        """Start it; `extra` adds environment variables, `popen` goes to subprocess."""
+        """Start it; `extra` adds environment variables, `popen` is passed to subprocess."""
         self.home = home
         self.python = python
         self.popen = popen

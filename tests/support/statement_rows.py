@@ -75,12 +75,12 @@ def _set(table: str, row: Any, values: Row) -> None:
 
 
 def _whole_execution(row: Row) -> Row:
-    """With what the table's constraints want of such a state."""
+    """With the columns that the table's constraints require in this state."""
     return {**row, "finished_at": PAST} if row.get("state", "").strip("'") in ENDED else row
 
 
 def _whole_run(row: Row) -> Row:
-    """With what the table's constraints want of such a state."""
+    """With the columns that the table's constraints require in this state."""
     state = row.get("state", "").strip("'")
     if state in {*OVER, "SKIPPED"}:
         return {**row, "finished_at": PAST}

@@ -60,17 +60,17 @@ class Transport:
         self.queue: list[Message] = []
 
     def publish(self, parcels: Sequence[Parcel]) -> None:
-        """Stand in the place of `messages.publish`."""
+        """Replaces `messages.publish`."""
         sent = [(item, canvas) for item in parcels for canvas in item.canvas]
         for item, canvas in sorted(sent, key=_by_path):  # rows come in any order
             self._send(item, canvas)
 
     def advance(self, execution_id: UUID) -> None:
-        """Stand in the place of `messages.advance`."""
+        """Replaces `messages.advance`."""
         self.put(Message(execution_id))
 
     def empty(self, queues: set[str]) -> set[str]:
-        """Stand in the place of the sweeper's question, which of the queues are empty."""
+        """Replaces the sweeper's query for empty queues."""
         return set() if self.queue else queues
 
     def put(self, message: Message) -> None:

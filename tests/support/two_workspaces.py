@@ -30,7 +30,7 @@ def limited_models() -> list[type[models.Model]]:
 
 
 def planted(slug: str) -> tuple[Workspace, Any, Pks]:
-    """A workspace, an administrator of it, and the rows that it has now, in every such table."""
+    """A workspace, its administrator, and the rows that it has now, in every such table."""
     before = pks()
     place = rows.workspace(slug)
     boss = get_user_model().objects.create(username=f"boss-of-{slug}", is_staff=True)

@@ -28,7 +28,7 @@ def index_or_skip() -> None:
 
 
 def closure(*requirements: str | Path) -> dict[str, str]:
-    """Names and versions of all that requirements come to, from wheels alone.
+    """Names and versions of all resolved requirements, from wheels only.
 
     A path is a pyproject.toml.
     """

@@ -39,7 +39,7 @@ class View:
         self.until(lambda seen: seen.states().get(str(pk)) == state, f"run {pk} in {state}")
 
     def close(self) -> None:
-        """Go away, at once: closing alone would wait for the thread that reads."""
+        """Disconnect at once: closing would wait for the thread that reads."""
         with suppress(OSError):
             stream = self.answer.extensions["network_stream"]
             stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)

@@ -95,7 +95,7 @@ class WebServer:
             self._process.wait()
 
     def kill(self) -> None:
-        """End it without a word."""
+        """End it without notice."""
         assert self._process is not None
         self._process.kill()
         self._process.wait()

@@ -104,7 +104,7 @@ def task(name: str, use: str = "flow.noop", after: Any = None, **more: Any) -> d
 
 
 def effect(name: str, after: Any = None, **inputs: Any) -> dict[str, Any]:
-    """A task that leaves a mark (`modules.py`); among its inputs may be `retry` and such."""
+    """A task that writes a mark (`modules.py`); among its inputs may be `retry` and others."""
     keys = ("retry", "timeoutSeconds", "join", "undo")
     own = {key: inputs.pop(key) for key in keys if key in inputs}
     return task(name, "test.effect", after, **{"with": inputs}, **own)

@@ -22,7 +22,7 @@ def _anew() -> Iterator[None]:
 
 @pytest.fixture
 def checking() -> Iterator[None]:
-    """As `manage.py check` does: it lists what is wrong in place of ending at the first."""
+    """As `manage.py check` does: it lists all errors instead of ending at the first."""
     configuration.tolerate(True)
     yield
     configuration.tolerate(False)

@@ -1,4 +1,4 @@
-"""Whose address counts: the caller's own word never, a named proxy's always."""
+"""Which address counts: never the caller's own claim, always a named proxy's."""
 
 from typing import Any
 

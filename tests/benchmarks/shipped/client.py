@@ -22,7 +22,7 @@ from tests.benchmarks.shipped.stack import RunningStack
 from tests.benchmarks.sides import wait
 
 BATCH = 250  # executions a request
-LAST = 8  # of the executions are looked at while others run
+LAST = 8  # share of the executions to look at while others run
 WARM_SHARE = 0.1
 QUEUE = "default"
 SETTLE, RESTING, SETTLING = 5.0, 0.25, 600.0  # seconds; of a core; seconds at most
@@ -94,7 +94,7 @@ class StackClient:
         self.database.close()
 
     def settle(self) -> None:
-        """Wait until the stack does little by itself, such as after a start on full tables."""
+        """Wait until the stack is nearly idle, for example after a start on full tables."""
 
         def rests() -> bool:
             before = sum(self.stack.cpu().values())

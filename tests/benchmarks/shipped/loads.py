@@ -27,7 +27,7 @@ class ShippedLoad:
     held: bool = False
 
     def sized(self, scale: float) -> int:
-        """How many executions at such a share of the full size."""
+        """How many executions for this share of the full size."""
         if self.anew:
             return self.executions
         return max(8, round(self.executions * scale))

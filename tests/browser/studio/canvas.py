@@ -50,7 +50,7 @@ def notice(page: Any) -> Any:
 
 
 def draft(page: Any) -> Any:
-    """The word on whether the server has the draft."""
+    """The text that says whether the server has the draft."""
     return page.get_by_role("status", name="Draft")
 
 

@@ -12,7 +12,7 @@ START = """() => {
   let next = requestAnimationFrame(tick);
   window.endFrames = () => { cancelAnimationFrame(next); return times.slice(1); };
 }"""
-# A file that figures are written to; they are worth something on a quiet machine alone.
+# A file for the figures, which are useful only from a quiet machine.
 FIGURES = os.environ.get("VALKYR_FIGURES", "")
 
 

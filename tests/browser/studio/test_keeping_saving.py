@@ -37,7 +37,7 @@ def draft_is(page: Any, state: str) -> None:
 
 
 def expected_noise(page: Any, *parts: str) -> None:
-    """Chromium itself writes requests that failed to the console; those that were meant to."""
+    """Chromium itself writes failed requests to the console; these are expected."""
     page.problems[:] = [one for one in page.problems if not any(part in one for part in parts)]
 
 
@@ -51,7 +51,7 @@ def elsewhere(server: str, browser: Browser) -> Iterator[OnePage]:
 
 @pytest.fixture
 def second(staff_page: Any, elsewhere: OnePage) -> Iterator[Callable[[Workflow], Any]]:
-    """Opens the same workflow in a browser of its own, signed in as the same person."""
+    """Opens the same workflow in another browser, signed in as the same person."""
     with elsewhere.lent() as page:
 
         def opened(of: Workflow) -> Any:

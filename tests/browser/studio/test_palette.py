@@ -1,4 +1,4 @@
-"""The palette and the list of tasks: by mouse, by keys alone, on narrow screens."""
+"""The palette and the list of tasks: by mouse, by keyboard, on narrow screens."""
 
 import re
 from typing import Any

@@ -17,7 +17,7 @@ SCHEDULES = 20
 
 
 def _schedules() -> list[Trigger]:
-    """Due every minute; what was missed is caught up with, each time of it."""
+    """Due every minute; each missed time is caught up."""
     more: dict[str, Any] = {"catchUp": "all", "overlap": "allow"}
     return [scheduled(**EVERY_MINUTE, **more) for _ in range(SCHEDULES)]
 

@@ -13,7 +13,7 @@ PIECE = 1024 * 1024
 
 @contextmanager
 def small_disk() -> Iterator[Path]:
-    """A folder on a disk of its own, gone afterwards."""
+    """A folder on a disk of its own, deleted afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="valkyr-disk-"))
     if os.geteuid() != 0:  # the fault is reported as not run
         yield folder

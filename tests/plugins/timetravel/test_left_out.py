@@ -1,4 +1,4 @@
-"""The engine without the plugin: its additions are gone, everything else works."""
+"""The engine without the plugin: its additions are missing, everything else works."""
 
 from collections.abc import Iterator
 from random import Random

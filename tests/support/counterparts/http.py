@@ -46,7 +46,7 @@ class BadServer:
     def stop(self) -> None:
         """Close the port and every connection."""
         self.closing.set()
-        # A close alone would leave the thread in `accept`.
+        # Closing the socket would leave the thread in `accept`.
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()

@@ -112,7 +112,7 @@ class Mischief(LlmHandler):
     def as_uncounted(self, body: Body) -> None:
         self.say({**body, "stream_options": None}, "x" * 40)
 
-    # What goes wrong on the way.
+    # Errors during the transfer.
 
     def as_html(self, body: Body) -> None:
         self._send(b"<html>Sign in</html>", "text/html")
@@ -140,7 +140,7 @@ class Mischief(LlmHandler):
         self.close_connection = True
 
     def as_endless_sentence(self, body: Body) -> None:
-        """It ends well as HTTP goes, without a reason to finish."""
+        """A successful HTTP response, without a finish reason."""
         self._some(body, "Half of the ans")
         self._end()
 

@@ -1,4 +1,4 @@
-"""A holder is gone only when its process certainly is: same boot, same namespace, other life."""
+"""A holder has ended only if its process certainly has: same boot, same namespace, other start."""
 
 import os
 import subprocess

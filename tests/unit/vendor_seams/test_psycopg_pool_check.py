@@ -24,7 +24,7 @@ def _pool() -> Any:
 
 
 def _sent(pool: Any, trace: Path) -> int:
-    """How many messages the server gets while a connection is taken and given back."""
+    """The number of messages to the server while a connection is taken and returned."""
     with trace.open("w") as file:
         with pool.connection() as connection:
             connection.pgconn.trace(file.fileno())

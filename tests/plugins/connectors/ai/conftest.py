@@ -14,7 +14,7 @@ from tests.support.counterparts.llm import ModelServer
 @pytest.fixture(scope="package")
 def model_server() -> Iterator[ModelServer]:
     """The server; `llm` resets its requests between tests."""
-    # As a worker does before it forks: no step's time goes into imports.
+    # As a worker does before it forks, so that imports take no time of a step.
     registry.get("llm.chat").warm_up()
     registry.get("llm.embed").warm_up()
     server = ModelServer()

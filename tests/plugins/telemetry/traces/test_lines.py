@@ -22,9 +22,10 @@ HEX = re.compile(r"[0-9a-f]+")
 
 
 def lines(of: Member | WebServer) -> list[dict[str, Any]]:
-    """Every line so far; each must be an object of its own.
+    """Every line so far; each must be a separate object.
 
-    Celery warns root before anything could set logging up; that alone may come first.
+    Celery warns on the root logger before anything could configure logging; only that may come
+    first.
     """
     whole = of.log.read_text().rpartition("\n")[0].splitlines()
     return [json.loads(line) for line in dropwhile(lambda text: not text.startswith("{"), whole)]
