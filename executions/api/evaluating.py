@@ -63,9 +63,9 @@ class EvaluateTemplate(Endpoint):
         "evaluateTemplate", "Workflow", {200: Evaluated}, request=Evaluation, errors=[403, 404]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return the value of a template for the given data, by the rules and limits of web requests.
+        """Return the value of a template for the given data, with the limits of web requests.
 
-        Nothing is stored, and nothing is read but the request.
+        Nothing is stored, and only the request is read.
         """
         obtain(self.user, workflows().defer("definition"), id, Action.VIEW)
         given = self.body(Evaluation)

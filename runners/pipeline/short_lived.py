@@ -29,7 +29,7 @@ from runners.secrets.scrubbing import Scrubber
 from runners.states import ErrorType
 
 UNAUTHORIZED = 401
-NOT_SIGNED_IN = ("28P01", "28000")  # PostgreSQL: wrong password, no such role
+NOT_SIGNED_IN = ("28P01", "28000")  # PostgreSQL: wrong password, unknown role
 
 
 class SecretNotIssued(StepError):

@@ -212,7 +212,7 @@ def main(inputs):
     assert kept < 256 * 2**20, kept
     raise MemoryError
 """
-    assert "asked for more memory than its memoryMb" in fail_code(code).message
+    assert "needed more memory than its memoryMb" in fail_code(code).message
 
 
 @pytest.mark.parametrize("folder", ["/", "/usr", "/usr/lib", "/valkyr", "library", "outside"])

@@ -109,7 +109,7 @@ def test_a_processor_without_a_known_filter_is_refused() -> None:
         ("prints without end", "while True: print('x' * 9999)", "more than 8 MiB"),
         ("fills a file", "open('/tmp/x', 'wb').write(b'x' * 2**24)", "more than 8 MiB"),
         ("fills /tmp", "[open(f'/tmp/{n}', 'wb').write(b'x' * 2**22) for n in range(9)]", "16 MiB"),
-        ("hoards", "x = []\n    while True: x.append(bytearray(2**20))", "asked for more memory"),
+        ("hoards", "x = []\n    while True: x.append(bytearray(2**20))", "needed more memory"),
         ("recurses", "main(inputs)", "RecursionError"),
         ("recurses past Python's limit", "sys.setrecursionlimit(2**30); repr(deep())", "SIGSEGV"),
         ("leaves", "sys.exit(3)", "called sys.exit"),
