@@ -261,7 +261,7 @@ def _take(name: str, reading: Reading, families: list[Family]) -> bool:
     try:
         with hurried():
             with connection.cursor() as cursor:
-                # By an index, or not at all: these are not worth a scan of ended rows.
+                # By an index, or not at all: they are not worth a scan of ended rows.
                 cursor.execute("SET LOCAL enable_seqscan = off")
             families.extend(list(reading(database_now())))
     except DatabaseError as error:

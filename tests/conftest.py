@@ -23,7 +23,7 @@ from executions import configuration
 from tests.support import left_out, static_files
 from tests.support.servers import TestServers
 
-# How long an example takes says how busy the machine is, and nothing of the code.
+# The duration of an example shows how busy the machine is, and nothing about the code.
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
@@ -50,9 +50,9 @@ STARTING = (
     "tests/servers/",
 )
 
-# Files that share what takes long to make, such as a whole stack, are one worker's. So are those
-# that expect a step to be blamed, and the one that runs the OOM killer: while that has ended
-# anything on this machine of late, the engine blames no step.
+# Files that share an expensive fixture, such as a whole stack, belong to one worker. So do those
+# that expect a step to be blamed, and the one that runs the OOM killer: for some time after it
+# ended anything on this machine, the engine blames no step.
 TOGETHER = (
     (
         "tests/faults/test_blame.py", "tests/faults/test_isolated_steps.py",
@@ -165,11 +165,11 @@ def _prepare() -> TestServers:
 
 
 def _be_patient() -> None:
-    """Let transactions of this process lie idle for 50 s, and wait 30 s for a lock.
+    """Let transactions of this process be idle for 50 s, and wait 30 s for a lock.
 
-    A test is one transaction, whatever it computes, and fifty threads that race for one row wait
-    for all the others. The engine's limits are for a frozen client and a row that is held;
-    processes that tests start have them.
+    A test is one transaction, however long it computes, and fifty threads that race for one row
+    wait for all the others. The engine's limits are for frozen clients and held rows; processes
+    that tests start have them.
     """
     options = settings.DATABASES["default"]["OPTIONS"]
     for limit in ("idle_in_transaction_session_timeout=5000", "lock_timeout=3000"):
@@ -182,7 +182,7 @@ _servers = _prepare()
 
 
 class EnvironmentPatch(pytest.MonkeyPatch):
-    """Settings are read once; what a test sets in the environment is read anew."""
+    """Settings are read once; what a test sets in the environment is read again."""
 
     def setenv(self, name: str, value: str, prepend: str | None = None) -> None:
         super().setenv(name, value, prepend)
@@ -254,7 +254,7 @@ def pytest_collection_finish() -> None:
 
 
 class OneWorkersFiles(LoadFileScheduling):
-    """A file is one worker's, and so are those of `TOGETHER`."""
+    """Each file belongs to one worker, and so do those of `TOGETHER`."""
 
     def _split_scope(self, nodeid: str) -> str:
         """What must stay together with a test."""
@@ -268,7 +268,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the pages' static files for later sessions, beside what pytest keeps."""
+    """Keep the pages' static files for later sessions, next to pytest's cache."""
     if config.cache is not None:
         static_files.keep_in(config.cache.mkdir("static"))
 
@@ -282,7 +282,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def django_db_modify_db_settings(
     django_db_modify_db_settings: None, django_db_blocker: Any, pytestconfig: pytest.Config
 ) -> None:
-    """On a server of our own, let the test database be a copy of one that is migrated."""
+    """On our own server, make the test database a copy of one that is migrated."""
     if not _servers.own_database or pytestconfig.cache is None:
         return
     from tests.support import migrated
@@ -323,7 +323,7 @@ def _kept_world(
 
 @pytest.fixture(scope="module", name="row_level_security")
 def _row_level_security(kept_world: None) -> Iterator[None]:
-    """The setting, its policies, and this thread's connection, within a kept world."""
+    """The setting, its policies, and this thread's connection, within a permanent world."""
     from tests.support import limited_rows
 
     with limited_rows.enabled():
@@ -332,7 +332,7 @@ def _row_level_security(kept_world: None) -> Iterator[None]:
 
 @pytest.fixture(scope="session", name="static_files")
 def _static_files() -> None:
-    """The pages' static files, collected as in production; needed by whatever renders a page."""
+    """The pages' static files, collected as in production; needed to render a page."""
     from django.contrib.staticfiles.storage import staticfiles_storage
     from django.utils.functional import empty
 
@@ -344,9 +344,9 @@ def _static_files() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def steps_of_tests_are_no_modules() -> Iterator[None]:
-    """Keep the steps that tests declare out of what workflows of other tests may use.
+    """Keep the steps that tests declare out of the workflows of other tests.
 
-    Publishing from code registers whatever the process has declared, and a test may `migrate`.
+    Publishing from code registers what the process has declared, and a test may `migrate`.
     """
     if not apps.is_installed("valkyr_plugins.python_workflows"):
         yield

@@ -30,7 +30,7 @@ from executions.states import Permission
 from runners.repair.manual_results import ResultRefused, check
 from runners.repair.permissions import ApprovalNeeded, check_repair
 
-# Whether a person may repair a dead letter with other inputs, or a result by hand.
+# Whether a user may repair a dead letter with other inputs, or with a manual result.
 
 
 def checked(operation: Operation) -> Operation:

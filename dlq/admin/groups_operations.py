@@ -21,7 +21,7 @@ from executions.admin.scope import scoped
 from executions.admin.skin import DialogForm, IntegerInput, Select, Textarea, TextInput
 from executions.language import lazy
 
-# The questions that operations on failure groups ask.
+# The forms of operations on failure groups.
 
 
 LARGEST = 2**31 - 1

@@ -24,7 +24,7 @@ from executions.admin.sections import PageSection, text_section
 
 
 HEIGHT = 22.0
-LEAST = 1.5  # minimum height of a bar, so that one failure beside thousands is visible
+LEAST = 1.5  # minimum height of a bar, so that one failure among thousands is visible
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def last_good(entry: DeadLetterEntry) -> Search:
     executions = list(rows.values_list("pk", flat=True)[:LOOKED_THROUGH])
     looked = len(executions)
     first = re.sub(r"\[\d+\]", "[0]", entry.step_path)
-    # The same step in the newest execution; results given by hand had no inputs.
+    # The same step in the newest execution; results that a user gave had no inputs.
     runs = _successes(executions, {entry.step_path, first})
     if not runs and looked == LOOKED_THROUGH:
         ended_well = rows.filter(state=ExecutionState.SUCCESS).values_list("pk", flat=True)

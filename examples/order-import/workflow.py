@@ -41,8 +41,8 @@ def order_import(order: Order) -> dict[str, Any]:
     """Validate, reserve, charge and ship one order of a small tea shop."""
     shop = variables(partner="http://127.0.0.77:8790")  # the demo writes its own address here
 
-    # A payload of the wrong shape is refused at the door. An address with a typo is an order worth
-    # having: it becomes a dead letter, which a person mends and requeues.
+    # A payload of the wrong shape is rejected at the start. An address with a typo is a valid
+    # order: it becomes a dead letter, which a user repairs and requeues.
     validate = modules.data.validate(
         data=order.email, schema={"type": "string", "pattern": "^[^@ ]+@[^@ ]+[.][a-z]+$"}
     )

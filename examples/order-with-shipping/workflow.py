@@ -13,7 +13,7 @@ from valkyr import choose, error, failed, filters, modules, sub, succeeded, when
 def order_with_shipping(order: Any) -> Any:
     """Let another workflow ship the order and wait for its tracking number."""
     ship = sub("ship-order")(orderId=order.orderId, address=filters.default(order.address, ""))
-    survey = sub("ship-order", wait=False, after=ship)(  # nobody waits for this one
+    survey = sub("ship-order", wait=False, after=ship)(  # no step waits for this one
         orderId=f"{order.orderId}-survey", address="head office"
     )
     with when(failed(ship)):

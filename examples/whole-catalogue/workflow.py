@@ -19,8 +19,8 @@ def whole_catalogue(asked: Any) -> dict[str, Any]:
     articles = modules.http.paginate(
         url=f"{asked.shop}/articles",
         strategy="cursor",
-        next="meta.next",  # JMESPath: where a page tells the next one's cursor
-        parameter="after",  # the query key that carries it
+        next="meta.next",  # JMESPath: the place of the next page's cursor
+        parameter="after",  # the query key for the cursor
         start=filters.default(asked.start, None),
         items="articles[?stock > `0`].sku",
         maxPages=filters.default(asked.pages, 100),

@@ -84,7 +84,7 @@ def change_member(
         before = facts(membership)
         if role is not None and role != membership.role:
             keep_administered(membership)
-            # From now on set by hand: the identity provider no longer changes it.
+            # From now on set by a user: the identity provider no longer changes it.
             membership.role, membership.source = role, ""
         if permissions is not None:
             membership.permissions = _sorted(permissions)

@@ -33,7 +33,7 @@ from executions.models import AccountSession
 from executions.states import SessionEnd, SessionKind
 
 log = logging.getLogger(__name__)
-# The claim that names the session, in refresh and access tokens alike.
+# The claim that names the session, in refresh and in access tokens.
 SESSION = "sid"
 
 

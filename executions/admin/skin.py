@@ -91,7 +91,8 @@ _FONTS = (
     if UNFOLD
     else ["executions/icons/icons.css"]
 )
-# Values, those of Django's own admin, components, and what only the admin has; in this order.
+# Values, those of Django's own admin, components, and styles that only the admin has; in this
+# order.
 _STYLES = [
     "executions/tokens.css",
     *([] if UNFOLD else [*_FONTS, "executions/plain.css"]),
@@ -108,7 +109,7 @@ MONITOR = forms.Media(
     css={"all": ["executions/studio/shared.css", "executions/studio/monitor.css"]},
     js=[forms.Script("executions/studio/monitor.js", type="module")],  # type: ignore[list-item]
 )
-# The page a dialog was opened on, where it is a page of its own.
+# The page that opened a dialog, if the dialog is a page of its own.
 BACK = "_back"
 
 

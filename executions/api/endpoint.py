@@ -71,8 +71,8 @@ class Endpoint(APIView):
     # Whether it is served even if a process has more requests than it can handle; then it must be
     # cheap, and needed by users or workers to finish work.
     urgent = False
-    # Which methods show secrets or change access: a browser's session then needs a recent sign-in,
-    # where something asks for one (the plugin `mfa`).
+    # The methods that show secrets or change access: a browser's session then needs a recent
+    # sign-in, if a plugin (`mfa`) requires one.
     sensitive: frozenset[str] = frozenset()
     # Whether requests without a valid sign-in are counted by address.
     counts_refusals = True

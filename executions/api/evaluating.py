@@ -65,7 +65,7 @@ class EvaluateTemplate(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Return a template's value for the given data, by the rules and limits of web requests.
 
-        Nothing is stored, and nothing is read but the request.
+        Nothing is stored, and only the request is read.
         """
         obtain(self.user, workflows().defer("definition"), id, Action.VIEW)
         given = self.body(Evaluation)

@@ -17,8 +17,8 @@ from rest_framework.settings import DEFAULTS, IMPORT_STRINGS, APISettings
 from executions.configuration import settings as valkyr_settings
 from executions.definition.templating.render_guard import refused
 
-# Set where the framework reads it from the view; `Accept` selects the format, and a parameter of
-# this name is rejected as unknown.
+# Set where the framework reads it from the view; `Accept` selects the format, and this parameter is
+# rejected as unknown.
 _own: Any = {
     **DEFAULTS,
     "URL_FORMAT_OVERRIDE": None,

@@ -27,7 +27,7 @@ def _signed_in(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
 
 @receiver(user_logged_out)
 def _signed_out(sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
-    # Without a signed-in user there is no sign-out.
+    # Without a signed-in user there is no sign-out to record.
     if user is not None:
         _record("account.sign_out", Actor.at_door(request, user.pk, user.get_username()), user.pk)
 

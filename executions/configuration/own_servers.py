@@ -6,7 +6,7 @@ Modules of steps do not know Django's connections or Celery; they look the serve
 import os
 from collections.abc import Callable, Iterable, Iterator
 
-# What names them in the stand-alone platform, where no app is loaded too.
+# Their names in the stand-alone platform, where no app is loaded.
 VARIABLES = (
     "DATABASE_URL",
     "DATABASE_DIRECT_URL",

@@ -82,7 +82,7 @@ def run(job_id: UUID) -> bool:
         return _finish(job, JobState.FAILED, error_code=error.code, error=error.message)
     except Exception as error:  # including MemoryError
         log.exception("job %s (%s) failed", job.pk, job)
-        connection.close()  # in whatever state the job left it
+        connection.close()  # in whichever state the job left it
         reason = "it needs too much memory" if isinstance(error, MemoryError) else "see the log"
         message = f"The job could not be computed: {reason}."
         return _finish(job, JobState.FAILED, error_code=FAILED, error=message)

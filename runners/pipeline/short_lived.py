@@ -30,7 +30,7 @@ from runners.states import ErrorType
 
 UNAUTHORIZED = 401
 EXPIRED_KEYS = ("ExpiredToken", "InvalidAccessKeyId", "InvalidToken")  # S3
-NOT_SIGNED_IN = ("28P01", "28000")  # PostgreSQL: wrong password, no such role
+NOT_SIGNED_IN = ("28P01", "28000")  # PostgreSQL: wrong password, unknown role
 
 
 class SecretNotIssued(StepError):

@@ -33,7 +33,7 @@ class Work:
     last_details: Any = None
     wake: Any = None  # what ended the run's wait, if it waited
     held_seconds: float = 0.0  # how long a gate held it back before its module ran
-    at_most: float = math.inf  # seconds that its module may take, whatever the step's timeout
+    at_most: float = math.inf  # the module's time limit in seconds, besides the step's timeout
     within: AbstractContextManager[Any] | None = None  # a block in which its module runs
     # time.monotonic() before the claim was sent; its lease ends no sooner than counted from then.
     claimed_at: float = field(default_factory=time.monotonic)
@@ -74,7 +74,7 @@ class Done:
     logs: Any = None
     costs: tuple[Cost, ...] = ()
     run_id: UUID | None = None  # of a run in memory that was already reported
-    cached_from: UUID | None = None  # the run whose result this is, where nothing was run
+    cached_from: UUID | None = None  # the run that has this result, if nothing was run
 
 
 @dataclass(slots=True)

@@ -30,7 +30,7 @@ EVALUATION = re.compile(r"(?<![\w$.])(?:eval\s*\(|(?:new\s+)?Function\s*\()")
 
 @pytest.fixture(scope="module")
 def facts() -> dict[str, Any]:
-    """What the build said of itself."""
+    """What the build reported about itself."""
     path = BUNDLE / "BUILD.json"
     assert path.exists(), f"{path} is missing. Run `make studio` and commit the result."
     said = json.loads(path.read_text())

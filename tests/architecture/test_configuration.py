@@ -31,7 +31,7 @@ def read_by_the_code() -> set[str]:
 
 
 def of_settings() -> set[str]:
-    """The variables that say settings."""
+    """The variables that contain settings."""
     return {
         variable
         for kind in classes()

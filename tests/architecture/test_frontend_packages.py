@@ -10,7 +10,7 @@ DEPENDENCIES = Path(__file__).parents[2] / "docs" / "explanation" / "dependencie
 
 
 def packages() -> dict[str, Any]:
-    """What the lock file names, but for the studio itself."""
+    """The packages in the lock file, without the studio itself."""
     found: dict[str, Any] = json.loads((FRONTEND / "package-lock.json").read_text())["packages"]
     return {path: facts for path, facts in found.items() if path}
 

@@ -1,4 +1,4 @@
-"""What `tests/conftest.py` says of files is said of files that there are."""
+"""The files that `tests/conftest.py` names exist."""
 
 import re
 from pathlib import Path

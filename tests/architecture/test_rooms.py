@@ -23,7 +23,7 @@ AT_THE_TOP = 10
 
 
 def rooms() -> list[str]:
-    """Every package directly under an app, but those that Django fills."""
+    """Every package directly under an app, except those that Django fills."""
     return sorted(
         f"{app}/{folder.name}"
         for app in APPS

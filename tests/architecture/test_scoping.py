@@ -141,14 +141,14 @@ def function_around(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> str:
 
 
 def reads(tree: ast.Module) -> Iterator[ast.AST]:
-    """Every place where a model's rows are reached."""
+    """Every place that reads a model's rows."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in MANAGERS:
             yield node
 
 
 def names_scoped(tree: ast.AST, parents: dict[ast.AST, ast.AST]) -> set[str]:
-    """The names whose value goes nowhere but into a scoping function, in a file or function."""
+    """The names whose value is used only in a scoping function, in a file or function."""
     uses: dict[str, list[bool]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -178,7 +178,7 @@ def assigned_to(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> str:
 
 
 def passed_on(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Whether the expression goes into a scoping function, by a name of its own or without."""
+    """Whether the expression is passed to a scoping function, directly or by a name."""
     if is_scoped(node, parents):
         return True
     name = assigned_to(node, parents)

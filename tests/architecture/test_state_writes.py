@@ -22,10 +22,10 @@ SET = re.compile(
 )
 # What a result is recorded as; the code gives it as a parameter.
 RECORDED = {RunState.SUCCESS, RunState.FAILED, RunState.DLQ}
-# Guarded elsewhere than in the WHERE of the update: by the rows picked before it, or by having no
-# end yet.
+# Guarded elsewhere than in the WHERE of the update: by the rows selected before it, or because they
+# have no end yet.
 GUARDED_ELSEWHERE = {"lease": {RunState.PENDING}, "undo": LIVE}
-# Takes a run to end it in the same transaction; nobody sees it RUNNING between.
+# Takes a run to end it in the same transaction; no other transaction sees it RUNNING.
 SEIZING = "seize"
 
 

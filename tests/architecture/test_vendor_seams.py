@@ -151,7 +151,7 @@ def test_nothing_of_others_is_patched() -> None:
 
 
 def test_no_private_method_of_others_is_overridden() -> None:
-    # In a process of its own, since importing everything is not what tests should run with.
+    # In a separate process, since tests should not run with everything imported.
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", LIST],
         cwd=PROJECT,

@@ -1,1 +1,1 @@
-"""Measure this engine beside plain Celery canvas; run by `make bench`, never by the tests."""
+"""Measure this engine and plain Celery canvas; run by `make bench`, never by the tests."""

@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks`: servers of its own, the workloads, the tables."""
+"""`python -m tests.benchmarks`: its own servers, the workloads, the tables."""
 
 import signal
 import sys
@@ -11,7 +11,9 @@ from tests.benchmarks.talk import say
 
 
 def main(options: Options) -> int:
-    """Measure what was asked for, and print it; 1 where some of it could not be measured."""
+    """Measure what the options select, and print it; return 1 if some of it could not be
+    measured.
+    """
     if options.alone == "modules":
         _modules()
         return 0
@@ -85,7 +87,7 @@ def _csv(stage: Stage, options: Options) -> None:
     print(csv_rows.told(csv_rows.measure()))
 
 
-# One thing by itself, in place of the workloads; options.ALONE says what each is.
+# Run alone, instead of the workloads; options.ALONE describes each.
 ALONE: dict[str, Callable[[Stage, Options], None]] = {
     "sleepers": _sleepers,
     "tables": _tables,

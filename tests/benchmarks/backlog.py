@@ -92,7 +92,7 @@ def _running(workflow: Any) -> bool:
 
 
 def _ends(workflow: Any, many: int) -> list[float]:
-    """When each ended, in order; raises where one did not end well."""
+    """Return when each ended, in order; raises if one did not succeed."""
     from executions.models import WorkflowExecution
 
     rows = WorkflowExecution.objects.filter(workflow=workflow, state="SUCCESS")

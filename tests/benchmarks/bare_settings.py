@@ -1,4 +1,4 @@
-"""The project's settings, with the bare view and the token endpoint alone."""
+"""The project's settings, with only the bare view and the token endpoint."""
 
 from valkyr_project.settings import *  # noqa: F403 - all of them
 

@@ -26,7 +26,7 @@ class Caller:
     failed: list[str] = field(default_factory=list)
 
     def run(self, stop: threading.Event) -> None:
-        """Ask until told to stop."""
+        """Send requests until stopped."""
         while not stop.wait(PAUSE):
             began = time.time()
             try:
@@ -39,7 +39,7 @@ class Caller:
                 self.failed.append(f"{answer.status_code} {answer.text[:200]}")
 
     def between(self, begin: float, end: float) -> list[float]:
-        """Milliseconds of the requests that were sent then; raises where one had failed."""
+        """Milliseconds of the requests that were sent then; raises if one failed."""
         if self.failed:
             raise RuntimeError(f"{len(self.failed)} requests failed, such as {self.failed[0]}")
         return [took for at, took in self.sent if begin <= at <= end]
@@ -51,7 +51,7 @@ class Caller:
 
 @contextmanager
 def calling(callers: Mapping[str, Caller]) -> Iterator[None]:
-    """Have them ask while the block runs."""
+    """Run the callers during the block."""
     stop = threading.Event()
     threads = [threading.Thread(target=one.run, args=(stop,)) for one in callers.values()]
     for thread in threads:

@@ -17,7 +17,7 @@ class Server:
 
 @dataclass
 class Cast:
-    """Who plays: processes that end with the part, and servers that somebody else ends."""
+    """The processes of a part: those that end with it, and servers that others end."""
 
     folder: Path
     postgres: Server
@@ -41,7 +41,7 @@ class Cast:
             self.programs.pop().stop()
 
     def last_lines(self) -> str:
-        """The end of what each process said; the folder goes with the stage."""
+        """The last lines of each process's log; the folder is deleted with the stage."""
         return "\n".join(f"--- {one.name}\n{one.last_lines()}" for one in self.programs)
 
     def check(self) -> None:

@@ -1,6 +1,6 @@
-"""CPU seconds of whole process trees, including children that ended meanwhile.
+"""CPU seconds of whole process trees, including children that have ended.
 
-Those of a living process are read from its clock, in nanoseconds. `/proc` counts in hundredths of a
+Those of a live process are read from its clock, in nanoseconds. `/proc` counts in hundredths of a
 second, and a broker uses at most two of these in a short part.
 """
 
@@ -24,7 +24,7 @@ def tree_seconds(pid: int) -> float:
 
 
 def process_seconds(pid: int) -> float:
-    """User and system time of a process and of its children already reaped; 0 once it is gone."""
+    """User and system time of a process and of its children already reaped; 0 once it has ended."""
     try:
         own = time.clock_gettime(_clock_of(pid))
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -57,7 +57,7 @@ class Usage:
 
 
 class Meter:
-    """Reads the trees when made, and again when asked what was used since."""
+    """Reads the trees when created; returns later what they used since."""
 
     def __init__(self, *, workers: int, postgres: int, redis: int) -> None:
         self._pids = (workers, postgres, redis)

@@ -33,7 +33,7 @@ class Pass:
 
 
 def measure(rows: int = ROWS) -> Pass:
-    """Measure in a process of its own, on a file that is thrown away."""
+    """Measure in a process of its own, on a temporary file."""
     with tempfile.TemporaryDirectory(prefix="valkyr-csv-") as folder:
         with (Path(folder) / "rows.csv").open("wb") as file:
             file.write(b"id,email,article,at,total\n")

@@ -41,7 +41,7 @@ class Measured:
 
 
 def measure(stage: Stage, options: Options) -> Measured:
-    """Fill the tables, count the hours, ask for the pages, try the indexes."""
+    """Fill the tables, count the hours, request the pages, try the indexes."""
     many = round(EXECUTIONS * options.scale)
     began = time.monotonic()
     _fill(many)

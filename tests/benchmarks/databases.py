@@ -1,4 +1,4 @@
-"""Databases for parts of the benchmark: copies of the one that has its tables and nothing else."""
+"""Databases for parts of the benchmark: copies of one that has tables and no rows."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ FRESH = "bench_fresh"
 
 
 def keep_fresh(url: str) -> None:
-    """Put a copy of this database, to which nobody is connected, aside."""
+    """Set aside a copy of this database, to which nothing is connected."""
     _copy(url, url.rpartition("/")[2], FRESH)
 
 

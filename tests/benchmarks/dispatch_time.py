@@ -32,7 +32,7 @@ class Latencies:
 
 
 def measure(stage: Cast, options: Options) -> Latencies | None:
-    """As many requests as the scale says, one after another."""
+    """Send as many requests as the scale says, one after another."""
     if "W3" not in options.only:
         return None
     number = max(40, round(200 * options.scale))

@@ -80,7 +80,7 @@ SELECT uuidv7(created_at - clock_timestamp()), workspace_id, 'ada', 'api', 'exec
 """
 
 
-# Whoever fills a table that a stack will use leaves the stack nothing to do.
+# A table that a stack will use must leave the stack nothing to do.
 DROP_TEMPLATES = """
 DELETE FROM runners_run WHERE execution_id IN (SELECT (execution).id FROM bench_template);
 DELETE FROM executions_workflowexecution

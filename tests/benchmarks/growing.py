@@ -1,8 +1,8 @@
-"""A backlog that grows by tenths: the engine starts some of each, whose rate is measured.
+"""A backlog that grows by tenths: the engine starts part of each, and its rate is measured.
 
 The rest of a tenth is copied from the last of these (tests/support/copies.py), as the engine would
-have left it: so each tenth's rate is that of a backlog as deep as it says, and a quarter of a
-million steps wait after seconds.
+have left it. So each tenth's rate is that of a backlog of this depth, and a quarter of a million
+steps wait after seconds.
 """
 
 import time

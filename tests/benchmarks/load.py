@@ -1,8 +1,8 @@
-"""Sixteen clients in a process of their own: POST after POST on kept connections.
+"""Sixteen clients in a process of their own that send POST requests on open connections.
 
 `python -m tests.benchmarks.load` reads one JSON object from standard input (host, port, path,
-token, bodies, clients, seconds, rate) and writes one: how many answers of each status, and the
-milliseconds of each request. It speaks HTTP/1.1 by itself, so that it takes little of the two cores
+token, bodies, clients, seconds, rate) and writes one: the number of answers by status, and the
+milliseconds of each request. It implements HTTP/1.1 itself, so that it uses little of the two cores
 that the server needs.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 
 async def post(reader: Any, writer: Any, head: bytes, body: bytes) -> int:
-    """One request on a kept connection; the answer's status."""
+    """Send one request on an open connection; return the answer's status."""
     writer.write(head + str(len(body)).encode() + b"\r\n\r\n" + body)
     answer = await reader.readuntil(b"\r\n\r\n")
     lines = answer.split(b"\r\n")
@@ -39,7 +39,7 @@ async def client(given: dict[str, Any], number: int, found: dict[str, Any]) -> N
     due = begin + pause * number / given["clients"]
     while time.perf_counter() - begin < given["seconds"]:
         if pause:
-            # Measured from when it was due, or a slow server would be asked less and look fast.
+            # Measured from the due time, or a slow server would get fewer requests and look fast.
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
             sent, due = due, due + pause
         else:

@@ -1,4 +1,4 @@
-"""Modules that measure: a step with an effect that does nothing, and one that reads the clock."""
+"""Modules for measuring: a step with an effect that does nothing, and one that reads the clock."""
 
 import time
 from typing import Any, ClassVar
@@ -25,7 +25,7 @@ class Inputs(ModuleInputs):
 
 
 class Effect(Module[Any]):
-    """Declares an effect, so that it is claimed and recorded by itself, and does nothing."""
+    """Declares an effect, so that it is claimed and recorded on its own, and does nothing."""
 
     type: ClassVar[str] = "bench.effect"
     title = "Effect"
@@ -48,7 +48,7 @@ class Pure(Effect):
 
 
 class Clock(Effect):
-    """Says when its first line ran, and how long after the message had arrived."""
+    """Records when its first line ran, and how long after the message had arrived."""
 
     type: ClassVar[str] = "bench.clock"
     title = "Clock"

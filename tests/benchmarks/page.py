@@ -1,7 +1,7 @@
 """The tables of docs/explanation/performance.md, written between its markers from a run's figures.
 
-A table stands between `<!-- bench: NAME -->` and `<!-- /bench -->`; all else is left alone, and so
-is a table of which the run measured nothing.
+A table is between `<!-- bench: NAME -->` and `<!-- /bench -->`. The rest of the page, and tables
+that the run did not measure, stay as they are.
 """
 
 import re
@@ -20,7 +20,7 @@ Figures = Mapping[str, float]
 
 
 def write(path: Path, run: Saved) -> None:
-    """Replace what stands between the markers; raises ValueError where a name is unknown."""
+    """Replace the text between the markers; raises ValueError for an unknown name."""
     path.write_text(rewritten(path.read_text(), run))
 
 

@@ -1,8 +1,8 @@
 """Plain Celery: what a reader of its manual would write for the same shapes.
 
-Sensible settings in its favour: results are ignored where canvas allows it, no events, no logs,
-JSON; acknowledgement (early, but late where the worker's environment says so) and prefetch (4) stay
-Celery's own. Nothing here is durable.
+The settings favour it: canvas ignores results where it can, and there are no events and no logs.
+Acknowledgement (early, or late if the worker's environment says so) and prefetch (4) are Celery's
+defaults. Nothing here is durable.
 """
 
 import os
@@ -51,13 +51,13 @@ def step(value: Any = None) -> Any:
 
 @app.task
 def last(value: Any = None) -> None:
-    """Do nothing, and count the finished graph: this is how the publisher knows."""
+    """Do nothing, and count the finished graph for the publisher."""
     store().incr(FINISHED)
 
 
 @app.task
 def clock() -> None:
-    """Say when the first line ran."""
+    """Record when the first line ran."""
     store().rpush(ARRIVED, time.time())
 
 

@@ -44,7 +44,7 @@ class Program:
             raise RuntimeError(f"{self.name} ended:\n{self.last_lines()}")
 
     def last_lines(self) -> str:
-        """The end of what it said."""
+        """Return the last lines of its log."""
         return self.log.read_text()[-3000:]
 
     def stop(self) -> None:

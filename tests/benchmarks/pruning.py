@@ -51,7 +51,7 @@ SELECT r.*
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """Steps a second of W1e alone and beside the pruner; what that deleted, and in what time."""
+    """Steps per second of W1e alone and during pruning; what the pruner deleted, and how fast."""
 
     alone: float
     beside: float
@@ -63,7 +63,7 @@ class Pruned:
 
 
 def measure(stage: Stage, options: Options) -> Pruned:
-    """Fill, look for nothing, then W1e alone and with a pruner beside it."""
+    """Fill the tables, analyse nothing, then run W1e alone and with a pruner."""
     worker = stage.add(engine_worker(stage.folder, concurrency=options.concurrency))
     engine = Engine(stage, worker)
     workflow = engine.publish(shapes.chain("bench.effect"))
@@ -93,7 +93,7 @@ def report(found: Pruned) -> None:
 
 
 class _Pruner:
-    """Goes on, in a thread, until it is told to end or nothing is left."""
+    """Prunes in a thread until it is stopped or nothing is left."""
 
     def __init__(self) -> None:
         self.done = (0, 0)

@@ -81,7 +81,7 @@ def measure(stage: Stage, options: Options) -> list[Redriven]:
 
 
 def report(found: list[Redriven]) -> None:
-    """Print what came out beside what was aimed at."""
+    """Print the results and their targets."""
     for one in found:
         line = (
             f"{one.entries:,} entries, all sent after {one.sending:.1f} s, all ended after "

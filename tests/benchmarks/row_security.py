@@ -100,7 +100,7 @@ def _security(on: bool) -> Iterator[None]:
 
 
 def _requests() -> dict[str, Callable[[], Any]]:
-    """What is asked, by name, as an administrator of one of two workspaces."""
+    """The requests by name, as an administrator of one of two workspaces."""
     from django.test import Client
     from rest_framework.test import APIClient
 
@@ -146,7 +146,7 @@ def _right(answer: Any) -> Any:
 
 
 def _processor() -> float:
-    """Seconds of processor time: this process's, and those of its session's server process."""
+    """Seconds of CPU time of this process and of its session's server process."""
     from django.db import connection
 
     connection.ensure_connection()

@@ -25,7 +25,8 @@ class Run:
     failed: list[str] = field(default_factory=list)
 
     def take(self, name: str, measure: Callable[[], Figures]) -> None:
-        """Measure one part, where it was asked for; where it fails, say so and go on with others.
+        """Measure one part if it was selected; if it fails, report that and continue with the
+        others.
 
         A part that is interrupted counts as failed.
         """
@@ -47,7 +48,7 @@ class Run:
 
     @property
     def missing(self) -> list[str]:
-        """The parts that were asked for and not measured."""
+        """The parts that were selected and not measured."""
         return [
             name
             for name in self.options.only
@@ -55,9 +56,9 @@ class Run:
         ]
 
     def _clear(self) -> None:
-        """End what a part started, and forget its messages: nobody does its work later.
+        """End what a part started, and delete its messages, so that no later worker executes them.
 
-        W5 alone leaves tens of thousands, which the next worker would work off first.
+        W5 alone leaves tens of thousands, which the next worker would process first.
         """
         from django.db import connection
 

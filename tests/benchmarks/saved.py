@@ -27,7 +27,7 @@ class Saved:
     versions: dict[str, str]
     scale: float
     figures: dict[str, float] = field(default_factory=dict)
-    missing: list[str] = field(default_factory=list)  # asked for, and not measured
+    missing: list[str] = field(default_factory=list)  # selected, and not measured
 
 
 def machine() -> dict[str, Any]:
@@ -61,7 +61,7 @@ def this_run(
 
 
 def load(path: Path = LAST) -> Saved | None:
-    """The last result; None where none was saved."""
+    """The last result; None if none was saved."""
     if not path.exists():
         return None
     return Saved(**json.loads(path.read_text()))
@@ -70,7 +70,7 @@ def load(path: Path = LAST) -> Saved | None:
 def save(run: Saved, path: Path = LAST) -> None:
     """Make this the last result.
 
-    Figures of workloads that this run left out are kept: they are still the last there are.
+    Figures of workloads that this run left out stay, because they are still the latest.
     """
     before = load(path)
     figures = (before.figures if before else {}) | run.figures

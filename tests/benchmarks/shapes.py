@@ -53,7 +53,7 @@ def _document(name: str, tasks: list[Any], edges: list[Any]) -> dict[str, Any]:
     return {"schema": "valkyr/1", "name": name, "tasks": tasks, "edges": edges}
 
 
-# What a side of its own (side.py) may be asked for, and how many steps an execution has.
+# What a side of its own (side.py) can measure, and how many steps an execution has.
 BY_NAME = {
     "W1e": (chain("bench.effect"), CHAIN),
     "W1p": (chain("bench.pure"), CHAIN),

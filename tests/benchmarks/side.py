@@ -24,7 +24,7 @@ GIVEN = "BENCH_SIDE"
 
 
 class Side:
-    """The other end of such a process."""
+    """The client of such a process."""
 
     def __init__(self, cast: Cast, *, name: str, database: str, redis: int, concurrency: int):
         url = os.environ["REDIS_URL"]
@@ -59,7 +59,7 @@ class Side:
         self._child.wait(60)
 
     def run(self, workload: str, executions: int, *, anew: bool = False) -> Repetition:
-        """One repetition, of a new workflow if so said; raises where the side could not do it."""
+        """Run one repetition, of a new workflow if requested; raises if the side could not."""
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         order = {"workload": workload, "executions": executions, "anew": anew}
@@ -73,7 +73,7 @@ class Side:
 
 
 def main() -> None:
-    """Carry orders out until standard input ends."""
+    """Execute orders until standard input ends."""
     import django
 
     django.setup()

@@ -69,7 +69,7 @@ def wait(
 
 
 class Engine:
-    """This engine, started through the function every door calls."""
+    """This engine, started through the function that all entry points call."""
 
     def __init__(self, stage: Cast, worker: Program) -> None:
         self._stage = stage

@@ -1,8 +1,8 @@
 """Ten thousand executions that sleep until one instant: how the API answers while all wake up.
 
 The processes of a stack serve them: web, one control worker, one worker of steps, beat. While
-everything sleeps no worker is held; at the instant the sweeper wakes all, and two callers go on
-asking the API (a list, and a new execution) as before.
+everything sleeps, no worker is held. At the instant the sweeper wakes all, and two callers continue
+to use the API (a list, and a new execution).
 """
 
 import time
@@ -26,7 +26,7 @@ from valkyr_project.embedded.child import free_port
 SLEEPERS = 10_000
 REST = 8.0  # seconds of sleep in which the API is measured
 PATIENCE = 600.0  # for all to fall asleep, and for all to end
-# Until when they sleep is moved once all do: nobody knows before how long that takes.
+# The end of their sleep is moved once all sleep: how long that takes is not known before.
 DELAY = {"seconds": 86_400}
 
 

@@ -1,4 +1,4 @@
-"""The end of a run: targets met and missed, and this run beside the last committed one."""
+"""The end of a run: targets met and missed, and this run compared with the last committed one."""
 
 from collections.abc import Mapping
 

@@ -58,7 +58,7 @@ class Listed:
 
 
 def measure(stage: Stage, options: Options) -> list[Listed]:
-    """Fill the tables, then ask."""
+    """Fill the tables, then send the requests."""
     many = round(EXECUTIONS * options.scale)
     began = time.monotonic()
     fill(many, RUNS_EACH)
@@ -67,7 +67,7 @@ def measure(stage: Stage, options: Options) -> list[Listed]:
 
 
 def _people() -> Iterator[tuple[str, list[tuple[str, Callable[[], Any]]]]]:
-    """Who asks, and their lists."""
+    """The callers, and their lists."""
     from django.conf import settings
     from django.contrib.auth import get_user_model
     from django.test import Client

@@ -22,13 +22,13 @@ class Target:
 
     @property
     def wanted(self) -> str:
-        """The bound as a reader knows it."""
+        """The bound as readers expect it."""
         return f"{'>=' if self.least else '<='} {shown(self.bound, self.unit)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A target beside what was measured."""
+    """A target and the measured value."""
 
     words: str
     measured: str
@@ -84,7 +84,7 @@ def judged(figures: Mapping[str, float], targets: Sequence[Target] = TARGETS) ->
 
 
 def shown(value: float, unit: str) -> str:
-    """A figure as a reader knows it; shares are percentages."""
+    """A figure as readers expect it; shares are percentages."""
     if unit == "%":
         return f"{value:.1%}".replace(".0%", "%")
     size = abs(value)

@@ -24,7 +24,7 @@ class Clock:
     read: list[tuple[float, float, float]] = field(default_factory=list)
 
     def run(self, stop: threading.Event) -> None:
-        """Read until told to stop, and once more."""
+        """Read until stopped, and once more."""
         ended = False
         while not ended:
             ended = stop.wait(PAUSE)

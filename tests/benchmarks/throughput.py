@@ -18,10 +18,10 @@ PLAIN_ITEMS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A shape, how often it runs at once, and how many times plain Celery's rate is wanted.
+    """A shape, how often it runs at once, and the wanted multiple of plain Celery's rate.
 
-    Plain Celery's rate and its CPU a step do not change with how much there is, and it takes three
-    to eight times as long: it gets less.
+    Plain Celery's rate and its CPU per step do not change with the amount, and it takes three to
+    eight times as long, so it gets less.
     """
 
     name: str
@@ -138,7 +138,7 @@ def _renamed(document: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _share(executions: int, share: float) -> int:
-    """A share of them, but four at least where there are so many."""
+    """Return a share of them, but at least four if there are as many."""
     return round(max(min(4, executions), executions * share))
 
 

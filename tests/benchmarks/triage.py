@@ -74,7 +74,9 @@ class Asked:
 
 
 def measure(stage: Stage, options: Options) -> None:
-    """Fill the tables, print what the indexes take and cost, then ask; a line a page."""
+    """Fill the tables, print the size and cost of the indexes, then request each page; one line per
+    page.
+    """
     many = round(ENTRIES * options.scale)
     began = time.monotonic()
     fill(many)
@@ -114,7 +116,7 @@ def _next(client: Any) -> str:
 
 
 def _people() -> Iterator[tuple[str, Any, Any, Any]]:
-    """Who asks, signed in, with an entry and a group of theirs."""
+    """The user who requests the pages, with an entry and a group."""
     from django.conf import settings
     from django.contrib.auth import get_user_model
     from django.test import Client

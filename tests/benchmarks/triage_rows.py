@@ -1,7 +1,7 @@
 """A million dead letters in 500 groups of four workspaces, written by the database itself.
 
-Groups are of very different sizes. What the filters look for is of every frequency: a country of
-half the entries, one of the oldest fifth alone, an order that is there once.
+Groups are of very different sizes. The filtered values are of every frequency: a country of half
+the entries, one of the oldest fifth only, an order that exists once.
 """
 
 from typing import Any
@@ -106,7 +106,7 @@ def fill(many: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout = 0; SET synchronous_commit = off")
         _templates(cursor)
-        # A million rows of known parents: their foreign keys are not asked about one by one.
+        # A million rows of known parents: their foreign keys are not checked one by one.
         cursor.execute("SET session_replication_role = replica")
         for sql in (
             FILL_EXECUTIONS, FILL_GROUPS, FILL_HOURS, FILL_VERSIONS, SPREAD, FILL_RUNS,

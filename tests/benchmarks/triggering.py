@@ -48,7 +48,7 @@ class Triggering:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """Where to send requests, and how they are let in; `runs` is what became of them."""
+    """Where to send requests, and how to authenticate; `runs` is what they started."""
 
     port: int
     token: str

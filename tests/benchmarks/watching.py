@@ -1,8 +1,8 @@
 """Fifty monitors on running executions: their delay, and their cost for the engine.
 
-Repetitions with and without monitors run alternately, on the same workflow: chains of twenty steps
-with an effect. The engine's CPU is that of its workers, PostgreSQL and Redis; the web process and
-the monitors, which run in a process of their own, are reported separately. At the end no monitor
+Repetitions with and without monitors alternate, on the same workflow: chains of twenty steps with
+an effect. The engine's CPU is that of its workers, PostgreSQL and Redis. The web process and the
+monitors, which run in a process of their own, are reported separately. At the end no monitor
 watches, so that remaining queries of the web process become visible.
 """
 
@@ -47,7 +47,7 @@ class Turn:
 
 @dataclass(slots=True)
 class Watching:
-    """Both sides of each pair, and what was asked while nobody watched."""
+    """Both sides of each pair, and the queries while no monitor watched."""
 
     alone: list[Turn] = field(default_factory=list)
     watched: list[Turn] = field(default_factory=list)
@@ -69,7 +69,7 @@ class Watching:
 
 
 def measure(stage: Stage, options: Options) -> Watching:
-    """Pairs of repetitions, the side that goes first changing."""
+    """Pairs of repetitions, which begin with each side in turn."""
     worker = stage.add(engine_worker(stage.folder, concurrency=options.concurrency))
     port = free_port()
     server = stage.add(web(stage.folder, port))
@@ -92,7 +92,7 @@ def measure(stage: Stage, options: Options) -> Watching:
 
 
 def report(found: Watching) -> None:
-    """The figures beside their targets."""
+    """The figures and their targets."""
     late = found.late
     alone, watched = (
         median([turn.engine for turn in side]) for side in (found.alone, found.watched)
@@ -119,7 +119,7 @@ class _Bench:
     web: int
 
     def turn(self, *, watched: bool, executions: int) -> Turn:
-        """Start them, watch the first fifty or nobody, and wait until all have ended."""
+        """Start them, watch the first fifty or none, and wait until all have ended."""
         from executions.access.actor import Actor
         from executions.models import WorkflowExecution
         from executions.triggers.start import start_batch
@@ -183,7 +183,7 @@ def _clocks_apart() -> float:
 
 
 def _idle(server: int) -> tuple[int, float]:
-    """Sessions of the web process that asked anything while nobody watched, and its CPU."""
+    """Sessions of the web process that ran queries while no monitor watched, and its CPU."""
     from django.db import connection
 
     time.sleep(3)  # the last look may still be under way

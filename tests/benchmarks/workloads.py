@@ -17,9 +17,9 @@ from tests.benchmarks.talk import elapsed, say
 
 
 def measure(stage: Stage, options: Options) -> list[str]:
-    """Measure, print, save and write what was asked for; the names of what was not measured.
+    """Measure, print, save and write the selected workloads; return those not measured.
 
-    A run that is interrupted prints and keeps what it has measured until then.
+    A run that is interrupted prints and saves what it has measured.
     """
     facts, postgres = saved.machine(), _postgres()
     say(", ".join(f"{name} {value}" for name, value in facts.items()))

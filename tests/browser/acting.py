@@ -4,7 +4,7 @@ from typing import Any
 
 
 def page_action(page: Any, title: str, *, exact: bool = False) -> Any:
-    """The button of that title; the menu is opened where the button is in it."""
+    """Return the button with this title; open its menu first if it is in one."""
     button = page.get_by_role("link", name=title, exact=exact).locator("visible=true")
     menu = page.get_by_role("button", name="More", exact=True).locator("visible=true")
     button.or_(menu).first.wait_for()

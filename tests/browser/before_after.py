@@ -34,7 +34,7 @@ ROW = "#result_list tbody tr th a, #result_list tbody tr td a"
 
 @dataclass(frozen=True)
 class Page:
-    """A page: its address, and whether the first row of the list there is followed."""
+    """A page: its address, and whether to open the first row of its list."""
 
     title: str
     path: str

@@ -37,7 +37,7 @@ class Clicks:
         self.page.keyboard.press(name)
 
     def type(self, text: str) -> None:
-        """Type a text where the focus is."""
+        """Type a text into the focused element."""
         self.count += 1
         self.page.keyboard.type(text)
 

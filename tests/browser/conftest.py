@@ -50,7 +50,8 @@ class UnderWay:
             self.count -= 1
 
     def wait(self) -> None:
-        """Until none is; pages ask in the background, and tests empty the database behind them.
+        """Wait until none is left: pages send requests in the background, and tests empty the
+        database.
 
         The hub of live states may still be reading when the last request that it served is over.
         """
@@ -67,11 +68,11 @@ UNDER_WAY: list[UnderWay] = []
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Mark this folder's tests, skip them where there is no browser, and let them run last, so that
-    Chromium starts once a process.
+    """Mark this folder's tests, skip them if there is no browser, and run them last, so that
+    Chromium starts once per process.
 
-    They go last when all others have had their say, who sort by fixtures. What looks at a whole
-    stack has one process to itself anyway, and takes so long that it must not begin last.
+    They are moved last after all other hooks, which sort by fixtures. A test of a whole stack has
+    its own process anyway, and takes so long that it must not begin last.
     """
     for item in filter(_is_ours, items):
         item.add_marker(pytest.mark.browser)
@@ -172,7 +173,7 @@ def console_of(page: Any) -> Iterator[list[str]]:
     problems: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
-        # Chromium's advice, such as the one on autocomplete in Django's password form.
+        # Chromium's advice, such as that on autocomplete in Django's password form.
         if not message.text.startswith("[DOM]"):
             problems.append(f"{page.url}: {message.text}")
 

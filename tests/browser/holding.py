@@ -4,7 +4,7 @@ from typing import Any
 
 
 class Held:
-    """The requests of one method to an address; `**` stands for anything in it."""
+    """The requests of one method to an address; `**` matches any part of it."""
 
     def __init__(self, page: Any, address: str, method: str = "GET") -> None:
         self.method = method
@@ -23,7 +23,7 @@ class Held:
         return bool(request.method == self.method)
 
     def let_go(self) -> None:
-        """Let those that wait go on; later ones no longer wait."""
+        """Release the requests that wait; later ones no longer wait."""
         self.over = True
         for route in self.routes:
             route.continue_()

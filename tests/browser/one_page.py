@@ -1,9 +1,9 @@
-"""The page that tests use one after another, and how it is reset for each.
+"""The page that tests share, and how it is reset for each.
 
-Opening a page costs Chromium more than showing one: a process for it, and every script fetched,
-read and compiled anew. So tests share a page, in which none finds what another left: neither
-cookies, storage, permissions, routes and other pages, nor a size, a theme or the mouse's place.
-What cannot be taken back (a clock, a script for every page) is for a test marked `own_page`.
+Opening a page costs Chromium more than showing one: a process, and loading and compiling every
+script. So tests share a page, in which nothing of another test is left: no cookies, storage,
+permissions, routes, other pages, size, theme or position of the mouse. What cannot be reset (a
+clock, a script for every page) needs a test marked `own_page`.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ class OnePage:
 
     @contextmanager
     def own(self) -> Iterator[Page]:
-        """A page that nobody used, nor will."""
+        """A new page that no other test uses."""
         page = self._new()
         yield page
         page.context.close()
@@ -66,7 +66,7 @@ class OnePage:
 
 
 def _leave(page: Page, home: str) -> None:
-    """Take the page away from what the test looked at, and its looks back."""
+    """Stop the page from watching what the test watched, and reset its appearance."""
     for other in page.context.pages:
         if other is not page:
             other.close()
@@ -83,6 +83,6 @@ def _leave(page: Page, home: str) -> None:
 
 
 def _forget(context: BrowserContext) -> None:
-    """Empty what a context knows, its files excepted."""
+    """Clear what a context stores, except its files."""
     context.clear_cookies()
     context.clear_permissions()

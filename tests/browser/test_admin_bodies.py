@@ -47,7 +47,7 @@ def loop(staff_page: Any) -> WorkflowExecution:
 
 @pytest.fixture
 def orders(staff_page: Any) -> WorkflowExecution:
-    """A map of two hundred items, three of which failed, two are under way and one is dead."""
+    """A map of two hundred items: three failed, two are running and one is dead."""
     execution = rows.execution(publish({"name": "Pack orders", "tasks": [MAP]}))
     progress = {"total": 200, "wide": 10, "next": 200, "open": [7, 150, 199]}
     rows.run(

@@ -1,4 +1,4 @@
-"""Operations by clicks: each action asks first, acts by POST, and reports what it did."""
+"""Operations by clicks: each action opens a dialog, acts by POST, and reports the result."""
 
 from typing import Any
 
@@ -81,7 +81,7 @@ def test_several_dead_letters_are_discarded_together(staff_page: Any) -> None:
     staff_page.get_by_label("Select action to run").select_option(label="Discard…")
     staff_page.get_by_role("button", name="Run", exact=True).click()
     expect(staff_page.get_by_text("3 dead letters")).to_be_visible()
-    # Somebody else is faster with one of them.
+    # Another user acts first on one of them.
     DeadLetterEntry.objects.filter(pk=entries[0].pk).update(
         resolution="DISCARDED", resolved_at=entries[0].quarantined_at
     )

@@ -11,7 +11,7 @@ from dlq.models import DeadLetterEntry
 from tests.support import admin_rows as rows
 
 PASSWORD = "correct horse battery staple"
-# Locators find no text in scripts, so the page is asked itself.
+# Locators find no text in scripts, so the script runs in the page.
 MADE_OF_DATA = """() => {
   const all = (selector, said) =>
     [...document.querySelectorAll(selector)].filter((one) => said.test(one.textContent));
@@ -77,7 +77,7 @@ def test_every_list_and_page_with_rows_is_quiet_and_shows_hostile_payloads_as_te
 
 
 def _shows_text_alone(page: Any) -> None:
-    """Nothing that the rows' data say became a part of the page."""
+    """No text from the rows' data became markup of the page."""
     assert page.evaluate(MADE_OF_DATA) == []
 
 

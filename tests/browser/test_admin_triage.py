@@ -1,4 +1,4 @@
-"""Triage in a browser: lists, tabs, filters by path, saved views, keys alone, small and dark."""
+"""Triage in a browser: lists, tabs, filters by path, saved views, keyboard, small and dark."""
 
 import re
 from typing import Any
@@ -20,7 +20,7 @@ ENTRIES = "/admin/dlq/deadletterentry/"
 
 @pytest.fixture
 def failures(transactional_db: None) -> list[DeadLetterEntry]:
-    """Three dead letters of two groups; the last one's inputs say AT."""
+    """Three dead letters of two groups; the last one's inputs contain AT."""
     of = rows.workflow()
     made = []
     for step, country in (("charge", "DE"), ("charge", "DE"), ("ship", "AT")):
@@ -82,7 +82,7 @@ def test_a_group_is_opened_acknowledged_and_noted_by_keyboard_alone(
     _open(staff_page, ENTRIES)
     keys.press("g")
     keys.press("g")
-    # Keys are heard once a page is loaded, which its address alone does not tell.
+    # Keyboard shortcuts work once a page is loaded, which its address alone does not show.
     staff_page.wait_for_url(f"{staff_page.home}{GROUPS}")
     expect(staff_page.get_by_text("2 failure groups")).to_be_visible()
     keys.press("j")
@@ -176,7 +176,7 @@ OVERLAPPING = """() => [...document.querySelectorAll("#result_list tbody tr")].f
 
 
 def _fill(failures: list[DeadLetterEntry]) -> None:
-    """Long names, an owner and counts as they are on a bad day."""
+    """Long names, an owner and high counts."""
     owner = get_user_model().objects.create_user("maria.montenegro")
     hour = timezone.now().replace(minute=0, second=0, microsecond=0)
     for group in FailureGroup.objects.all():

@@ -1,4 +1,4 @@
-"""A page is looked at in both themes: its colours in each, its elements where they differ."""
+"""A page is checked in both themes: its colours in each, its elements where they differ."""
 
 from typing import Any
 

@@ -19,7 +19,7 @@ RENEWED = 16_000
 
 @pytest.fixture
 def busy(transactional_db: None) -> Workflow:
-    """A day with failures, a live worker, a queue that nobody serves."""
+    """A day with failures, a live worker, and a queue without a worker."""
     workflow = rows.workflow()
     busy_day(workflow)
     return workflow
@@ -67,7 +67,7 @@ def test_every_line_bar_and_mark_of_the_charts_has_a_colour(
 
 
 def _note_figures(request: Any, asked: list[str]) -> None:
-    """Note what the page asks itself for; the browser asks for its icon when it likes."""
+    """Record the page's own requests; the browser requests its icon at any time."""
     if "/static/" not in request.url:
         asked.append(request.url)
 

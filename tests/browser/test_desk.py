@@ -47,7 +47,7 @@ SLOW = {
 
 @pytest.fixture(scope="module")
 def stack(whole_stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """A whole stack after the demo, whose partner goes on answering."""
+    """A whole stack after the demo, whose partner still answers."""
     log = tmp_path_factory.mktemp("desk") / "demo.log"
     with log.open("w") as written:
         demo = subprocess.Popen(
@@ -125,7 +125,7 @@ def act(page: Page, title: str) -> Locator:
 
 
 def start_draft(page: Page) -> None:
-    """Start the draft that is looked at."""
+    """Start the draft on the page."""
     expect(page.get_by_role("region", name="What would happen")).to_be_visible()
     act(page, "Start…").get_by_role("button", name="Start").click()
 
@@ -261,7 +261,7 @@ def test_a_process_that_keeps_ending_is_named_on_every_page(desk: Page, stack: S
     notice = desk.locator("#vk-health")
 
     def told(status: str) -> None:
-        """Wait until the health answer, which is kept for a second, says so."""
+        """Wait until the health answer, which is cached for a second, has this status."""
         wait_until(
             lambda: api(stack, "/actuator/health")["components"]["processes"]["status"] == status,
             30,

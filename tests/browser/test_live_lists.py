@@ -1,4 +1,4 @@
-"""A list that is looked at stays current: rows change in place, new ones are counted."""
+"""A displayed list stays current: rows change in place, new ones are counted."""
 
 import json
 from typing import Any
@@ -21,7 +21,7 @@ A_LOOK = 11_000
 
 @pytest.fixture
 def listed(staff_page: Any) -> Any:
-    """The list of executions, with one that runs, and a clock that the test turns."""
+    """The list of executions, with one that runs, and a clock that the test controls."""
     rows.execution(rows.workflow())
     staff_page.clock.install()
     assert staff_page.goto(f"{staff_page.home}{EXECUTIONS}").status == 200

@@ -41,7 +41,7 @@ def sign_in(page: Any, user: Any) -> None:
 
 
 def watch(page: Any, execution: Any, query: str = "") -> None:
-    """Open the page and wait until it shows what the stream told first."""
+    """Open the page and wait until it shows the stream's first state."""
     answer = page.goto(address_of(page, execution, query))
     assert answer.status == 200
     expect(page.locator("#monitor")).to_have_attribute("data-ready", "yes")
@@ -320,7 +320,7 @@ def test_who_is_signed_out_is_told_and_asked_to_sign_in(
     watch(staff_page, order)
     staff_page.context.clear_cookies()
 
-    # A page that comes back into sight opens its stream anew.
+    # A page that becomes visible again reopens its stream.
     staff_page.evaluate("window.dispatchEvent(new Event('pagehide'))")
     staff_page.evaluate("window.dispatchEvent(new Event('online'))")
 
@@ -418,7 +418,7 @@ def test_who_may_only_look_sees_states_and_no_data(
 
 
 def _forget(page: Any, status: str) -> None:
-    """Chromium itself reports the status of what a script asked for."""
+    """Chromium itself logs the status of a script's request."""
     page.problems[:] = [problem for problem in page.problems if status not in problem]
 
 

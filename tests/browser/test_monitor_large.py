@@ -10,7 +10,7 @@ from tests.browser.pictures import picture
 from tests.browser.test_monitor import row, watch
 
 STEPS = 2_000
-# Moves something once a frame, and tells how long each frame took, in milliseconds.
+# Moves something once per frame, and returns how long each frame took, in milliseconds.
 FRAMES = """
 (kind) => new Promise((resolve) => {
   const graph = document.querySelector(".vm-graph");

@@ -42,7 +42,7 @@ def check_looks(page: Any) -> None:
 
 
 def code_of(page: Any) -> str:
-    """What an app shows that was given the key by hand; earlier codes are forgotten."""
+    """What an authenticator app shows that was given the key; earlier codes are forgotten."""
     SecondFactor.objects.update(last_step=0)
     return pyotp.TOTP(page.secret).now()
 

@@ -37,7 +37,7 @@ def test_a_person_of_the_provider_comes_to_the_page_that_was_asked_for(
     page.locator("input[name=sub]").fill("u1")
     page.locator("input[name=sub]").press("Enter")
     page.wait_for_url(f"{page.home}/admin/executions/workflow/")
-    # Its page is not ours: it wants a style sheet of somebody else's.
+    # This page is not ours: it loads a style sheet of another site.
     page.problems[:] = [text for text in page.problems if not text.startswith(provider.url)]
 
     grace = get_user_model().objects.get(username="grace")

@@ -41,7 +41,7 @@ def address(tmp_path_factory: pytest.TempPathFactory, drawing: Path | None) -> I
 
 @pytest.fixture
 def visitor(browser: Browser, address: str) -> Iterator[Page]:
-    """A page that fails the test when it asks anybody but the site."""
+    """A page that fails the test if it sends requests to another site."""
     context = browser.new_context(**LOOKS)
     page = context.new_page()
     asked: list[str] = []

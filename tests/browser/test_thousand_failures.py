@@ -26,7 +26,7 @@ pytestmark = pytest.mark.timeout(400)
 MOST = 14
 KINDS = {"Order import": 550, "Invoices": 250, "Shipping labels": 150, "Returns": 50}
 AGAIN = 120
-# What each of the four expects of a country; `UK` fits none of them.
+# The country that each of the four expects; `UK` fits none of them.
 RULES: dict[str, dict[str, Any]] = {
     "Order import": {"enum": ["DE", "FR", "GB"]},
     "Invoices": {"pattern": "^(DE|FR|GB)$"},
@@ -162,7 +162,7 @@ def test_a_thousand_failures_of_four_kinds_are_repaired_from_the_home_page(
 
 
 def _one_group(page: Any) -> None:
-    """The same for one group, on its own page, where its redrive is watched to the end."""
+    """The same for one group, on its own page, which shows its redrive until the end."""
     clicks = _home(page)
     _worst(clicks, "one")
     clicks.click("link", "Failure group")

@@ -1,4 +1,4 @@
-"""`python -m tests.chaos`: servers of its own, the faults, the report."""
+"""`python -m tests.chaos`: its own servers, the faults, the report."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def main(options: Options) -> int:
-    """Try what was asked for; the exit code."""
+    """Run the selected faults; return the exit code."""
     if options.listed:
         return _list()
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""A fault that needs a world of its own: the same program again, in a process of its own."""
+"""A fault that needs its own world: the same program again, in a separate process."""
 
 import json
 import signal

@@ -15,16 +15,16 @@ class Broker(Protocol):
 
     @property
     def url(self) -> str:
-        """Where Celery connects; the same for a life."""
+        """The address for Celery; constant for the broker's lifetime."""
 
     def stop(self) -> None:
-        """kill -9; returns once it is gone."""
+        """kill -9; returns once it has ended."""
 
     def forget(self) -> None:
         """While it is stopped: lose every message and queue."""
 
     def start(self) -> None:
-        """Start it again at its address, with what it kept; returns once it answers."""
+        """Start it again at its address, with its data; returns once it answers."""
 
 
 class RedisBroker:

@@ -28,7 +28,9 @@ def quick_to_fill(broker: Broker) -> bool:
 
 
 def fill(broker: Broker, workflow: Workflow, number: int) -> None:
-    """So many executions of one step, sent once and not claimed; nobody may listen meanwhile."""
+    """Create this number of executions of one step, sent once and not claimed; no worker may
+    listen.
+    """
     first = _waiting(workflow)
     if isinstance(broker, RedisBroker):
         copies.multiply(first, number - 1)

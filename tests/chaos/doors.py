@@ -17,17 +17,17 @@ from tests.support.workflows import ACTOR
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`accepted` is the execution that is promised; else `refused` says what came instead."""
+    """`accepted` is the promised execution; else `refused` is the answer instead."""
 
     accepted: UUID | None
     refused: str = ""
 
 
 class Door(Protocol):
-    """Asks once."""
+    """Sends one request."""
 
     def ask(self, workflow: Workflow, key: str) -> Answer:
-        """Ask for one execution."""
+        """Request one execution."""
 
 
 class Call:

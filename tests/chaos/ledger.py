@@ -63,7 +63,7 @@ def _marks(ids: Collection[UUID]) -> list[Mark]:
 
 
 def _effects(ledger: Ledger, marks: Sequence[Mark], injured: Collection[int]) -> None:
-    """Of each run the effects before its newest one are repeats, and those of failed attempts."""
+    """For each run, the effects before its newest are repeats, as are those of failed attempts."""
     of_run: dict[Any, list[Mark]] = defaultdict(list)
     for mark in marks:
         of_run[mark.run].append(mark)

@@ -1,4 +1,4 @@
-"""Executions started at a steady rate by a thread, while faults are injected beside it."""
+"""Executions that a thread starts at a steady rate while faults are injected."""
 
 import time
 from collections import Counter
@@ -16,10 +16,10 @@ from tests.chaos.shapes import WEIGHTS
 
 
 class Starter:
-    """Starts executions until told to stop, and remembers which were promised.
+    """Starts executions until stopped, and remembers which were promised.
 
-    Nothing is skipped: who got no answer asks again with the same key, so that what the promise is
-    about is known exactly.
+    Nothing is skipped: a client without an answer repeats the request with the same key, so that
+    every promise is known.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class Starter:
     ) -> None:
         self.accepted: list[UUID] = []
         self.refused: Counter[str] = Counter()
-        self.slowest = 0.0  # seconds an answer took, of whatever kind
+        self.slowest = 0.0  # seconds that an answer of any kind took
         self._workflows = workflows
         self._settings = settings
         self._door = door
@@ -37,12 +37,12 @@ class Starter:
         self._thread = Thread(target=self._go, name="load", daemon=True)
 
     def start(self) -> None:
-        """Begin; nothing happens where the rate is 0."""
+        """Begin; does nothing if the rate is 0."""
         if self._settings.rate:
             self._thread.start()
 
     def stop(self) -> None:
-        """Start no more; returns once the last answer is there, or nobody answers any more."""
+        """Stop starting; returns after the last answer, or when no server answers any more."""
         self._over.set()
         if self._thread.ident is not None:
             self._thread.join(60)
@@ -53,7 +53,7 @@ class Starter:
         return list(self.accepted)
 
     def forget(self, ids: Collection[UUID]) -> None:
-        """Do not ask for these any more: they were promised by a server that is gone."""
+        """Stop requesting these: a server that no longer exists promised them."""
         for one in ids:
             self.accepted.remove(one)
 

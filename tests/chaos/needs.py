@@ -18,7 +18,7 @@ FAKETIME = (
 
 
 def faketime_library() -> str | None:
-    """Where libfaketime is."""
+    """The path of libfaketime."""
     return next((path for path in FAKETIME if Path(path).exists()), None)
 
 

@@ -31,7 +31,7 @@ class Options:
 
 
 def usual_kills(*, quick: bool) -> int:
-    """How many kills inside transactions where nobody says."""
+    """The default number of kills inside transactions."""
     return 200 if quick else 1_000
 
 

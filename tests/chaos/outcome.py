@@ -43,7 +43,7 @@ class Outcome:
 
     @property
     def recovery(self) -> Quantiles | None:
-        """Percentiles of the recoveries, where there were any."""
+        """Percentiles of the recoveries, if there are any."""
         return quantiles(self.recoveries) if self.recoveries else None
 
     @property

@@ -14,12 +14,12 @@ from tests.support import rabbitmq
 PLACES: dict[str, Callable[[], AbstractContextManager[Path]]] = {"disk-full": small_disk}
 # PostgreSQL has a standby, which has everything that was confirmed (synchronous replication).
 FOLLOWED = frozenset({"postgres-failover", "postgres-behind"})
-# The fault's broker, whichever the others have.
+# The fault's own broker, whatever broker the others use.
 BROKERS = {"broker-failover": "sentinels", "rabbit-node-killed": "rabbitmq-cluster"}
 APART = PLACES.keys() | FOLLOWED | BROKERS.keys()
 
 
 def broker_of(slug: str, usual: str) -> str:
-    """The broker of a run of this fault alone; the usual one where its own cannot be started."""
+    """The broker of a run of this fault only; the usual one if its own cannot be started."""
     own = BROKERS.get(slug, usual)
     return usual if own == "rabbitmq-cluster" and rabbitmq.missing() else own

@@ -23,7 +23,7 @@ class Kill:
     choice: float
 
     def of(self, those: Sequence[T]) -> T | None:
-        """The chosen one; None where there are none."""
+        """The chosen one; None if there are none."""
         return those[int(self.choice * len(those))] if those else None
 
 

@@ -109,7 +109,7 @@ def as_markdown(outcomes: Sequence[Outcome], told: Mapping[str, str]) -> str:
 
 
 def write(file: Path, outcomes: Sequence[Outcome], told: Mapping[str, str]) -> None:
-    """Put the report between the file's markers; ValueError where it has none."""
+    """Put the report between the file's markers; ValueError if it has none."""
     text = file.read_text()
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)

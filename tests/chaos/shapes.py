@@ -15,7 +15,7 @@ WEIGHTS = {"chain": 3, "fan": 3, "map": 2, "retrying": 2, "sleeper": 2, "subwork
 
 
 def chain() -> dict[str, Any]:
-    """Six effects in a row: one segment, resumed in the middle by whoever takes it over."""
+    """Six effects in a row: one segment, which another worker resumes in the middle."""
     return {
         "tasks": [
             effect(f"e{n}", after=f"e{n - 1}" if n else None, seconds=0.08, value=n)
@@ -50,7 +50,7 @@ def retrying() -> dict[str, Any]:
 
 
 def sleeper() -> dict[str, Any]:
-    """A wait of two seconds between two effects: nobody holds anything meanwhile."""
+    """A wait of two seconds between two effects; no process holds anything meanwhile."""
     waits = task("sleep", "test.wait", "before", **{"with": {"seconds": 2}})
     return {"tasks": [effect("before"), waits, effect("after", after="sleep")]}
 

@@ -1,4 +1,4 @@
-"""Servers of its own for one run: durable as in production, in a folder thrown away.
+"""Separate servers for one run: durable as in production, in a temporary folder.
 
 Django is set up on them, in this process and (by the environment) in those it starts.
 """
@@ -22,9 +22,9 @@ KEY_PREFIX = "valkyr-fleet:"
 
 
 class Stage:
-    """PostgreSQL, Redis and, where another broker is asked for, that one.
+    """PostgreSQL, Redis and, if another broker is requested, that one.
 
-    `environment` is what processes are told besides the addresses.
+    `environment` holds what processes get besides the addresses.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Stage:
         self.broker.start()
 
     def _database(self) -> str:
-        """Where clients find the database; a standby is made where one is wanted."""
+        """The database's address for clients; creates a standby if one is needed."""
         if not self._followed:
             return self.postgres.url
         self.standby = Standby(self._home, self.postgres.url, durable=True)

@@ -16,7 +16,7 @@ END_SECONDS = 150.0  # what is left may take so long to end once the fault is ov
 
 
 def blank(fault: Fault) -> Outcome:
-    """The row of a fault of which nothing is known yet."""
+    """The row of a fault without results."""
     return Outcome(fault.slug, fault.title, fault.promise, fault.bound)
 
 
@@ -28,7 +28,7 @@ def not_run(fault: Fault, reason: str) -> Outcome:
 
 
 def run(fault: Fault, world: World) -> Outcome:
-    """Inject the fault under load, then judge; logs of a broken one are kept."""
+    """Inject the fault under load, then judge; keep the logs if it broke a promise."""
     outcome = blank(fault)
     begun = time.monotonic()
     try:
@@ -81,7 +81,7 @@ def _judge(fault: Fault, world: World, outcome: Outcome) -> None:
 
 
 def _late(outcome: Outcome) -> bool:
-    """By the 95th percentile where it is one of twenty or more, else by the worst."""
+    """By the 95th percentile if there are twenty or more, else by the worst."""
     assert outcome.bound is not None
     found = outcome.recovery
     assert found is not None

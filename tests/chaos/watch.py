@@ -38,7 +38,7 @@ class Watch:
     def __init__(self, since: datetime, workflows: Iterable[UUID]) -> None:
         self.worst = 0.0
         self.overlooked: dict[UUID, float] = {}  # unattended for more than LIMIT; how long
-        self.rows: dict[UUID, str] = {}  # what the rows of those said when that was seen
+        self.rows: dict[UUID, str] = {}  # their rows when that was seen
         self._workflows = list(workflows)
         self._asked = [since, self._workflows]
         self._seen: dict[Mark, float] = {}
@@ -63,7 +63,7 @@ class Watch:
 
     @contextmanager
     def excused(self) -> Iterator[None]:
-        """Nobody could have moved anything in this block."""
+        """No process could have made progress during this block."""
         with self._lock:
             self._excused += 1
         try:
@@ -86,7 +86,7 @@ class Watch:
                 cursor.execute(LOOK, self._asked)
                 found: set[Mark] = set(cursor.fetchall())
         except Error:
-            connection.close()  # the database is away; time goes on counting unless excused
+            connection.close()  # the database is down; time counts unless excused
             return
         with self._lock:
             self.note(found, time.monotonic())
@@ -95,7 +95,7 @@ class Watch:
             self.rows[execution] = describe([execution])
 
     def note(self, found: Iterable[Mark], now: float) -> None:
-        """Count the seconds of those that were seen unattended before and did not move since."""
+        """Count the seconds of executions that were unattended before and have not moved since."""
         if self._excused:
             self._seen = {}
             return

@@ -32,7 +32,7 @@ FENCED = b"fenced: run"
 
 
 class World:
-    """Everything of one run of `make chaos`; a fault after the other is given it."""
+    """Everything of one run of `make chaos`; one fault after another gets it."""
 
     load: Starter
     watch: Watch
@@ -82,7 +82,7 @@ class World:
         self.fleet.ensure(90)
 
     def stop(self) -> None:
-        """End every process; what was frozen goes on first."""
+        """End every process, frozen ones after they were resumed."""
         self.fleet.stop()
         if self.web.started:
             self.web.kill()
@@ -115,7 +115,7 @@ class World:
         return [*of_load.values_list("pk", flat=True), *self._own]
 
     def fenced(self) -> int:
-        """How many late results the workers' logs say were refused since the fault began."""
+        """How many late results the workers' logs report as rejected since the fault began."""
         count = 0
         for name, member in self.fleet.members.items():
             with member.log.open("rb") as log:
@@ -143,12 +143,12 @@ class World:
         self.outcome.figures[name] = value
 
     def own(self, ids: Collection[UUID]) -> None:
-        """Executions that the fault started by itself, for the audit."""
+        """Executions that the fault itself started, for the audit."""
         self._own += list(ids)
 
     @contextmanager
     def excused(self) -> Iterator[None]:
-        """Nobody could have moved anything in this block."""
+        """No process could have made progress during this block."""
         with self.watch.excused():
             yield
 
@@ -157,7 +157,7 @@ class World:
         time.sleep(seconds)
 
     def restart(self) -> None:
-        """Start again whatever ended; does not wait for workers."""
+        """Start again what ended; does not wait for workers."""
         for member in self.fleet.members.values():
             if not member.alive():
                 member.start()

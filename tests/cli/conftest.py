@@ -33,7 +33,7 @@ PASSWORD = "correct horse battery staple"
 
 @dataclass
 class Installation:
-    """Where it answers, and a token of `ann`, who administers the default workspace."""
+    """The server's address, and a token of `ann`, who administers the default workspace."""
 
     url: str
     token: str
@@ -42,7 +42,7 @@ class Installation:
 
 @dataclass
 class Said:
-    """What a command came to."""
+    """A command's result."""
 
     code: int
     out: str
@@ -95,7 +95,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.Monke
 
 
 class Valkyr:
-    """Runs commands in this process, as they are typed."""
+    """Runs commands in this process, as users type them."""
 
     def __init__(self, capfd: pytest.CaptureFixture[str], environment: pytest.MonkeyPatch) -> None:
         self._capfd, self.environment = capfd, environment
@@ -108,7 +108,7 @@ class Valkyr:
 
 @pytest.fixture
 def offline(capfd: pytest.CaptureFixture[str], environment: pytest.MonkeyPatch) -> Valkyr:
-    """The command, with nothing to ask."""
+    """The command, with prompts off."""
     return Valkyr(capfd, environment)
 
 
@@ -122,7 +122,7 @@ def valkyr(offline: Valkyr, installation: Installation) -> Valkyr:
 
 @pytest.fixture
 def local(installation: Installation, environment: pytest.MonkeyPatch) -> Any:
-    """`valkyr --local` in the project's folder, in a process of its own, with the real settings."""
+    """`valkyr --local` in the project's folder, in a separate process, with the real settings."""
 
     def run(*words: object, **more: str) -> Said:
         given = {**os.environ, **installation.environment, **more}
@@ -148,7 +148,7 @@ def echo(installation: Installation) -> Workflow:
 
 @pytest.fixture(scope="package")
 def failing(installation: Installation) -> Workflow:
-    """Its step fails for good the first time, and succeeds the second."""
+    """Its step fails permanently the first time, and succeeds the second."""
     given = {"with": {"failTimes": 1, "errorType": "PERMANENT", "named": "Out of paper"}}
     return publish({"name": "fails once", "tasks": [task("print", "test.effect", **given)]})
 

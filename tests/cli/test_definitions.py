@@ -1,4 +1,4 @@
-"""Workflow files: checked over the API, or with the project's settings alone."""
+"""Workflow files: checked over the API, or with only the project's settings."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def without_a_database(*words: object) -> "subprocess.CompletedProcess[str]":
-    """`valkyr --local` where neither a database nor Redis can be reached."""
+    """`valkyr --local` without a database and without Redis."""
     nowhere = {"DATABASE_URL": "postgres://n@127.0.0.1:1/n", "REDIS_URL": "redis://127.0.0.1:1/0"}
     command = [sys.executable, "-m", "valkyr", "--local", *map(str, words)]
     return nursery.run(command, environment=os.environ | nowhere)

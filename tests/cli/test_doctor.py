@@ -70,7 +70,7 @@ class Patient:
             connection.execute(statement.encode())
 
     def beat_ticks(self) -> bool:
-        """Whether a worker has done what beat sends. Doctor takes two seconds to say so."""
+        """Whether a worker has executed what beat sends. Doctor needs two seconds to report it."""
         with psycopg.connect(**_parameters(self._named), autocommit=True) as connection:
             return connection.execute("SELECT FROM dlq_beatpulse").rowcount > 0
 

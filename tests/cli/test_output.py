@@ -48,7 +48,7 @@ def on_a_terminal(*words: object) -> tuple[int, str]:
 
 
 def bare(program: str) -> "subprocess.CompletedProcess[str]":
-    """A program where the packages of the extra `cli` cannot be imported."""
+    """A program that cannot import the packages of the extra `cli`."""
     hidden = "import sys\nfor name in ('httpx', 'rich'): sys.modules[name] = None\n"
     return subprocess.run(
         [sys.executable, "-c", hidden + program],

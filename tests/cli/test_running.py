@@ -73,7 +73,7 @@ def test_a_time_out_exits_with_9_and_leaves_the_execution(valkyr: Valkyr, asking
 
 def test_an_interrupted_run_says_what_goes_on(valkyr: Valkyr, asking: Workflow) -> None:
     running = subprocess.Popen(
-        # Whoever runs the tests may ignore the signal, and that is inherited.
+        # The process that runs the tests may ignore the signal, which is inherited.
         ["env", "--default-signal=INT", sys.executable, "-m", "valkyr", "run", asking.slug],
         cwd=PROJECT,
         stderr=subprocess.PIPE,
@@ -85,11 +85,11 @@ def test_an_interrupted_run_says_what_goes_on(valkyr: Valkyr, asking: Workflow) 
     _, said = running.communicate(timeout=60)
 
     assert running.returncode == 130
-    assert f"execution {started} goes on" in said
+    assert f"execution {started} continues" in said
     assert valkyr("cancel", started).code == 0
 
 
-# Between the two calls of httpcore's lock nobody would release it.
+# Between the two calls of httpcore's lock, nothing would release it.
 HELD = """
 import os, signal, sys
 from httpcore import _synchronization as locks
@@ -124,7 +124,7 @@ def test_an_interrupt_while_the_clients_lock_is_held_ends_the_command(
     )
 
     assert said.returncode == 130
-    assert "goes on" in said.stderr
+    assert "continues" in said.stderr
     started = said.stderr.partition("Started execution ")[2].partition(".")[0]
     assert valkyr("cancel", started).code == 0
 
@@ -184,7 +184,7 @@ def test_watch_of_a_waiting_execution_ends_once_it_is_cancelled(
 ) -> None:
     execution = start(asking)
     codes: list[int] = []
-    # It looks on in a thread of its own while the other command is typed.
+    # It watches in a separate thread while the other command is typed.
     watching = threading.Thread(target=lambda: codes.append(valkyr("watch", execution).code))
     watching.start()
 

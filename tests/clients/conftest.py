@@ -1,4 +1,4 @@
-"""A served workflow, somebody with a token, and the live document."""
+"""A served workflow, a user with a token, and the live document."""
 
 import json
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ class Served:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the programs that use a client are told."""
+        """The settings of the programs that use a client."""
         return {"URL": self.address, "TOKEN": self.token, "WORKFLOW": self.workflow}
 
 

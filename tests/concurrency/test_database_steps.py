@@ -18,7 +18,7 @@ from tests.support.single_thread import World, configured
 from tests.support.workflows import effect, publish, start, states, task
 
 PATH = "row.main"
-# What goes wrong in the function, and what its dead letter says.
+# What fails in the function, and what its dead letter says.
 WRONG = {
     "fails": "no more stock",
     "catches": "caught outside of a savepoint",
@@ -159,7 +159,7 @@ def test_a_hook_that_fails_after_the_commit_keeps_nothing_from_going_on(queue: W
 
     assert run(execution).state == "SUCCESS"
     assert rows(execution) == [(PATH, 1)]
-    # A hook may take long, so the next step is nobody's yet, and its message is sent.
+    # A hook may take long, so the next step belongs to no worker yet, and its message is sent.
     assert run_of(execution, "after.main").state == "PENDING"
     queue.drain()
     assert states([execution]) == {execution: "SUCCESS"}

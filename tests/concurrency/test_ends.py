@@ -75,7 +75,7 @@ def test_a_lock_that_is_waited_for_too_long_leaves_a_session_that_works(
 
 
 def carried(queue: World) -> UUID:
-    """Carry the newest message on, as a worker does; its execution."""
+    """Process the newest message, as a worker does; return its execution."""
     message = queue.queue.pop()
     receive.run_segment(message.execution, message.version, message.segment)
     return message.execution
@@ -107,7 +107,7 @@ def test_an_execution_of_one_record_takes_three_round_trips(
 
 
 def rows_of(execution: UUID) -> tuple[Any, ...]:
-    """What is kept of an execution, but ids, times, keys and durations."""
+    """What an execution stores, except ids, times, keys and durations."""
     one = WorkflowExecution.objects.get(pk=execution)
     figures = {k: v for k, v in (one.metrics_snapshot or {}).items() if not k.endswith("Ms")}
     runs = Run.objects.filter(execution=execution).order_by("step_path", "attempt")
@@ -120,7 +120,9 @@ def rows_of(execution: UUID) -> tuple[Any, ...]:
 def test_an_end_with_the_record_leaves_the_rows_of_one_under_the_lock(
     engine: None, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    """Random workflows, with failures and retries, gates and joins; carried alike both ways."""
+    """Random workflows, with failures and retries, gates and joins; executed in the same way on
+    both sides.
+    """
     document = draw(Random(seed), most=5).document
     document["output"] = {"workflow": "{{ execution.workflow }}"}
     found = []
@@ -141,13 +143,13 @@ ENDS = {"alone": LAST, "of two": {"tasks": [effect("first"), effect("last", afte
 
 @pytest.fixture(params=ENDS)
 def execution(queue: World, request: pytest.FixtureRequest) -> Iterator[UUID]:
-    """An execution whose last step is to be recorded by who carried all of it."""
+    """An execution whose last step is recorded by the worker that ran all of it."""
     with configured(segment_steps=32, segment_seconds=10_000):
         yield start(publish(ENDS[request.param]))
 
 
 def last_of(execution: UUID) -> Held:
-    """Carry it up to its last step, which is claimed."""
+    """Execute up to its last step, which is claimed."""
     state, work = claimed(execution, Run.objects.get(execution=execution).segment)
     while work.path != "last.main":
         following = recorded((state, work))
@@ -229,7 +231,7 @@ def test_a_cancel_that_comes_during_the_end_is_told_of_it(execution: UUID, rival
 def test_a_dead_line_does_not_make_of_one_end_two(
     execution: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The answer to a record that was committed is lost: asked again, it is refused."""
+    """The answer to a committed record is lost: repeating it is rejected."""
     state, work = last_of(execution)
     unit = execute.perform(state, work)
     lost = [True]
@@ -316,7 +318,7 @@ def test_an_execution_that_was_changed_meanwhile_ends_as_it_then_is(
 
 
 def test_what_else_is_live_keeps_an_execution_from_ending(queue: World) -> None:
-    """Somebody has a step run again that had succeeded."""
+    """A user requeues a step that had succeeded."""
     execution = start(publish({"tasks": [effect("first"), effect("last", after="first")]}))
     with configured(segment_steps=32, segment_seconds=10_000):
         held = last_of(execution)

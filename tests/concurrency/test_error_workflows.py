@@ -21,7 +21,7 @@ OPS = {"tasks": [effect("tell")], "input": {"type": "object", "required": ["exec
 
 
 def failing(slug: str, workspace: Any = None, **settings: Any) -> Any:
-    """A workflow whose one step fails for good, and which names an error workflow."""
+    """A workflow whose one step fails permanently, and which names an error workflow."""
     return publish(
         {
             "settings": {"onFailure": {"workflow": slug}, **settings},

@@ -71,7 +71,7 @@ def end(state: SegmentState, work: Work) -> None:
 
 
 def sizes(parcels: list[Parcel]) -> list[int]:
-    """How many executions each message carries."""
+    """The number of executions in each message."""
     return [1 + len(parcel.others) for parcel in parcels]
 
 
@@ -250,7 +250,7 @@ def test_a_run_that_was_claimed_just_before_its_worker_ends_is_given_back(
 
     def asked(*args: Any) -> Any:
         request = ask(*args)
-        activity.begin_draining()  # the worker is told while the next run is being claimed
+        activity.begin_draining()  # the worker learns it while it claims the next run
         return request
 
     monkeypatch.setattr(claim_run, "request_next", asked)

@@ -1,4 +1,4 @@
-"""Counters of failure groups under many writers and folders, some of which die in the middle."""
+"""Counters of failure groups with many writers and folders, some of which end in the middle."""
 
 import threading
 from random import Random

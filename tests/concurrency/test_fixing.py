@@ -1,4 +1,4 @@
-"""Two people at one dead letter, and a step of a body that is fixed by hand."""
+"""Two users at one dead letter, and a manual fix of a step in a body."""
 
 import pytest
 from django.db import transaction

@@ -1,4 +1,4 @@
-"""Gates are asked by their stages, and steps that a removed gate held continue."""
+"""Stages call their gates, and steps that a removed gate held continue."""
 
 from collections.abc import Iterator
 

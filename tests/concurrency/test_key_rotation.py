@@ -57,7 +57,7 @@ def turn() -> None:
 
 
 class Worker:
-    """Writes its own credentials and reads everybody's until told to stop."""
+    """Writes its own credentials and reads all credentials until stopped."""
 
     def __init__(self, workspace_id: UUID, mine: list[Credential], names: list[str]) -> None:
         self.workspace_id = workspace_id
@@ -173,7 +173,8 @@ def test_two_who_turn_at_once_lose_nothing(workspace: Workspace, rivals: Rivals)
 
 def test_of_many_first_secrets_one_makes_the_keys(workspace: Workspace, rivals: Rivals) -> None:
     with transaction.atomic():
-        # Whoever makes the keys now waits for this transaction, and has made its own by then.
+        # The process that makes the keys now waits for this transaction, and has made its own by
+        # then.
         store.make()
         others = [rivals.begin(made, workspace, f"first_{i}") for i in range(THREADS)]
         wait_until_blocked(my_session(), THREADS)

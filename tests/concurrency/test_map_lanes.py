@@ -1,4 +1,4 @@
-"""A pure map keeps to `maxConcurrency`, also where an item's steps are with several workers."""
+"""A pure map observes `maxConcurrency`, also if several workers have steps of one item."""
 
 from itertools import pairwise
 from random import Random

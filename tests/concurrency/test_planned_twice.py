@@ -1,4 +1,6 @@
-"""Somebody plans the whole execution while a worker holds ready pure steps in memory only."""
+"""Another process plans the whole execution while a worker holds ready pure steps in memory
+only.
+"""
 
 import pytest
 

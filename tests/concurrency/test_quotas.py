@@ -99,7 +99,7 @@ def test_a_start_that_is_undone_counts_nothing(queue: World) -> None:
     with transaction.atomic():
         start(workflow)
         transaction.set_rollback(True)
-    with pytest.raises(QuotaExceeded, match="5 more were asked for"):
+    with pytest.raises(QuotaExceeded, match="5 more executions were asked for"):
         start_batch(workflow, [{}] * 5, actor=ACTOR)
 
     assert used(workspace) == executions(workflow) == 1

@@ -260,7 +260,7 @@ def _changed(name: str, execution: UUID, given: Mapping[str, Any], row: Row, see
 
 
 def _versions(run: Run, beside: Run, execution: UUID) -> dict[str, Any]:
-    """Where the rows are: an update moves them. And the run's token."""
+    """Where the rows are (an update moves them), and the run's token."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT r.ctid::text, o.ctid::text, e.ctid::text, r.lease_token"

@@ -33,8 +33,8 @@ from tests.support.workflows import default_workspace, publish, start
 SWEEP = {"patience": 30, "batch": 10_000}
 PAUSED: Row = {"e.state": "'PAUSED'"}
 OVER: Row = {"state": "'SUCCESS'", "o.state": "'SUCCESS'", "e.state": "'CANCELLED'"}
-# Statement: its parameters, the rows, what somebody changes meanwhile, and the first column of what
-# the statement answers then.
+# Statement: its parameters, the rows, the concurrent change, and the first column of the
+# statement's answer then.
 WAITS: dict[str, tuple[Mapping[str, Any], Row, Row, Sequence[Any]]] = {
     "claim": (CLAIM, DUE, PAUSED, []),
     "go_on": (RESULT, HELD, PAUSED, []),

@@ -56,7 +56,7 @@ def listening(**inputs: Any) -> dict[str, Any]:
 
 
 def happen(payload: Any = None, *, workspace: Any = None, name: str = PAID, **more: Any) -> Event:
-    """An event, published and (where its message would have gone) delivered."""
+    """An event, published and (in place of its message) delivered."""
     event = publish_event(
         workspace or default_workspace(), name, payload, actor=ACTOR, **more
     ).event
@@ -203,7 +203,7 @@ def test_the_duty_sends_the_lost_message_of_an_event_again(
 
 
 def told(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
-    """The events that a message is asked for from now on."""
+    """The events that messages request from now on."""
     asked: list[UUID] = []
     tell = messages.tell
 
@@ -232,7 +232,7 @@ def rendered(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def test_filters_that_take_long_are_evaluated_a_few_a_message_until_all_are_decided(
     queue: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # No time at all: each call evaluates the one filter that a call always does.
+    # No time at all: each call evaluates the one filter that it always evaluates.
     monkeypatch.setattr(deliver, "FILTER_SECONDS", 0.0)
     ids = start_many(publish(listening(filter=COSTLY)), [{"n": n} for n in range(7)])
     ids += start_many(publish(listening()), [{}])
@@ -291,7 +291,7 @@ def test_a_message_that_is_sent_again_while_it_waits_for_its_turn_goes_on_once(
     while sent:
         event.refresh_from_db()
         assert sent in ([(event.pk, deliver.stamped(event.looked_at))], [(event.pk,)])
-        # Nobody looks at the event for six seconds, so the duty sends each message once more.
+        # The event is not processed for six seconds, so the duty sends each message once more.
         Event.objects.filter(pk=event.pk).update(
             created_at=F("created_at") - SIX_SECONDS, looked_at=F("looked_at") - SIX_SECONDS
         )
@@ -345,7 +345,7 @@ def test_an_event_that_comes_while_a_step_falls_asleep_is_heard(
     execution = start(publish(listening()))
     held = claimed(execution, "ask.main")
     with transaction.atomic():
-        recorded(held)  # asleep, which nobody can see yet
+        recorded(held)  # asleep, which no query shows yet
         event = rivals.begin(happen, {"total": 1}).result(10)
         assert event.delivered_at is not None
     assert run_state(execution) == "PENDING"
@@ -435,7 +435,7 @@ def test_ten_thousand_listeners_take_one_statement_a_batch(
     ids = start_many(publish(listening()), [{}] * 120)
     queue.drain()
     event = publish_event(default_workspace(), PAID, {}, actor=ACTOR).event
-    # How many workers there are is asked by the clock, not by the batch.
+    # The number of workers is read by the clock, not by the batch.
     monkeypatch.setattr(estimates, "CAPACITY_SECONDS", 600.0)
     estimates.serving("default")
     asked: list[str] = []

@@ -1,4 +1,4 @@
-"""Execute steps by hand, as a worker would."""
+"""Execute steps directly, as a worker would."""
 
 from executions.models import WorkflowExecution
 from runners.models import Run
@@ -6,7 +6,7 @@ from runners.pipeline import receive
 
 
 def carry(pk: str) -> None:
-    """Run everything that is ready, until nothing is."""
+    """Run everything that is ready, until nothing is left."""
     execution = WorkflowExecution.objects.get(pk=pk)
     while segments := list(
         Run.objects.filter(execution=execution, state="PENDING").values_list("segment", flat=True)

@@ -60,7 +60,7 @@ def client_of() -> Callable[[Any], APIClient]:
 
 @pytest.fixture
 def author(workspace: Workspace) -> APIClient:
-    """Somebody who may write, publish and operate workflows."""
+    """A user who may write, publish and operate workflows."""
     return an_author()
 
 
@@ -71,7 +71,7 @@ def admin(workspace: Workspace) -> APIClient:
 
 @pytest.fixture
 def stranger() -> APIClient:
-    """Nobody."""
+    """An anonymous client."""
     return APIClient()
 
 

@@ -48,7 +48,7 @@ def a_client(user: Any) -> APIClient:
 
 
 def an_author() -> APIClient:
-    """Somebody who may write, publish and operate workflows."""
+    """A user who may write, publish and operate workflows."""
     return a_client(a_member("WORKFLOW"))
 
 

@@ -70,7 +70,7 @@ MOST_CHARACTERS = 6_000
 
 
 class Recorder:
-    """Asks by operation id and keeps the first request and answer of each."""
+    """Sends requests by operation id and keeps the first request and answer of each."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self.known = {op["operationId"]: (path, m, op) for path, m, op in operations(document)}
@@ -133,7 +133,7 @@ def steady(kept: dict[str, Any]) -> dict[str, Any]:
 
 
 def play(document: dict[str, Any]) -> dict[str, Any]:
-    """Ask everything; what was asked and answered, by operation."""
+    """Send every request; return requests and answers by operation."""
     day = Recorder(document)
     ask = day.ask
     tier = Tier.objects.get_or_create(name="unlimited")[0]
@@ -313,7 +313,7 @@ def _redrive(day: Recorder, letters: list[str]) -> None:
 
 
 def _judge(day: Recorder, groups: list[Any]) -> None:
-    """What people say of failures that are the same."""
+    """What users say about equal failures."""
     ask, (first, other) = day.ask, groups
     ask("listFailureGroups")
     ask("patchFailureGroup", {"status": "ACKNOWLEDGED", "reason": "Looking into it."}, id=first)
@@ -330,7 +330,7 @@ def _judge(day: Recorder, groups: list[Any]) -> None:
 
 
 def _failed_twice() -> list[Any]:
-    """Two groups: a partner that answers with one error and another, and one that is away."""
+    """Two groups: a partner that answers with two errors, and one that is down."""
     of = Workflow.objects.order_by("created_at").first()
     assert of is not None, "the day began with a workflow"
     first = [fail(of, "The partner is out of order.", details={"status": 500 + n}) for n in (0, 3)]

@@ -34,7 +34,7 @@ OWN_WAYS = {"receiveWebhook", "receiveCallback"}
 FREE_BODIES = {"requeueDeadLetterEntry", "importWorkflow", "importN8nWorkflow"}
 # Their texts have readers of their own, which name the place.
 OWN_READERS = {"importWorkflow", "importN8nWorkflow"}
-# What must be right before anybody asks whether there is such a thing.
+# These must be right before the existence of the object is checked.
 BODIES = {"decideRun": b'{"decision": "approved"}'}
 NAMES = {"workflowId": "Workflow", "queueId": "WorkflowExecution", "checkpointId": "checkpoint"}
 LIMIT = 10_000
@@ -82,7 +82,7 @@ UNFIT = [
 
 
 class Asking:
-    """Sends requests as somebody who may do everything, and notes what is answered wrongly."""
+    """Sends requests as a user who may do everything, and records wrong answers."""
 
     def __init__(self, ids: Ids) -> None:
         self.client = a_client(get_user_model().objects.get(is_superuser=True))
@@ -111,7 +111,9 @@ class Asking:
         return self.client.generic(method, where, body, content_type=kind, **more)
 
     def expect(self, answer: Any, status: int, what: Any, path: str = "", code: str = "") -> None:
-        """Note an answer of another status, that is no problem, or names no such path or code."""
+        """Record an answer of another status, one that is no problem, or one without the path or
+        code.
+        """
         problem = answer.json() if answer.get("Content-Type") == PROBLEM else {}
         paths = {error["path"] for error in problem.get("errors", ())}
         fits = answer.status_code == status and problem and code in {"", problem["code"]}

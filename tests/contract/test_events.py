@@ -26,7 +26,7 @@ LARGE = {**ORDER, "filter": "{{ event.total > 100 }}"}
 
 @pytest.fixture
 def system(member: Any, client_of: Any) -> APIClient:
-    """A system that tells of events."""
+    """A system that publishes events."""
     client: APIClient = client_of(member("SYSTEM"))
     return client
 

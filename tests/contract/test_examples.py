@@ -12,7 +12,7 @@ from executions.api.openapi import EXAMPLES, examples, operations
 from tests.contract.scenario import play
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(300)]
-# Always refused; or called by a partner with whatever a partner sends; or no JSON.
+# Always rejected; or called by a partner with the partner's own body; or not JSON.
 WITHOUT = {"createTrigger", "deleteTrigger", "receiveCallback", "exportActivity"} | {
     "exportDeadLetterQueue",
     "getDeadLetterEntryAsCurl",

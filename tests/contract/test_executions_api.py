@@ -222,7 +222,7 @@ def test_a_batch_is_all_or_nothing(author: APIClient, greeting: dict[str, Any]) 
 
 
 def test_the_payloads_of_a_batch_share_one_budget_for_their_checks(author: APIClient) -> None:
-    # Each alone would be checked: 2**12 evaluations of the innermost part.
+    # Each would pass the check on its own: 2**12 evaluations of the innermost part.
     workflow = publish({"tasks": [task("one")], "input": doubling(12)})
     address = f"/v1/WorkflowExecution/{workflow.pk}/execute-batch"
     assert author.post(address, {"payloads": [{"a": 1}]}, format="json").status_code == 202

@@ -1,4 +1,4 @@
-"""Why is it not running? Every reason there is, over HTTP."""
+"""Why is it not running? Every possible reason, over HTTP."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -11,7 +11,7 @@ from tests.support.coroutines import awaited
 from valkyr_project.http.asgi_middleware import Gate
 from valkyr_project.http.handler import Handler
 
-# Django looks after its connections with every request, also one that needs none.
+# Django closes old connections at every request, also if it needs none.
 pytestmark = pytest.mark.django_db
 LIMIT = django_settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 PROBLEM = "application/problem+json"

@@ -28,7 +28,7 @@ ALWAYS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-# What else may be said; nothing in it names a server or its version.
+# Other allowed values; none names a server or its version.
 OTHERS = {
     "Content-Security-Policy",
     "Cache-Control",
@@ -67,7 +67,7 @@ PAGES = {
 
 @pytest.fixture(params=["stranger", "operator"])
 def anybody(request: Any, client: Client, django_user_model: Any) -> Client:
-    """Nobody, and somebody who may see everything."""
+    """An anonymous client, and a user who may see everything."""
     if request.param == "operator":
         client.force_login(
             django_user_model.objects.create(username="op", is_staff=True, is_superuser=True)

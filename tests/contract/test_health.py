@@ -41,7 +41,7 @@ class Lent:
 
     def __init__(self) -> None:
         connection.ensure_connection()
-        self._raw: Any = connection.connection  # Django's name stands for another in each thread
+        self._raw: Any = connection.connection  # Django's name means another object in each thread
 
     def __enter__(self) -> Self:
         return self

@@ -1,4 +1,4 @@
-"""The last results of a workflow's tasks, as the studio shows them beside their forms."""
+"""The last results of a workflow's tasks, as the studio shows them next to their forms."""
 
 from collections.abc import Callable
 from typing import Any

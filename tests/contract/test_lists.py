@@ -1,4 +1,4 @@
-"""What all lists share: a workspace, an order, times; and what workflows are found by."""
+"""What all lists share: a workspace, an order, times; and how workflows are found."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ LISTS = ("Workflow", "WorkflowExecution", "Run", "DeadLetterQueue", "Trigger", "
 def both(
     member: Callable[..., Any], client_of: Callable[[Any], APIClient], elsewhere: Workspace
 ) -> APIClient:
-    """Somebody who may author in two workspaces."""
+    """A user who may author in two workspaces."""
     user = member("ADMIN", name="both")
     user.valkyr_memberships.create(workspace=elsewhere, role="ADMIN")
     return client_of(user)

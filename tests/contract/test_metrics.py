@@ -34,7 +34,9 @@ def _read_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def samples(text: str, of: str = "") -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
-    """Every sample by name and labels; or those alone whose lines begin so: all are thousands."""
+    """Every sample by name and labels, or only those whose lines begin with a text: there are
+    thousands.
+    """
     if of:
         text = "".join(line for line in text.splitlines(keepends=True) if line.startswith(of))
     return {
@@ -68,7 +70,7 @@ def test_whoever_asks_from_elsewhere_is_refused(settings: Any) -> None:
 
 
 def test_a_process_that_others_reach_lets_not_even_its_own_machine(settings: Any) -> None:
-    # A proxy on the same machine asks from there for the whole world.
+    # A proxy on the same machine sends requests of the whole world from there.
     settings.INSTALLATION = replace(settings.INSTALLATION, hosts=["valkyr.example.org"])
 
     assert scrape().status_code == 401

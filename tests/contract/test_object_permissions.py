@@ -16,7 +16,7 @@ from .people import a_greeting, an_author
 
 pytestmark = pytest.mark.django_db
 
-# operation: (method, address, body), and the answers with READ, WRITE, EXECUTE, DELETE alone.
+# operation: (method, address, body), and the answers with only READ, WRITE, EXECUTE or DELETE.
 OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "get workflow": ("get", "/v1/Workflow/{w}", None, (200, 403, 403, 403)),
     "change it": ("patch", "/v1/Workflow/{w}", {"enabled": True}, (403, 200, 403, 403)),

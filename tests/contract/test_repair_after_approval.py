@@ -32,7 +32,7 @@ CHANGED = {"message": "other"}
 
 
 def a_mender(workspace: Workspace) -> APIClient:
-    """Somebody who may view, and repair with other inputs, but neither write nor operate."""
+    """A user who may view, and repair with other inputs, but neither write nor operate."""
     user = a_member("WORKFLOW", workspace, name="mender")
     user.token_limits = TokenLimits(workspace.pk, frozenset({Action.VIEW, *REPAIR}))
     return a_client(user)

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db
 ANN = Actor(None, "ann", "test")
 
 # operation: (method, address, body), then the answers for WORKFLOW, SYSTEM and USER of the
-# workspace and for WORKFLOW of another one. ADMIN gets what WORKFLOW gets, but for ADMINS.
+# workspace and for WORKFLOW of another one. ADMIN gets what WORKFLOW gets, except for ADMINS.
 OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "get workflow": ("get", "/v1/Workflow/{w}", None, (200, 403, 404, 404)),
     "change workflow": ("patch", "/v1/Workflow/{w}", {"enabled": True}, (200, 403, 404, 404)),
@@ -200,7 +200,7 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     ),
     "modules": ("get", "/v1/ModuleType", None, (200, 200, 200, 200)),
 }  # fmt: skip
-# Where ADMIN, and a superuser, get something else than WORKFLOW.
+# Where ADMIN, and a superuser, get another answer than WORKFLOW.
 ADMINS = {
     "reveal execution": 200,
     "reveal run": 200,
@@ -309,7 +309,7 @@ def names(things: Mapping[str, str]) -> Mapping[str, str]:
 
 @pytest.fixture
 def people(names: Mapping[str, str]) -> dict[str, APIClient]:
-    """Their clients, each with a user that knows nothing from an earlier test."""
+    """Their clients, each with a user object without caches of earlier tests."""
     users = {user.username: user for user in get_user_model().objects.all()}
     return {who: a_client(users[name]) for who, name in names.items()}
 
@@ -359,7 +359,7 @@ def test_what_is_elsewhere_is_answered_like_what_is_nowhere(
 
 
 def _undone(client: APIClient, method: str, address: str, body: Any) -> Any:
-    """The answer, as if nobody had asked: so each finds what the one before found."""
+    """Return the answer and undo its effects, so that each request finds the same state."""
     with transaction.atomic():
         answer = getattr(client, method)(address, body, format="json")
         transaction.set_rollback(True)

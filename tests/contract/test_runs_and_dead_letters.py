@@ -37,7 +37,7 @@ def runs(author: APIClient, greeting: dict[str, Any]) -> list[Run]:
 
 @pytest.fixture
 def letters(author: APIClient, runs: list[Run]) -> list[dict[str, Any]]:
-    """The dead letters of these runs, quarantined by hand."""
+    """The dead letters of these runs, quarantined manually."""
     return [
         author.post(f"/v1/Run/{run.pk}/quarantine", {"reason": "poison"}, format="json").json()
         for run in runs

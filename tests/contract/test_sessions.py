@@ -57,7 +57,7 @@ def signed_in(pair: dict[str, str]) -> APIClient:
 
 
 def opens(pair: dict[str, str]) -> bool:
-    """Whether the access token opens the API; a refusal says that one must sign in again."""
+    """Whether the access token opens the API; a rejection says that the user must sign in again."""
     answer = signed_in(pair).get("/v1/Me")
     assert answer.status_code in {200, 401}
     return bool(answer.status_code == 200)
@@ -125,7 +125,7 @@ def test_tokens_of_a_session_that_expired_are_refused(pair: dict[str, str]) -> N
 
     assert not opens(pair)
     assert refresh(pair["refresh"]).json()["code"] == "session_ended"
-    # It was no theft: nobody is warned.
+    # It was no theft: no warning is sent.
     assert not Activity.objects.filter(action="session.reuse").exists()
 
 

@@ -13,8 +13,8 @@ from tests.support.signed_in import bearer, pair_of
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"
-# Webhooks and callbacks have an authentication of their own; the studio's pages ask people to sign
-# in (tests/integration/test_studio_pages.py). A workflow's schema holds nothing of anybody's.
+# Webhooks and callbacks have their own authentication; the studio's pages ask people to sign in
+# (tests/integration/test_studio_pages.py). A workflow's schema holds no user's data.
 OPEN = (
     "v1/auth/token", "v1/auth/revoke", "v1/hooks/", "v1/callbacks/", "actuator/", "admin/", "docs",
     "i18n/", "mfa/", "sso/", "studio/", "v1/schema/workflow",

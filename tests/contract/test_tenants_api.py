@@ -1,4 +1,6 @@
-"""Workspaces, tiers and memberships over HTTP: permissions, immediate effects, and what is kept."""
+"""Workspaces, tiers and memberships over HTTP: permissions, immediate effects, and what is
+stored.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -257,7 +259,7 @@ def test_nobody_removes_or_demotes_the_last_administrator(
     request: pytest.FixtureRequest, admin: APIClient, workspace: Workspace, who: str
 ) -> None:
     client = request.getfixturevalue(who)
-    robot = {"name": "robot", "role": "ADMIN"}  # a program is nobody to turn to
+    robot = {"name": "robot", "role": "ADMIN"}  # a program is not a contact
     assert admin.post("/v1/ServiceAccount", robot, format="json").status_code == 201
     own = Membership.objects.get(user__valkyr_service_account=None)
     address = f"/v1/Membership/{own.pk}"

@@ -1,4 +1,4 @@
-"""Test runs over HTTP: a draft, or a part of it, runs once and leaves everything else alone."""
+"""Test runs over HTTP: a draft, or a part of it, runs once and changes nothing else."""
 
 from collections.abc import Callable
 from typing import Any

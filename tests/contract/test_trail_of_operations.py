@@ -382,8 +382,8 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
     "patchTier": ("patch", "/v1/Tier/{other}", {"maxPending": 5}, ["tier.update"]),
     "deleteTier": ("delete", "/v1/Tier/{other}", None, ["tier.delete"]),
 }  # fmt: skip
-# What has a caller of another kind: tested below.
-# Without an account, or with a session of its own, which test_sessions.py has.
+# Operations with a caller of another kind, tested below: without an account, or with its own
+# session, which test_sessions.py has.
 OUTSIDE = {
     "receiveWebhook",
     "receiveCallback",

@@ -191,7 +191,7 @@ def test_only_webhooks_have_a_secret(admin: APIClient) -> None:
     assert (answer.status_code, answer.json()["code"]) == (422, "no_webhook")
 
 
-# For ADMIN, WORKFLOW, SYSTEM and USER of the workspace, ADMIN of another, and nobody.
+# For ADMIN, WORKFLOW, SYSTEM and USER of the workspace, ADMIN of another, and an anonymous client.
 OPERATIONS = {
     ("get", "/v1/Trigger/{}"): (200, 200, 403, 404, 404, 401),
     ("patch", "/v1/Trigger/{}"): (200, 200, 403, 404, 404, 401),

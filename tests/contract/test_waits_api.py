@@ -1,4 +1,4 @@
-"""What lets waiting steps go on over HTTP: decisions, signals, callbacks."""
+"""What resumes waiting steps over HTTP: decisions, signals, callbacks."""
 
 from collections.abc import Callable
 from typing import Any
@@ -235,7 +235,7 @@ TELL = task("tell", "flow.noop", **{"with": {"value": "{{ tasks.ask.callbackUrl 
 
 
 class Told:
-    """An execution that has told its callback's address; its step `ask` is about to wait."""
+    """An execution that has sent its callback's address; its step `ask` is about to wait."""
 
     def __init__(self) -> None:
         self.execution_id = start(publish({"tasks": [TELL, ASK]}))

@@ -48,7 +48,7 @@ def whole_fleet(redis: Redis, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def fleet(whole_fleet: Fleet, request: pytest.FixtureRequest) -> Iterator[Fleet]:
-    """The fleet, complete and ready; its logs are shown where a test fails."""
+    """The fleet, complete and ready; its logs are shown if a test fails."""
     whole_fleet.ensure()
     sizes = {name: member.log.stat().st_size for name, member in whole_fleet.members.items()}
     yield whole_fleet
@@ -58,7 +58,7 @@ def fleet(whole_fleet: Fleet, request: pytest.FixtureRequest) -> Iterator[Fleet]
             request.node.add_report_section("call", f"log of {name}", log.read()[-4000:])
     left = list(Run.objects.filter(state=RunState.RUNNING).values_list("execution_id", flat=True))
     assert not left, f"these hold workers that the next test needs: {describe(left)}"
-    # A step that was cancelled goes on until it asks, and holds a place that nobody sees in rows.
+    # A cancelled step runs until it checks, and holds a slot that no row shows.
     wait_until(
         lambda: not whole_fleet.executing(),
         20,

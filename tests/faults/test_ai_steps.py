@@ -84,7 +84,7 @@ def test_an_answer_is_seen_while_it_comes_and_what_it_cost_is_kept_though_it_fai
         return bool(run and run.heartbeat_details and "One word" in run.heartbeat_details["text"])
 
     wait_until(shown, 30, "the answer's first words")
-    server.closing.set()  # whoever answers hangs up
+    server.closing.set()  # the server that answers hangs up
     assert ended(execution).state == "FAILED"
     run = Run.objects.get(execution=execution)
     assert run.error_type == "TRANSIENT", run.error

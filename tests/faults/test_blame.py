@@ -23,14 +23,14 @@ pytestmark = pytest.mark.timeout(400)
 THREADS = 256
 FEWER = 64  # of a worker that is killed often: each step in flight then gets a process of its own
 KILLS = 20
-FRESH = 8  # steps that a worker begins between two kills, beside those that it lost
+FRESH = 8  # steps that a worker begins between two kills, besides those that it lost
 LATEST = 1.5  # seconds
 SEED = int(os.environ.get("VALKYR_TEST_SEED", "20261125"))
 
 
 @pytest.fixture
 def crowded(fleet: Fleet, request: pytest.FixtureRequest) -> Iterator[Member]:
-    """A worker of a queue of its own, with as many threads as the real one of `io`, or `param`."""
+    """A worker of a separate queue, with as many threads as the real one of `io`, or `param`."""
     threads = getattr(request, "param", THREADS)
     member = fleet.worker("crowded", "crowded", "threads", threads)
     fleet.ensure()
@@ -62,7 +62,7 @@ def test_of_256_steps_in_flight_only_the_one_that_ends_the_process_is_dead(
     assert "SIGKILL" in run.error
     assert not Run.objects.filter(execution_id__in=innocent, crashes__gt=0).exists()
     assert crowded.alive(), "the poison ends processes of its own only"
-    # With its companions once, alone three times.
+    # With its companions once, without them three times.
     assert len(marks_of(poison, "work.main")) == 4
     audit([poison, *innocent])
 
@@ -128,7 +128,7 @@ def in_flight(ids: list[UUID]) -> int:
 
 
 def busy_for_a_while(rng: Random, held: Path) -> list[UUID]:
-    """More executions, of which a worker has begun some; then a random moment passes."""
+    """More executions, of which a worker has begun some; then a random time passes."""
     ids = crowd(FRESH, held)
     wanted = rng.randint(1, FRESH)
 

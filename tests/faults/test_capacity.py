@@ -66,7 +66,7 @@ def test_a_result_is_reused_by_another_worker(fleet: Fleet) -> None:
     first = start(workflow, {"n": 7})
     wait_for_end([first])
     made = run_of(first, "ask.main")
-    # A result is kept after it was recorded.
+    # A result is stored after it was recorded.
     wait_until(lambda: CachedResult.objects.filter(run_id=made.pk).exists())
     second = start(workflow, {"n": 7})
     wait_for_end([second])

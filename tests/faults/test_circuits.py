@@ -16,7 +16,7 @@ from valkyr_plugins.circuits import breaker_rows
 from valkyr_plugins.circuits.models import CircuitBreaker, CircuitRule
 
 STEPS = 100
-# Beside the fleet's own worker of 16 threads: 26 in three processes.
+# In addition to the fleet's own worker of 16 threads: 26 in three processes.
 PROCESSES, THREADS = 2, 5
 THRESHOLD = 5
 RECOVERY = 2.0

@@ -89,9 +89,9 @@ def begun(fleet: Fleet, partner: Partner) -> Iterator[Split]:
 
 @pytest.fixture(scope="module")
 def split(whole_fleet: Fleet) -> Iterator[Split]:
-    """The workers were cut from the database, not from the broker, for longer than a lease.
+    """The workers were cut off from the database, not from the broker, for longer than a lease.
 
-    Other workers of their queues did the steps; then the network was mended.
+    Other workers of their queues did the steps; then the network was repaired.
     """
     fleet = whole_fleet
     with _stopped(Partner()) as partner, begun(fleet, partner) as split:
@@ -144,7 +144,7 @@ def test_the_rows_of_a_step_that_was_cut_off_are_written_once(split: Split) -> N
 
 
 def test_workers_that_were_cut_off_serve_again_by_themselves(split: Split) -> None:
-    """One of threads, whose step did not heed, has ended: whoever starts workers starts it."""
+    """One of threads, whose step ignored the request, has ended: its supervisor restarts it."""
     fleet = split.fleet
     if "kept" in fleet.members:
         fleet.remove("kept")
@@ -165,7 +165,7 @@ def test_workers_that_were_cut_off_serve_again_by_themselves(split: Split) -> No
 def test_a_step_goes_on_while_its_worker_has_a_lease(
     fleet: Fleet, redis: Redis, redis_cut: bool
 ) -> None:
-    """Cut from the broker alone for longer than a lease, or 200 ms from database and broker."""
+    """Cut off from the broker only for longer than a lease, or 200 ms from database and broker."""
     with relay(database_url()) as line, relay(redis.url) as broker:
         partner = Partner()
         there = {"DATABASE_URL": line.url, "REDIS_URL": broker.url, "CELERY_BROKER_URL": broker.url}
@@ -204,7 +204,9 @@ def test_a_step_goes_on_while_its_worker_has_a_lease(
 def test_a_worker_that_is_cut_off_in_one_direction_has_no_effect_after_its_lease(
     fleet: Fleet, way: Any
 ) -> None:
-    """Its statements do not arrive, or it hears no answers: then a renewal may count unnoticed."""
+    """Its statements do not arrive, or it receives no answers: then a renewal may succeed
+    unnoticed.
+    """
     with relay(database_url()) as line:
         partner = Partner()
         fleet.worker("deaf", "deaf", "prefork", 1, DATABASE_URL=line.url)

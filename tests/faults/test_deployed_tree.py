@@ -1,4 +1,4 @@
-"""The Dockerfile's contents, built by hand: no image is built, because no engine runs here.
+"""The Dockerfile's contents without an image, because no container engine runs here.
 
 Its COPY lines fill a folder, its RUN line collects the static files, and then web, workers and beat
 are started from it by the image's own entry point, without write access to it. The packages are
@@ -51,13 +51,13 @@ class Tree:
         }
 
     def build(self) -> None:
-        """The Dockerfile's COPY and RUN lines; then nobody may write there."""
+        """Run the Dockerfile's COPY and RUN lines, then make the folder read-only."""
         for names, target in re.findall(r"^COPY (?!--)(.+) (\S+)$", DOCKERFILE, re.MULTILINE):
             for name in names.split():
                 copied = self.app / (name if target == "./" else target)
                 copied.parent.mkdir(parents=True, exist_ok=True)
                 if (PROJECT / name).is_dir():
-                    # With the byte code that is there: compiling it all again takes a while.
+                    # With the byte code, because compiling it again takes a while.
                     shutil.copytree(PROJECT / name, copied)
                 else:
                     shutil.copy(PROJECT / name, copied)
@@ -81,13 +81,13 @@ class Tree:
         self.processes[" ".join(words)] = self._popen("-m", "valkyr_project.run", *words)
 
     def well(self, kind: str) -> bool:
-        """What the health check of such a container says."""
+        """The answer of such a container's health check."""
         for name, process in self.processes.items():
             assert process.poll() is None, f"{name} ended:\n{self.said()}"
         return self._popen("runners/process/signs_of_life.py", kind).wait(30) == 0
 
     def said(self) -> str:
-        """What all of them wrote to their terminals."""
+        """The output of all of them."""
         return (self.writable.parent / "log").read_text()[-4000:]
 
     def files(self) -> set[Path]:
@@ -95,7 +95,7 @@ class Tree:
         return set(self.app.rglob("*"))
 
     def stop(self, seconds: float = 40) -> dict[str, int]:
-        """Ask all to end, as `docker stop` does; their exit codes."""
+        """Ask all to end, as `docker stop` does; return their exit codes."""
         for process in self.processes.values():
             process.send_signal(signal.SIGTERM)
         try:
@@ -131,7 +131,7 @@ def tree(engine: None) -> Iterator[Tree]:
 
 
 def _without_rights() -> tuple[str, ...]:
-    """What goes before a command so that even root may only do what modes allow; else nothing.
+    """A command prefix so that even root may only do what modes allow; else nothing.
 
     Another account, as in the image, might not reach the Python of this environment.
     """

@@ -51,7 +51,7 @@ def example(name: str) -> Any:
 
 
 def amounts() -> tuple[int, int]:
-    """What is left of the tea, and how often some was booked."""
+    """The remaining stock of tea, and the number of bookings."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT amount, (SELECT count(*) FROM bookings) FROM stock")
         left, booked = cursor.fetchone()

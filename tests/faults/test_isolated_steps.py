@@ -38,7 +38,7 @@ def worker(apart: str, fleet: Fleet) -> Member:
 
 @pytest.fixture
 def suspects(worker: Member) -> Suspects:
-    """Start executions whose one step is a suspect before the worker hears of it."""
+    """Start executions whose one step is a suspect before the worker gets their messages."""
 
     def started(number: int, **inputs: Any) -> list[UUID]:
         with transaction.atomic():

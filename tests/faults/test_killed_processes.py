@@ -38,7 +38,7 @@ def test_a_killed_workers_steps_are_done_by_another_within_thirty_seconds(fleet:
     workflow = publish({"tasks": [effect("work", hangSeconds=50), effect("more", after="work")]})
     execution = start(workflow)
     mark = wait_for_mark(execution)
-    kill(mark["pid"])  # so that the worker that died first is not the one that is left
+    kill(mark["pid"])  # so that the worker that ended first is not the one that is left
     mark = wait_for_mark(execution, number=2)
     execution = start(workflow)
     mark = wait_for_mark(execution)

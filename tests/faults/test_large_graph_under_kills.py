@@ -66,7 +66,7 @@ def _task(number: int, rng: Random) -> dict[str, Any]:
 def _kill_a_child(fleet: Fleet, rng: Random, execution: UUID) -> None:
     """End one process of the prefork pools, but none for whose end a step would be given up."""
     found = [pid for name in ("default-1", "default-2") for pid in fleet[name].children]
-    # Asked last: whoever looks for children is slow, and steps go from hand to hand meanwhile.
+    # Read last: looking for children is slow, and steps move between workers meanwhile.
     last_try = Run.objects.filter(
         execution_id=execution, state="RUNNING", crashes__gte=config().poison - 1
     )

@@ -27,7 +27,7 @@ def server(whole_fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture
 def web(fleet: Fleet, server: WebServer, request: pytest.FixtureRequest) -> Iterator[WebServer]:
-    """The web process beside a fleet that is ready; its log is shown where a test fails."""
+    """The web process and a fleet that is ready; its log is shown if a test fails."""
     yield server
     request.node.add_report_section("call", "log of web", server.log.read_text()[-4000:])
 

@@ -22,7 +22,7 @@ TOKEN = "a-token-that-nobody-guesses"
 
 
 class Metered:
-    """A worker of a queue of its own, and the port at which it says what it counted."""
+    """A worker of its own queue, and the port of its metrics."""
 
     def __init__(self, member: Member, port: int) -> None:
         self.member = member
@@ -70,7 +70,7 @@ def metered(fleet: Fleet) -> Iterator[Metered]:
 
 
 def metered_step(name: str, after: str | None = None, **inputs: Any) -> dict[str, Any]:
-    """A step with an effect, on the queue that the metered worker alone serves."""
+    """A step with an effect, on the queue that only the metered worker serves."""
     return {**effect(name, after, **inputs), "queue": QUEUE}
 
 

@@ -25,7 +25,7 @@ EXPORT = Path(__file__).parents[1] / "data" / "n8n" / "order-webhook.json"
 
 
 class Stock(ThreadingHTTPServer):
-    """Reserves what it is asked for; `asked` are the bodies."""
+    """Reserves what requests name; `asked` are their bodies."""
 
     daemon_threads = True
 

@@ -17,7 +17,8 @@ from tests.support.outages import marks_of, wait_for_mark
 from tests.support.waiting import wait_until
 from tests.support.workflows import effect, publish, start, wait_for_end
 
-# Beside a test that expects blame it would fail that one: see `TOGETHER` in tests/conftest.py.
+# It would fail a test that expects blame and runs at the same time: see `TOGETHER` in
+# tests/conftest.py.
 pytestmark = pytest.mark.timeout(300)
 MEBIBYTES = 1_000  # of the group: what a worker and its children share, and room to take
 TAKES = 4_000
@@ -134,6 +135,6 @@ def _beside(
 
 
 def released(run: Run, token: int) -> bool:
-    """Whether that lease is over: the run is with nobody, or with another."""
+    """Whether that lease is over: no worker holds the run, or another does."""
     run.refresh_from_db()
     return run.state == "PENDING" or run.lease_token > token

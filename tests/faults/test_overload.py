@@ -18,7 +18,7 @@ from tests.support.waiting import wait_until
 from tests.support.web_server import WebServer, web_server
 from tests.support.workflows import publish, start, task, wait_for_end
 
-# One place, and the connections that are kept.
+# One slot, and the open connections.
 CONNECTIONS = 3
 # Each holds the place until the lock's time-out, so that the last cannot get it in time.
 REQUESTS = 10

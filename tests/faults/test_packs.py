@@ -25,7 +25,7 @@ def fan(**odd: object) -> Workflow:
     assert workflow.latest_version_id is not None
     for step in compiled(workflow.latest_version_id).graph.steps:
         estimates.note_duration(step, 1.0)
-    estimates.forget_capacity()  # the fleet came after what this process may have asked
+    estimates.forget_capacity()  # the fleet started after this process may have read it
     return workflow
 
 

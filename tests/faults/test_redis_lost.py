@@ -1,4 +1,4 @@
-"""Redis killed and started again, empty: all messages are lost, all rows are kept."""
+"""Redis killed and restarted empty: all messages are lost, all rows remain."""
 
 import json
 import subprocess
@@ -62,7 +62,7 @@ def test_workers_outlive_a_redis_that_refuses_to_write(fleet: Fleet, redis: Redi
     workflow = publish({"tasks": [effect("work")]})
     with Client.from_url(redis.url) as server:
         refused = _refusals(server)
-        # What it says of a full disk or full memory it says in the same way: it will not write.
+        # It reports a full disk and full memory in the same way: it does not write.
         server.config_set("min-replicas-to-write", 1)
         try:
             ids = start_many(workflow, [{}] * 3)
@@ -84,8 +84,8 @@ def test_workers_take_messages_again_after_redis_refused_their_acknowledgements(
     with Client.from_url(redis.url) as server:
         held = start_many(workflow, [{}] * 16)
         wait_until(lambda: _running(held) == EXECUTING, 60, "a step in each process")
-        # Now, before a worker that has a place free asks for a message. Redis would refuse that
-        # too; the worker would connect again, and see no step's end meanwhile.
+        # Now, before a worker with a free slot asks for a message. Redis would reject that too; the
+        # worker would connect again, and would not see a step's end meanwhile.
         before = _unacknowledged(server)
         server.config_set("min-replicas-to-write", 1)
         try:

@@ -48,7 +48,7 @@ def test_a_driver_killed_again_and_again_sends_nothing_twice_and_forgets_nothing
     for part in (10, ENTRIES // 3, 2 * ENTRIES // 3):
         wait_until(lambda part=part: sent(redrive) >= part, 60, f"{part} entries sent")
         fleet["control"].kill()
-        # What it sent is recorded, and the other way round, at whatever point it died.
+        # Everything sent is recorded, and everything recorded is sent, whenever it was killed.
         items = RedriveItem.objects.filter(redrive=redrive).exclude(run_id=None)
         entries = DeadLetterEntry.objects.filter(
             redrive_items__redrive=redrive, resolution="REQUEUED"

@@ -44,7 +44,7 @@ def remote(name: str, after: Any = None, **inputs: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def door(fleet: Fleet, tmp_path: Path) -> Iterator[str]:
-    """A web process beside the fleet's workers; its address."""
+    """A web process in addition to the fleet's workers; its address."""
     port = free_port()
     command = (
         *(sys.executable, "-m", "uvicorn", "valkyr_project.asgi:application", "--lifespan", "off"),
@@ -59,7 +59,7 @@ def door(fleet: Fleet, tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture
 def client(door: str, tmp_path: Path) -> Iterator[Callable[..., Forked]]:
-    """Starts the reference client; what is left of it ends with the test."""
+    """Starts the reference client; its remaining processes end with the test."""
     user, _ = get_user_model().objects.get_or_create(username="remote-runner")
     Membership.objects.get_or_create(
         user=user, workspace=default_workspace(), defaults={"role": "SYSTEM"}
@@ -187,7 +187,7 @@ def test_a_quota_holds_while_runners_are_killed(client: Callable[..., Forked]) -
     audit(ids)
 
 
-# In one snapshot: the effects that last, the leases that hold, and those of them without a place.
+# In one snapshot: the current effects, the valid leases, and those of them without a slot.
 AT_ONCE = """
 SELECT (SELECT count(*) FROM pg_stat_activity WHERE application_name = %s), count(r.id),
        count(r.id) FILTER (WHERE h.id IS NULL)
@@ -200,7 +200,7 @@ SELECT (SELECT count(*) FROM pg_stat_activity WHERE application_name = %s), coun
 
 @contextmanager
 def seen_at_once(ids: Sequence[UUID]) -> Iterator[list[tuple[int, int, int]]]:
-    """What a session of its own sees, over and over, while the block runs."""
+    """What its own session sees, again and again, during the block."""
     seen: list[tuple[int, int, int]] = []
     over = threading.Event()
 

@@ -1,4 +1,4 @@
-"""Lists from a real streaming replica: fresh, lagging, and gone."""
+"""Lists from a real streaming replica: fresh, lagging, and down."""
 
 import os
 import re
@@ -50,14 +50,14 @@ def servers(
 
 
 class Web:
-    """A web process that knows the replica, and its callers."""
+    """A web process that uses the replica, and its callers."""
 
     def __init__(self, server: WebServer, standby: Standby) -> None:
         self.server = server
         self._standby = standby
 
     def caller(self, name: str) -> httpx.Client:
-        """Somebody with a token, whose last change is long ago."""
+        """A user with a token, whose last change is long ago."""
         client = httpx.Client(base_url=self.server.address, timeout=30)
         body = {"username": name, "password": PASSWORD}
         token = client.post("/v1/auth/token", json=body).raise_for_status().json()["access"]
@@ -65,7 +65,7 @@ class Web:
         return client
 
     def reads_the_replica(self) -> bool:
-        """Whether it has a session there beside the watch's."""
+        """Whether it has a session there besides the watch's."""
         with psycopg.connect(self._standby.url) as connection:
             found = connection.execute(
                 "SELECT 1 FROM pg_stat_activity WHERE application_name = %s",
@@ -78,7 +78,7 @@ class Web:
 def web(
     servers: tuple[str, Standby], tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[Web]:
-    """Lists may be so old as the test says, in seconds."""
+    """Lists may be as old as the test says, in seconds."""
     url, standby = servers
     extra = {
         "DATABASE_URL": url,

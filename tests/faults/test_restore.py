@@ -59,7 +59,7 @@ def pointed_at(url: str) -> Iterator[None]:
 
 @contextmanager
 def small_fleet(folder: Path) -> Iterator[Fleet]:
-    """Workers of a new world: on the present database, with a Redis that knows nothing."""
+    """Workers of a new world: on the current database, with an empty Redis."""
     with passable_folder() as home:
         redis = Redis(home, durable=False)
         made: Fleet | None = None
@@ -94,7 +94,7 @@ def test_what_a_backup_holds_is_ended_right_in_another_server(fleet: Fleet, tmp_
     dump = tmp_path / "valkyr.dump"
     wait_until(lambda: half_done(ids), 60, "the middle of the work")
     pg("pg_dump", "--format=custom", f"--file={dump}", database_url())
-    # The world goes on after its backup; what it does then is lost, and done again.
+    # Work continues after the backup; what happens then is lost, and done again.
     wait_for_end(ids)
 
     with passable_folder() as home:

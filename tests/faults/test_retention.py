@@ -1,4 +1,4 @@
-"""Pruning beside a working engine, killed midway: running executions are not affected."""
+"""Pruning while an engine works, killed midway: running executions are not affected."""
 
 import os
 import sys

@@ -24,7 +24,7 @@ def signs(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def worker(fleet: Fleet, signs: dict[str, str]) -> Iterator[Member]:
-    """A worker beside the others, of a queue that nothing is sent to."""
+    """A worker, besides the others, of a queue that gets no messages."""
     member = fleet.worker("watched", "quiet", "prefork", 1, **signs)
     try:
         fleet.ensure()

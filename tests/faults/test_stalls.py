@@ -20,7 +20,7 @@ COMPANIONS = 12
 
 @pytest.fixture
 def shared(fleet: Fleet) -> Iterator[Member]:
-    """A worker of a queue of its own, whose steps share one process."""
+    """A worker of a separate queue, whose steps share one process."""
     member = fleet.worker("shared", "shared", "threads", THREADS)
     fleet.ensure()
     yield member

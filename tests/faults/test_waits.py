@@ -201,8 +201,8 @@ def test_an_event_with_costly_filters_is_delivered_message_by_message_and_none_i
     audit(ids)
 
 
-# It puts its run to sleep, says so and waits for a line before it commits; the first thing that it
-# would do after the commit ends it.
+# It puts its run to sleep, reports it and waits for a line before it commits; the first thing that
+# it would do after the commit ends it.
 DIES_ASLEEP = """
 import os, signal, sys, uuid, django
 django.setup()
@@ -218,7 +218,7 @@ with transaction.atomic():
 
 
 def test_an_event_is_heard_that_came_while_a_process_fell_asleep_and_died(fleet: Fleet) -> None:
-    # No worker serves the queue: the process below carries the step.
+    # No worker serves the queue: the process below executes the step.
     ask = task("ask", "flow.wait_for_event", queue="nobody", **{"with": {"event": "order.lost"}})
     execution = start(publish({"tasks": [ask], "output": "{{ tasks.ask.output.event }}"}))
     with subprocess.Popen(

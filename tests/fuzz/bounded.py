@@ -1,7 +1,7 @@
-"""A process in which hostile work is tried, watched from outside: its time and its memory.
+"""A process for hostile work, watched from outside: its time and its memory.
 
-What holds it longer, or makes it larger, than the web process may be held is a finding; so is every
-error that is not the one that callers expect.
+Work that holds it longer, or makes it larger, than a web process may be held is a finding; so is
+every error that callers do not expect.
 """
 
 import json
@@ -44,8 +44,8 @@ class Bounded:
         """Let the child do one thing; what is wrong with how it did, or nothing."""
         told = self._told(given)
         if isinstance(told, dict) and told["held"] > HELD_SECONDS:
-            # A thread that is ready waits for its turn on a busy machine: what holds its process
-            # does so twice. A new child has kept nothing of the first time.
+            # On a busy machine, a ready thread waits for its turn. Work that really holds its
+            # process does so twice. A new child has no caches of the first time.
             self.close()
             again = self._told(given)
             if isinstance(again, dict):
@@ -66,7 +66,7 @@ class Bounded:
         return ""
 
     def _told(self, given: Any) -> dict[str, Any] | str:
-        """What the child tells of one thing, or how it did not."""
+        """The child's report about one item, or how it ended without one."""
         return self._answer(self._running(), given)
 
     def _answer(self, child: "subprocess.Popen[bytes]", given: Any) -> dict[str, Any] | str:
@@ -103,7 +103,7 @@ class Bounded:
 
 
 def serve(work: Callable[[Any], None], expected: tuple[type[BaseException], ...]) -> None:
-    """In the child: do what comes, a line each, and tell how that went."""
+    """In the child: execute each line, and report how that went."""
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     ticks = Ticks()
     for line in sys.stdin.buffer:
@@ -129,9 +129,9 @@ def serve(work: Callable[[Any], None], expected: tuple[type[BaseException], ...]
 
 
 class Ticks:
-    """A second thread that wants to run all the time, and notes how long it did not.
+    """A second thread that always wants to run, and records how long it did not.
 
-    Time of the processor counts: while the whole process waits for one, nobody holds it.
+    CPU time counts: while the whole process waits for a CPU, nothing holds it.
     """
 
     def __init__(self) -> None:
@@ -139,7 +139,7 @@ class Ticks:
         threading.Thread(target=self._tick, daemon=True).start()
 
     def longest(self) -> float:
-        """The longest time without a tick since this was last asked for."""
+        """The longest time without a tick since the last call."""
         self._note()
         found, self._longest = self._longest, 0.0
         return found

@@ -19,7 +19,7 @@ ROLES = ("ADMIN", "WORKFLOW", "SYSTEM", "READER", "TOKEN", "NOBODY", "ELSEWHERE"
 
 @dataclass(frozen=True)
 class World:
-    """Two workspaces; in one of them two workflows, of which one is shared with the reader."""
+    """Two workspaces; one has two workflows, of which one is shared with the reader."""
 
     here: Planter
     there: Planter
@@ -45,7 +45,7 @@ def plant() -> World:
 
 
 def caller(world: World, role: str) -> Caller:
-    """Somebody of that role."""
+    """A user with that role."""
     here, there = world.here.planted.every(), world.there.planted.every()
     all_of_here = (HERE, OPEN, CLOSED)
     all_of_there = (THERE, FAR)

@@ -1,8 +1,8 @@
-"""Renders one expression after the other, and says what each took.
+"""Renders one expression after the other, and reports the cost of each.
 
-Reads a line of JSON each: a string, which is rendered as a web process would, or a string and the
-seconds that a step has, in which a worker would render it. Answers with a JSON object a line. Run
-by `expression_watch`.
+Each line is JSON: a string, which is rendered as in a web process, or a string and a step's
+seconds, within which a worker would render it. It answers with a JSON object per line. Run by
+`expression_watch`.
 """
 
 import json
@@ -55,7 +55,7 @@ def tried(
 
     `held` is the longest time in which no other thread ran.
     """
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again
     before = _status("VmRSS")
     ticks.longest()
     began = time.thread_time()
@@ -94,7 +94,7 @@ def _budget(step: float | None) -> RenderBudget:
 
 
 def _dumped(value: Any) -> tuple[str, str]:
-    """What becomes of a step's inputs next."""
+    """What the pipeline does next with a step's inputs."""
     try:
         dump(value)
     except PayloadError as error:

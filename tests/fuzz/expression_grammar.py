@@ -57,7 +57,7 @@ def _text(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 def _list(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """A list, most often a long one or one that repeats what is large."""
+    """A list, most often a long one or one that repeats large values."""
     nested = st.builds(
         lambda item, times, tuples: _nested(item, times, tuples=tuples),
         inner,

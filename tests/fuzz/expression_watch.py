@@ -18,7 +18,7 @@ class Watched:
     process: subprocess.Popen[str] | None = None
 
     def tried(self, expression: str, step: float | None = None) -> dict[str, Any]:
-        """What the child says of one expression, or how it died.
+        """The child's report on one expression, or how it ended.
 
         It has the limits of a web process, or those of a worker and the seconds of a step.
         """

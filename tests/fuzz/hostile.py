@@ -55,9 +55,9 @@ def _with_parts(top: Any, a: Any, b: Any, moving: str) -> Any:
 
 
 def _values(value: Any, known: dict[int, int]) -> int:
-    """How many values there are when it is written out: what is shared is written each time.
+    """The number of values when it is written out: shared values are written each time.
 
-    Lists of sixty times the same, some levels of them, would take all memory.
+    Some levels of lists with sixty times the same list would take all memory.
     """
     if not isinstance(value, dict | list):
         return 1

@@ -77,7 +77,7 @@ class Planter:
         return mine
 
     def _redrive(self, letter: str, text: str) -> None:
-        """It belongs to the workspace, whatever workflow its dead letters are of."""
+        """It belongs to the workspace, whatever the workflow of its dead letters."""
         body = {"ids": [letter], "reason": self.slug, "overrides": {"values": {"text": text}}}
         self.planted.note("Redrive", self._post("Redrive", body))
 

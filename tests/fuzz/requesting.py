@@ -1,7 +1,7 @@
-"""A generated case becomes a request in this process, undone afterwards; and its answer a response.
+"""Runs a generated case as a request in this process, undone afterwards; returns its answer.
 
-Addresses and bodies are given ids that exist, of the caller's workspace and of the other one:
-random ones would find nothing but "not found".
+Addresses and bodies get existing ids, of the caller's workspace and of the other one: random ones
+would only find "not found".
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ KINDS = {
 
 
 def with_known_ids(data: Any, case: Any, world: World, *, negative: bool) -> None:
-    """Put planted ids where ids belong; what was made wrong on purpose stays wrong."""
+    """Put planted ids in place of ids; values that are wrong on purpose stay wrong."""
     own = kind_of(case.operation.path)
     kept = wrong_on_purpose(case) if negative else set()
     for place, values in (("path_parameters", case.path_parameters), ("query", case.query)):
@@ -57,7 +57,7 @@ def _known(data: Any, kind: str, world: World, otherwise: Any) -> Any:
     here, there = (p.planted.ids.get(kind, []) for p in (world.here, world.there))
     if not (here or there):
         return otherwise
-    # Mostly one's own, and often enough somebody else's.
+    # Mostly its own, and often enough another workspace's.
     which = data.draw(st.sampled_from([here or there, here or there, there or here, [otherwise]]))
     return data.draw(st.sampled_from(which))
 
@@ -76,7 +76,7 @@ def kind_of(path: str) -> str:
 
 @dataclass(frozen=True)
 class Asked:
-    """A case as it is sent, whoever sends it."""
+    """A case as it is sent, by any caller."""
 
     sent: requests.PreparedRequest
     path: str
@@ -100,7 +100,7 @@ def asked_by(case: Any) -> Asked:
 
 
 def answered(asked: Asked, caller: Caller) -> tuple[Response, str]:
-    """The answer to a request, and all that was asked, as one text; what it changed is undone."""
+    """The answer to a request, and all statements, as one text; its changes are undone."""
     headers = dict(asked.headers)
     if caller.authorization:
         headers["Authorization"] = caller.authorization

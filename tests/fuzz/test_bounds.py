@@ -19,9 +19,9 @@ pytestmark = [
     # Of an example that is large when written out, which is meant.
     pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning"),
 ]
-# Where nobody asks for more: the same ones each time.
+# By default, the same ones each time.
 USUAL = 150
-# In one round, of which there are more while there is time.
+# In one round; rounds repeat while there is time.
 ROUND = 500
 
 

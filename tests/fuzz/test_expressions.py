@@ -18,7 +18,7 @@ from tests.unit.templates.test_budget import HOSTILE
 
 MOST_SECONDS = 0.1
 MOST_KIB = 256 * 1024
-# The time limit of the step whose inputs a worker renders. The clock is looked at between two
+# The time limit of the step whose inputs a worker renders. The clock is read between two
 # operations; one takes at most 4,000,000 units (`budget.MOST_AT_ONCE`), a fifth of a second.
 STEP_SECONDS = 0.5
 OPERATION_SECONDS = 0.25

@@ -1,6 +1,6 @@
 """The whole document, fuzzed as each role: no failure, no mismatch, no other workspace's data.
 
-`make fuzz ARGS="--examples 500"` tries more requests, and others each time.
+`make fuzz ARGS="--examples 500"` tries more requests, and different ones each time.
 """
 
 from collections.abc import Iterator
@@ -26,14 +26,14 @@ from tests.fuzz.requesting import answered, asked_by, with_known_ids, wrong_on_p
 from tests.support.document import document
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(3600)]
-# Whatever is sent to them is as documented: nothing can be broken on purpose.
+# All requests to these are as documented: none is broken on purpose.
 UNBREAKABLE = {
     "GET /actuator/health",
     "GET /actuator/health/live",
     "GET /v1/schema/workflow",
     "POST /v1/callbacks/{token}",
 }
-# Requests an operation and caller, where nobody asks for more: the same ones each time.
+# Requests per operation and caller; by default, the same ones each time.
 USUAL = {GenerationMode.POSITIVE: 2, GenerationMode.NEGATIVE: 1}
 CHECKS = [
     not_a_server_error,
@@ -77,7 +77,7 @@ def test_no_request_breaks_the_server_or_the_document_or_shows_what_is_not_ones_
 def problems(
     operation: Any, mode: GenerationMode, world: World, callers: list[Caller], examples: int | None
 ) -> list[str]:
-    """What goes wrong with one operation; the same requests are sent as each caller."""
+    """The failures of one operation; the same requests are sent as each caller."""
     found: dict[str, str] = {}
     negative = mode is GenerationMode.NEGATIVE
 
@@ -94,7 +94,7 @@ def problems(
         case = data.draw(operation.as_strategy(generation_mode=mode))
         with_known_ids(data, case, world, negative=negative)
         wrong = wrong_answers(case, callers, negative=negative)
-        found.update(wrong | found)  # the first of a kind is told
+        found.update(wrong | found)  # the first of a kind is reported
 
     ask()
     return list(found.values())

@@ -17,7 +17,7 @@ class Wrapped(JSONRenderer):
 
 
 class First(BaseContentNegotiation):
-    """The first of all, whatever is asked for."""
+    """The first of all, whatever is requested."""
 
     def select_parser(self, request: Any, parsers: Any) -> Any:
         return parsers[0]

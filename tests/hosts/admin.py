@@ -11,7 +11,7 @@ OTHERS = ("?", "logout", "/delete", "jsi18n", "/static/", "password")
 
 
 class Admin:
-    """Somebody who is signed in; every page that is no success is an AssertionError."""
+    """A signed-in user; every page without success is an AssertionError."""
 
     def __init__(self, origin: str, index: str, name: str, password: str) -> None:
         """`index` is the path of the admin's first page."""
@@ -41,7 +41,7 @@ class Admin:
         return html.unescape(found[0])
 
     def walk(self, below: str, most: int = 400) -> set[str]:
-        """Open what the first page leads to; the paths of ours, all of which begin with `below`."""
+        """Open what the first page links to; return our paths, all of which begin with `below`."""
         seen: set[str] = set()
         waiting = [self.index]
         while waiting and len(seen) < most:

@@ -1,4 +1,4 @@
-"""Two projects for all tests of the folder; what their beat starts is looked at last."""
+"""Two projects for all tests of the folder; what their beat starts is checked last."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ QUEUES = "valkyr.default,valkyr.io,valkyr.control"
 
 @dataclass
 class Host:
-    """A project that runs, somebody who is signed in, and a workflow that beat is to start."""
+    """A running project, a signed-in user, and a workflow that beat starts."""
 
     project: HostProject
     client: Client
@@ -42,7 +42,7 @@ def redis(number: int) -> str:
 
 @pytest.fixture(scope="package", name="minimal_host")
 def _minimal_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    """What the docs say, on Python 3.11 with the oldest releases that are allowed."""
+    """The pages' steps, on Python 3.11 with the oldest allowed releases."""
     folder = tmp_path_factory.mktemp("minimal")
     environment = environment_with(folder, *lowest(), "django-tasks")
     made = started(folder, environment, "shop")
@@ -92,9 +92,9 @@ def _bureau_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 
 
 def _broker(stack: ExitStack) -> tuple[str, Callable[[], None]]:
-    """A RabbitMQ that starts, or the tests' Redis where there is none, and what waits for it.
+    """A new RabbitMQ, or the tests' Redis if there is none, and what waits for it.
 
-    In CI there is one.
+    CI has RabbitMQ.
     """
     if rabbitmq.missing() and not os.environ.get("CI"):
         return redis(13), lambda: None

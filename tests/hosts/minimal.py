@@ -1,4 +1,4 @@
-"""The edits that the docs tell to make of what `django-admin startproject` makes."""
+"""The documented edits of the output of `django-admin startproject`."""
 
 from tests.hosts import errands
 from tests.hosts.project import Edits

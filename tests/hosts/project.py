@@ -52,7 +52,7 @@ class Edits:
     appended: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:
-        """Do as the docs say."""
+        """Follow the docs."""
         for name, (old, new) in self.replaced.items():
             text = (folder / name).read_text()
             assert old in text, f"{name} has no {old!r}"
@@ -75,11 +75,11 @@ class HostProject:
 
     @property
     def url(self) -> str:
-        """Where its web process answers."""
+        """The address of its web process."""
         return f"http://127.0.0.1:{self.port}"
 
     def manage(self, *command: str, **named: str) -> str:
-        """Run `manage.py` and return what it prints; fails with what it said."""
+        """Run `manage.py` and return its output; fails with its errors."""
         done = self._run("manage.py", *command, **named)
         assert done.returncode == 0, f"{command}: {done.stdout[-3000:]}{done.stderr[-5000:]}"
         return done.stdout

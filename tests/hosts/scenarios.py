@@ -9,7 +9,7 @@ ALL = ("chain", "fan", "dead_letter_and_back", "approval")
 
 
 def chain(project: HostProject, client: Client) -> None:
-    """Three steps one after the other, the last of which sleeps."""
+    """Three steps in a chain, the last of which sleeps."""
     execution = client.execute(client.publish(workflows.CHAIN), {"n": 7})
 
     found = client.ended(execution, project.logs())
@@ -19,7 +19,7 @@ def chain(project: HostProject, client: Client) -> None:
 
 
 def fan(project: HostProject, client: Client) -> None:
-    """Eight steps side by side, and one that waits for all."""
+    """Eight parallel steps, and one that waits for all."""
     execution = client.execute(client.publish(workflows.FAN), {})
 
     found = client.ended(execution, project.logs())
@@ -29,7 +29,7 @@ def fan(project: HostProject, client: Client) -> None:
 
 
 def dead_letter_and_back(project: HostProject, client: Client) -> None:
-    """A step that fails for good is kept, and goes on with another input."""
+    """A step that failed permanently is stored, and continues with another input."""
     execution, letter = dead_letter(project, client)
 
     client.post(f"v1/DeadLetterQueue/{letter}/requeue", {"path": "inside.txt"})
@@ -39,7 +39,7 @@ def dead_letter_and_back(project: HostProject, client: Client) -> None:
 
 
 def dead_letter(project: HostProject, client: Client, name: str = "note") -> tuple[str, str]:
-    """An execution whose step failed for good, and the dead letter; `name` is the workflow's."""
+    """An execution whose step failed permanently, and the dead letter; `name` is the workflow's."""
     workflow = client.publish(workflows.NOTE | {"name": name})
     execution = client.execute(workflow, {"path": "../outside.txt"})
     assert client.ended(execution, project.logs())["state"] != "SUCCESS"

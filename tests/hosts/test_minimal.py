@@ -1,6 +1,6 @@
-"""A project as `django-admin startproject` makes it, with the lines that the docs tell to add.
+"""The output of `django-admin startproject`, with the lines that the docs add.
 
-It runs with the oldest releases that are allowed.
+It runs with the oldest allowed releases.
 """
 
 import pytest

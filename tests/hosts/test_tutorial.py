@@ -25,7 +25,7 @@ LINES = 15
 
 
 class Reader:
-    """Somebody who types what the page says, in two terminals."""
+    """A user who types what the page shows, in two terminals."""
 
     def __init__(self, folder: Path, environment: dict[str, str]) -> None:
         self.folder = folder
@@ -34,7 +34,7 @@ class Reader:
         self.said = ""
 
     def type(self, block: str) -> None:
-        """Type a block; what the page starts in a second terminal goes on."""
+        """Type a block; what the page starts in a second terminal keeps running."""
         if "celery -A" in block:
             self._open(block)
             return
@@ -54,12 +54,12 @@ class Reader:
         self.said = done.stdout
 
     def edit(self, block: str) -> None:
-        """Put the page's two lines in place of those of the same keys."""
+        """Replace the lines with the same keys by the page's two lines."""
         settings = self.folder / "shop" / "settings.py"
         text = settings.read_text()
         for line in block.splitlines():
             key = line.strip().partition(":")[0]
-            # The first NAME is that of DATABASES; those of validators stand below.
+            # The first NAME is that of DATABASES; those of validators follow.
             text, times = re.subn(rf"^ *{key}: .*$", line, text, count=1, flags=re.MULTILINE)
             assert times == 1, line
         settings.write_text(text)

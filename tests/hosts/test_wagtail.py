@@ -25,7 +25,7 @@ DATABASE = Edits(
             '"ENGINE": "django.db.backends.postgresql",\n        "NAME": "host_wagtail",',
         ),
     },
-    # Wagtail's search asks for it on PostgreSQL.
+    # Wagtail's search needs it on PostgreSQL.
     appended={"gallery/settings/base.py": '\nINSTALLED_APPS += ["django.contrib.postgres"]\n'},
 )
 EDITS = Edits(

@@ -41,7 +41,7 @@ FAN: dict[str, Any] = {
     ],
     "output": "{{ tasks.join.output }}",
 }
-# A path out of the folder is refused for good, until a person gives another one.
+# A path out of the folder fails permanently, until a user gives another one.
 NOTE: dict[str, Any] = {
     "schema": "valkyr/1",
     "name": "note",

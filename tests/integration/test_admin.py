@@ -41,7 +41,7 @@ def _fresh_cache(static_files: None) -> None:
 
 @pytest.fixture
 def boss(django_user_model: Any) -> Any:
-    """A superuser; nobody signs in by password here, so none is hashed."""
+    """A superuser; no test signs in by password, so none is hashed."""
     return django_user_model.objects.create(username="op", is_staff=True, is_superuser=True)
 
 
@@ -66,7 +66,7 @@ def _member(django_user_model: Any, workflow: Workflow, role: str) -> Client:
 
 
 def _queries(client: Client, address: str) -> int:
-    """How many queries a page takes when nothing is kept of it."""
+    """The number of a page's queries without caches."""
     cache.clear()
     with CaptureQueriesContext(connection) as seen:
         answer = client.get(address)
@@ -75,7 +75,7 @@ def _queries(client: Client, address: str) -> int:
 
 
 def _warm(client: Client) -> None:
-    """Let this process know what it asks for once, as the kinds of rows there are."""
+    """Fill the caches of this process, such as content types."""
     ContentType.objects.get_for_models(*MODELS)
     client.get("/admin/")
 

@@ -147,7 +147,7 @@ def test_an_empty_input_leaves_the_value(op: Client, workspace: Workspace) -> No
 @pytest.mark.parametrize(
     ("address", "typed", "message"),
     [
-        (ADD, {"name": "shop"}, "type secret needs it"),
+        (ADD, {"name": "shop"}, "type secret needs this field"),
         (ADD, {"name": "shop", "value_value": "short"}, "at least 6 characters"),
         (ADD, {"name": "Shop!", "value_value": SECRET}, "must begin with a lower-case letter"),
         (ADD, {"name": "taken", "value_value": SECRET}, "has this name"),

@@ -22,7 +22,7 @@ from tests.support import admin_rows as rows
 
 pytestmark = pytest.mark.django_db
 HIDDEN = "Hidden. You need the permission view_payloads."
-# What stands in every payload below, and nowhere else.
+# In every payload below, and nowhere else.
 PAYLOAD = "partner-of-the-month"
 MASKED = "hunter2"
 
@@ -39,7 +39,7 @@ def workflow() -> Workflow:
 
 @pytest.fixture
 def reader(workflow: Workflow, django_user_model: Any) -> Callable[..., Client]:
-    """Somebody who may see the workflow and what it ran; and has these permissions besides."""
+    """A user who may see the workflow and its executions, and has these permissions too."""
 
     def make(*permissions: str) -> Client:
         user = django_user_model.objects.create(username="ada", is_staff=True)
@@ -64,7 +64,7 @@ def reader(workflow: Workflow, django_user_model: Any) -> Callable[..., Client]:
 
 @pytest.fixture
 def author(workflow: Workflow, django_user_model: Any) -> Client:
-    """Somebody who may do everything but reveal and administer."""
+    """A user who may do everything except reveal and administer."""
     user = django_user_model.objects.create(username="eve", is_staff=True)
     Membership.objects.create(user=user, workspace=workflow.workspace, role="WORKFLOW")
     client = Client()

@@ -1,4 +1,4 @@
-"""Steps that tell their workspace an event: once each, and in no endless chain."""
+"""Steps that publish an event of their workspace: once each, and in no endless chain."""
 
 from typing import Any
 from uuid import UUID
@@ -27,7 +27,7 @@ def listening(event: str, **more: Any) -> dict[str, Any]:
 
 
 def told(execution: UUID) -> Run:
-    """The step that tells, done."""
+    """The publishing step, done."""
     recorded(claimed(execution, "tell.main"))
     return run_of(execution, "tell.main")
 

@@ -32,8 +32,8 @@ MIB = 1024 * 1024
 GROWTH = 256 * MIB
 NUMBERS = itertools.count()
 WEB, WORKERS = "valkyr_project.http.server", "celery_command worker"
-# Seconds of processor time that the web process may use between a question for its health and the
-# answer, whatever else it is asked. A machine that is busy with other things adds nothing to them.
+# CPU seconds that the web process may use between a health request and its answer, whatever other
+# requests it gets. A busy machine adds nothing to them.
 UNNOTICED = 0.5
 # What the steps of these tests may take, in processor time of their worker.
 STEP = 5
@@ -60,7 +60,7 @@ class Partner:
                 self.do_POST()
 
             def log_message(self, *_: object) -> None:
-                """Say nothing."""
+                """Send nothing."""
 
         self._server = http.server.ThreadingHTTPServer((HERE, 0), Handler)
         self.port = self._server.server_address[1]
@@ -73,7 +73,7 @@ class Partner:
 
 
 class Person:
-    """Somebody with a token, asking the stack."""
+    """A client with a token that calls the stack."""
 
     def __init__(self, stack: Stack, token: str) -> None:
         self.client = httpx.Client(
@@ -100,7 +100,7 @@ class Person:
         return str(done.json()["id"])
 
     def decide(self, execution: str, decision: str) -> None:
-        """Decide on its approval, once it asks."""
+        """Decide on its approval once it waits for one."""
         asking = f"/v1/Run?executionId={execution}&state=WAITING"
         wait_until(lambda: self.get(asking), 60, f"the approval of {execution}")
         [run] = self.get(asking)
@@ -132,7 +132,7 @@ def admin(stack: Stack) -> Person:
 
 
 def holder(stack: Stack, admin: Person, name: str, *scopes: str, **owner: str) -> Person:
-    """Whoever holds a token of these scopes; the administrator's, if it has no other owner."""
+    """The holder of a token with these scopes; the administrator by default."""
     made = admin.post("/v1/ApiToken", {"name": name, "scopes": scopes, **owner})
     assert made.status_code == 201, made.text
     return Person(stack, made.json()["token"])

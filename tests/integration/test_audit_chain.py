@@ -34,7 +34,7 @@ def note(number: int = 1, **values: Any) -> list[UUID]:
 
 @contextmanager
 def owner() -> Iterator[Any]:
-    """Whoever owns the tables does what the triggers refuse."""
+    """The tables' owner does what the triggers reject."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
         yield cursor
@@ -177,7 +177,7 @@ def test_a_row_put_in_among_old_ones_is_named_whether_it_gets_a_seal_or_not() ->
     found = verify().problems
 
     assert len(found) == 2
-    assert f"Row {shown} says" in found[0]
+    assert f"Row {shown} has the time" in found[0]
     assert f"Row {hidden} of" in found[1]
     assert "has no seal" in found[1]
 
@@ -230,7 +230,7 @@ def test_a_chain_computed_anew_is_found_by_an_exported_head_alone() -> None:
     seal()
 
     assert verify().problems == []
-    assert problem(exported).startswith("Seal 1 is not the one that was exported")
+    assert problem(exported).startswith("Seal 1 is not the exported one")
 
 
 def test_emptied_tables_are_found_by_an_exported_head() -> None:
@@ -307,7 +307,7 @@ def _count_up(by: int) -> None:
 
 
 def _sealed_by_a_server_ahead() -> ChainHead:
-    """A link over the rows there are, up to the transaction that the other server had reached."""
+    """A link over the existing rows, up to the transaction that the other server had reached."""
     known = {"after": UUID(int=0), "until": verifying.LAST_ID, "most": 100}
     rows = statements.fetch("content_of_activity", known)
     last = Activity.objects.latest("pk")

@@ -26,7 +26,7 @@ def engine(
 
 @pytest.fixture
 def execution(engine: None, monkeypatch: pytest.MonkeyPatch) -> UUID:
-    """One that ended well."""
+    """A successful execution."""
     with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
         made = start(publish(TWO))
         quiet.drain()
@@ -35,7 +35,7 @@ def execution(engine: None, monkeypatch: pytest.MonkeyPatch) -> UUID:
 
 
 def tamper(change: str, execution: UUID) -> str:
-    """Change the rows; what the auditor says then."""
+    """Change the rows; return the auditor's problems then."""
     with connection.cursor() as cursor:
         cursor.execute(change, [execution])
     return "\n".join(Audit([execution]).problems)

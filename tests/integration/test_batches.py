@@ -28,7 +28,7 @@ def engine(
 
 
 def pure_map(value: str, **more: Any) -> dict[str, Any]:
-    """Forty items that a worker doubles, or what `value` makes of each."""
+    """Forty items that a worker doubles, or the result of `value` for each."""
     body = {"tasks": [{"id": "double", "use": "flow.noop", "with": {"value": value}}]}
     config = {"items": list(range(40)), "maxConcurrency": 1, **more}
     return {
@@ -38,7 +38,7 @@ def pure_map(value: str, **more: Any) -> dict[str, Any]:
 
 
 def carry_in_memory(quiet: World) -> None:
-    """Go on until a worker has ended items of a batch that nobody else knows of."""
+    """Continue until a worker has ended items of a batch that no other process knows."""
     for _ in range(500):
         for worker in quiet.workers:
             if worker.state.ended_turns and worker.unit is not None:
@@ -109,7 +109,7 @@ def minded(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def taken_along(execution: UUID, index: int) -> Held:
-    """A worker that ended this item and took a batch along, the first of which it has begun."""
+    """A worker that ended this item and took a batch, of which it has begun the first."""
     state, work = claimed(execution, f"batch[{index}].double.main")
     recorded((state, work))
     assert state.next_segment is not None

@@ -26,14 +26,14 @@ def scheduler(monkeypatch: pytest.MonkeyPatch) -> beat.ElectedScheduler:
     made = beat.ElectedScheduler(app=current_app._get_current_object())
     assert {QUICK, HOURLY, CRON} <= made.schedule.keys()
     made.sync()
-    # What is sent goes nowhere: whether it is written down is the question.
+    # Sent messages are not delivered: only whether they are recorded matters.
     monkeypatch.setattr(made, "send_task", lambda *args, **options: None)
     return made
 
 
 @pytest.fixture
 def sent(scheduler: beat.ElectedScheduler) -> Callable[[str], Any]:
-    """Sends an entry; how often it was sent, as far as the database knows."""
+    """Sends an entry; returns how often the database counts it as sent."""
 
     def send(name: str) -> int:
         entry = scheduler.schedule[name]

@@ -36,7 +36,7 @@ class Links(HTMLParser):
 
 @pytest.fixture
 def elsewhere(settings: Any, django_user_model: Any, static_files: None) -> Client:
-    """Somebody who may see all of the project."""
+    """A user who may see all of the project."""
     settings.ROOT_URLCONF = "tests.hostile.urls"
     settings.VALKYR = {"PUBLIC_URL": PUBLIC}
     client = Client()

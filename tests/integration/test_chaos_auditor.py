@@ -27,7 +27,7 @@ def engine(
 
 @pytest.fixture
 def ended(engine: None, monkeypatch: pytest.MonkeyPatch) -> UUID:
-    """An execution of three effects, one after the other, that ended well."""
+    """An execution of three effects in a chain that succeeded."""
     with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
         execution = start(publish({"tasks": TASKS}))
         quiet.drain()

@@ -43,18 +43,18 @@ ADD = {
 
 
 class Engine:
-    """The queue of segments, and the messages about parents and children, carried by hand."""
+    """The queue of segments, and the messages about parents and children, delivered by the test."""
 
     def __init__(self, queue: World) -> None:
         self.queue = queue
         self.told: list[tuple[str, UUID]] = []
 
     def tell(self, name: str, subject: UUID) -> None:
-        """Stands in the place of `dispatch.tell`."""
+        """Replaces `dispatch.tell`."""
         self.told.append((name, subject))
 
     def run(self) -> None:
-        """Until nothing is left to do; what was told comes first."""
+        """Work until nothing is left; these messages come first."""
         while self.told or self.queue.queue or self.queue.workers:
             if self.told:
                 name, subject = self.told.pop()
@@ -300,12 +300,12 @@ def test_the_child_of_an_error_workflow_belongs_to_its_failure(engine: Engine) -
 
 
 def family_root() -> UUID:
-    """The first of three generations, of which the last has a step that is ready."""
+    """The first of three generations; the last has a ready step."""
     return start(parent_of(parent_of(publish({"tasks": [effect("a")]}))))
 
 
 def grown(engine: Engine, root: UUID) -> list[UUID]:
-    """Carry the calls alone; the family's ids, eldest first."""
+    """Deliver only the calls; return the family's ids, eldest first."""
     family = [root]
     for _ in range(2):
         engine.queue.queue = [m for m in engine.queue.queue if m.execution == family[-1]]

@@ -135,8 +135,8 @@ def test_neither_a_requeue_nor_a_fork_leads_a_credential_elsewhere(
     by_input = fork(origin, actor=ACTOR, overrides=Overrides(input={"url": attacker.url}))
     queue.drain()
 
-    assert "may not go to" in refused(by_step)
-    assert "may not go to" in refused(by_input.pk)
+    assert "may not be sent to" in refused(by_step)
+    assert "may not be sent to" in refused(by_input.pk)
     assert attacker.received == []
 
 

@@ -138,7 +138,7 @@ def test_a_connection_outside_of_the_boundary_is_a_refused_use(
     allowed, refused = CredentialUse.objects.filter(execution_id=execution).order_by("-allowed")
     assert (allowed.allowed, allowed.host) == (True, at(bank))
     assert (refused.allowed, refused.host) == (False, at(attacker))
-    assert "may not go to" in refused.reason
+    assert "may not be sent to" in refused.reason
     assert attacker.received == []
 
 

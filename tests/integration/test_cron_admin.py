@@ -23,7 +23,7 @@ def op(client: Client, django_user_model: type, static_files: None) -> Client:
 
 @pytest.fixture
 def trigger() -> Trigger:
-    """One with a time that was missed, and one that was caught up."""
+    """One with a missed time, and one that was caught up."""
     made = scheduled(schedule=every_hour(), timezone="Europe/Berlin")
     let_pass(made, timedelta(hours=2))
     cron.fire(made.pk)

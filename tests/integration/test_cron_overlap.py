@@ -213,7 +213,7 @@ def test_archiving_a_workflow_skips_what_waits() -> None:
 
 
 def test_a_jittered_time_has_its_row_at_once_and_starts_later() -> None:
-    # The delay comes of the trigger's id: one that begins after the test.
+    # The delay follows from the trigger's id: one that begins after the test.
     late = timedelta(minutes=10)
     while True:
         trigger = scheduled(jitterSeconds=3600, schedule="* * * * *", overlap="allow")

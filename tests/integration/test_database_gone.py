@@ -1,4 +1,4 @@
-"""While PostgreSQL does not answer: every address says so, and says when to come again."""
+"""While PostgreSQL does not answer, every address says so, and when to repeat the request."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from django.urls import URLPattern, get_resolver
 
 from executions.accounts.token_sessions import SessionAccess
 
-# What needs no row: whether the process lives, where to go first, what an address is not for.
+# Needs no row: whether the process lives, the start page, and methods that an address lacks.
 WITHOUT_DATABASE = {
     "/", "/docs", "/docs/errors", "/openapi.json", "/v1/schema/workflow", "/actuator/health/live",
 }  # fmt: skip

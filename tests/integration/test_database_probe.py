@@ -1,4 +1,4 @@
-"""The probe that tells a worker whether it reaches the database: it never waits for an answer."""
+"""The probe that checks whether a worker reaches the database; it never waits for an answer."""
 
 import itertools
 import socket

@@ -1,7 +1,7 @@
 """The files in deploy/, as far as they can be checked without an engine or a cluster.
 
-No image is built and no cluster is used: files are checked by Compose's own reader, by kustomize,
-and against each other and the code. `make check` validates them against Kubernetes' schemas.
+Compose's own parser and kustomize check the files, and tests compare them with each other and the
+code. `make check` validates them against Kubernetes' schemas.
 """
 
 import json
@@ -33,7 +33,7 @@ PASSWORDS = {
 
 
 def needs(program: str) -> str:
-    """Its path; the test is skipped, with its reason, where it is missing, but in CI."""
+    """Its path; skips the test, with the reason, if it is missing, except in CI."""
     path = shutil.which(program)
     if path is None:
         why = f"{program} is not installed (Debian: apt-get install {program})"
@@ -44,12 +44,12 @@ def needs(program: str) -> str:
 
 
 def compose(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Ask Compose; it reads files only and needs no engine."""
+    """Run Compose; it only reads files and needs no engine."""
     program = needs("docker-compose")
     return subprocess.run(
         [program, "--file", str(DEPLOY / "compose.yaml"), *words],
         env={"PATH": os.environ["PATH"], **environment},
-        cwd=DEPLOY / "kubernetes",  # where no .env lies
+        cwd=DEPLOY / "kubernetes",  # without a .env file
         capture_output=True,
         text=True,
         check=False,
@@ -116,7 +116,7 @@ def pods() -> dict[str, dict[str, Any]]:
 
 @cache
 def services() -> dict[str, dict[str, Any]]:
-    """What Compose makes of its file; it takes a second, and nobody changes the answer."""
+    """Compose's reading of its file; it takes a second, and the answer does not change."""
     done = compose("config", **PASSWORDS)
     assert done.returncode == 0, done.stderr
     found: dict[str, dict[str, Any]] = yaml.safe_load(done.stdout)["services"]
@@ -289,7 +289,7 @@ def test_the_example_opens_no_private_address_and_no_metadata() -> None:
 
 
 def test_a_worker_is_given_longer_than_its_own_end_takes() -> None:
-    drain, spare = 20, 10  # VALKYR_DRAIN_SECONDS and what it says to keep below
+    drain, spare = 20, 10  # VALKYR_DRAIN_SECONDS and its documented upper bound
 
     for name, pod in pods().items():
         if "worker" in name:
@@ -316,7 +316,7 @@ def test_what_prometheus_is_told_of_compose_is_there() -> None:
 
 
 def started() -> Iterator[tuple[str, list[str]]]:
-    """What containers and units are told to run."""
+    """The commands of containers and units."""
     for name, pod in pods().items():
         for container in [*pod.get("initContainers", []), *pod["containers"]]:
             yield name, container["args"]

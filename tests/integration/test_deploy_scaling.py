@@ -41,7 +41,7 @@ def scaled() -> dict[str, dict[str, Any]]:
 
 
 def ask(queue: str) -> int:
-    """What KEDA would be told."""
+    """The metrics that KEDA gets."""
     with connection.cursor() as cursor:
         cursor.execute(scaled()[queue]["triggers"][0]["metadata"]["query"])
         [[value]] = cursor.fetchall()
@@ -49,7 +49,7 @@ def ask(queue: str) -> int:
 
 
 def waiting(executions: int = 3) -> None:
-    """So many executions of one step for `default`, which nobody works on."""
+    """Executions of one step for `default`, which no worker processes."""
     workflow = publish({"tasks": [{"id": "one", "use": "flow.noop", "with": {}}]})
     for _ in range(executions):
         start(workflow)

@@ -83,7 +83,7 @@ def test_without_redis_sending_gives_up_quickly_and_raises_nothing(redis: Redis)
 def test_a_message_that_cannot_be_made_is_not_tried_each_second() -> None:
     execution = start(publish({"tasks": [task("only")]}))
     [run] = Run.objects.filter(execution=execution)
-    bad: Any = object()  # no queue has such a name
+    bad: Any = object()  # no queue has this name
     canvas = Chain((SegmentLink(run.segment, bad, "only"),))
 
     dispatch.publish([Parcel(execution, uuid4(), 5, (canvas,))])
@@ -169,7 +169,7 @@ def task_under_way(name: str) -> Iterator[str]:
 
 
 def told(message: Any) -> tuple[Any, dict[str, Any]]:
-    """What a message says: what is the same for all of a kind, and what is its own."""
+    """What a message contains: the parts that all of a kind share, and its own."""
     headers, properties = dict(message.headers), dict(message.properties)
     (execution, *others), *rest = message.payload
     own = {"execution": execution, "correlation_id": properties.pop("correlation_id")}

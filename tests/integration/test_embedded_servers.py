@@ -19,7 +19,7 @@ from tests.support.waiting import wait_until_gone
 from valkyr_project.embedded import Postgres, Redis, ServerError, folders
 from valkyr_project.embedded.folders import Wheel
 
-# A supervisor of its own process: starts both servers, says where they are, and waits.
+# A supervisor in its own process: starts both servers, reports their addresses, and waits.
 SUPERVISOR = """
 import sys
 from pathlib import Path
@@ -93,7 +93,7 @@ def test_a_left_over_server_without_supervisor_is_stopped_and_its_data_found(hom
     first = Postgres(home)
     first.start()
     left_over = first.pid
-    # What is left when no kernel signal reaches the server: it runs, and nobody holds its place.
+    # The state when no kernel signal reaches the server: it runs, and nothing holds its folder.
     first._place.unlock()
 
     second = Postgres(home)

@@ -32,7 +32,7 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 
 def explained(execution_id: UUID) -> Explanation:
-    """In few queries, whatever there is."""
+    """In few queries, whatever the rows."""
     row = WorkflowExecution.objects.get(pk=execution_id)
     with CaptureQueriesContext(connection) as seen:
         found = explain(row)
@@ -140,7 +140,7 @@ def test_a_large_workflow_takes_no_more_queries_than_a_small_one(queue: World) -
 def test_the_backlog_is_counted_by_the_index_of_what_is_due(queue: World) -> None:
     start(publish({"tasks": [effect("a")]}))
     with connection.cursor() as cursor:
-        # With few rows any index and a sort cost next to nothing; without a sort there is one.
+        # With few rows any index and a sort cost almost nothing; without a sort, one plan is left.
         cursor.execute("SET enable_seqscan = off")
         cursor.execute("SET enable_sort = off")
         cursor.execute(

@@ -41,7 +41,7 @@ def orders() -> Workflow:
 
 @pytest.fixture
 def told() -> Any:
-    """What is said of groups: (signal, group, version)."""
+    """Signals about groups: (signal, group, version)."""
     heard: list[tuple[Any, ...]] = []
 
     def new(sender: Any, group_id: Any, **_: Any) -> None:
@@ -128,7 +128,7 @@ def test_a_fold_is_bounded_and_its_statements_do_not_grow_with_the_groups(
 ) -> None:
     for letters in (1, 2, 3, 4):
         fail(orders, "x" * letters)
-    tally.fold()  # new groups are told of, each by itself
+    tally.fold()  # each new group is reported separately
     for letters in (1, 2, 3, 4):
         fail(orders, "x" * letters)
     with CaptureQueriesContext(connection) as of_one:

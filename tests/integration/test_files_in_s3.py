@@ -50,7 +50,7 @@ def answers(url: str) -> bool:
 
 @pytest.fixture(scope="module")
 def client(address: str) -> Iterator[Any]:
-    """A client beside ours: to make one costs more than most tests here."""
+    """A second client: creating one costs more than most tests here."""
     made = boto3.session.Session().client(
         "s3",
         endpoint_url=address,

@@ -1,4 +1,4 @@
-"""A real Flower and a real worker: reports are sent while somebody looks, and not before."""
+"""A real Flower and a real worker: events are sent while a user looks, and not before."""
 
 import signal
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def fleet(
 
 @contextmanager
 def flower_of(fleet: Fleet) -> Iterator[httpx.Client]:
-    """A client of a Flower that is ready; nobody has signed in yet."""
+    """A client of a ready Flower; no user has signed in yet."""
     port = free_port()
     program = commands.flower("127.0.0.1", port, ":".join(SIGN_IN))
     with (fleet.folder / "flower.log").open("ab") as log:

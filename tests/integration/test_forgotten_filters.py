@@ -41,7 +41,7 @@ def world(kept_world: None, row_level_security: None) -> SimpleNamespace:
 
 @pytest.fixture(autouse=True)
 def defect(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every role holds in every workspace, as far as the application knows."""
+    """Every role in every workspace, for the application."""
     true = powers.holdings
 
     def everywhere(user: Any) -> Any:
@@ -96,12 +96,10 @@ def asked(addresses: list[str], ids: dict[str, str]) -> Iterator[str]:
 def shown(
     client: Client, addresses: list[str], foreign: dict[str, str], **headers: Any
 ) -> set[str]:
-    """The tables of which another workspace's rows were shown, and where."""
+    """The tables of which another workspace's rows were shown, and the addresses."""
     found = set()
     for address in asked(addresses, foreign):
-        client.cookies.pop(
-            "messages", None
-        )  # what the last answer said of the id that was asked for
+        client.cookies.pop("messages", None)  # the last answer's value for the requested id
         with transaction.atomic():  # an error of PostgreSQL would end the test's own transaction
             answer: Any = client.get(address, **headers)
             content = b"".join(answer.streaming_content) if answer.streaming else answer.content
@@ -116,7 +114,7 @@ def shown(
 
 
 def ids_of(world: SimpleNamespace) -> dict[str, str]:
-    """An id of each table of the other workspace, and the table; not what all share."""
+    """An id of each table of the other workspace, and the table; not of shared rows."""
     shared = set(Runner.objects.filter(workspace=None).values_list("pk", flat=True))
     return {
         str(pk): model._meta.label

@@ -221,7 +221,7 @@ def test_waiting_for_an_output_inside_a_transaction_is_refused() -> None:
 
 
 def connections_open() -> int:
-    """Those of this process' database, this one too."""
+    """Those of this process' database, including this one."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
         return int(cursor.fetchone()[0])
@@ -248,7 +248,7 @@ def test_awaiting_handles_leaves_no_connection_open() -> None:
 
 
 def closing(action: Callable[[], Any]) -> Callable[[], Any]:
-    """The action for a thread of its own, whose connection it closes."""
+    """The action for a separate thread, whose connection it closes."""
 
     def act() -> Any:
         try:

@@ -1,4 +1,4 @@
-"""Failure groups merged, unmerged and split: where failures go, and that counts stay right."""
+"""Failure groups merged, unmerged and split: where failures go, and whether counts stay right."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -36,7 +36,7 @@ def orders() -> Workflow:
 
 
 def settle() -> None:
-    """Let every move come to its end, as if a minute had passed, and count what it left."""
+    """Complete every move, as if a minute had passed, and count the rows left."""
     GroupMove.objects.update(created_at=merging.database_now() - 2 * merging.SETTLED_AFTER)
     while GroupMove.objects.exists():
         merging.move_on()
@@ -45,7 +45,7 @@ def settle() -> None:
 
 
 def assert_counted(groups: Iterable[UUID]) -> None:
-    """Every counter of these groups says what their entries say."""
+    """Every counter of these groups matches their entries."""
     for pk in groups:
         one, entries = FailureGroup.objects.get(pk=pk), DeadLetterEntry.objects.filter(group_id=pk)
         open_ones = entries.filter(resolution=Resolution.PENDING)

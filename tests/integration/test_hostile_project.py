@@ -62,7 +62,7 @@ def platform(processes: tuple[httpx.Client, httpx.Client]) -> httpx.Client:
 
 @pytest.fixture
 def ada() -> dict[str, str]:
-    """The headers of somebody who may write workflows."""
+    """The headers of a user who may write workflows."""
     forget_rates()
     a_workspace()
     return {"Authorization": bearer(a_member("ADMIN"))}
@@ -213,7 +213,7 @@ def test_a_workspace_is_told_its_own_address(client: Any) -> None:
 def assert_same(
     host: httpx.Client, platform: httpx.Client, method: str, address: str, **more: Any
 ) -> None:
-    """That both answer alike, but for the prefix."""
+    """Both give the same answer, except for the prefix."""
     ours = host.request(method, f"{PREFIX}{address}", **more)
     theirs = platform.request(method, address, **more)
 

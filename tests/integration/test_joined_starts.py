@@ -110,7 +110,7 @@ def test_an_equal_key_leaves_the_callers_transaction_usable() -> None:
 
 
 def view(request: HttpRequest) -> HttpResponse:
-    """Starts an execution, and then fails where it is asked to."""
+    """Starts an execution, and then fails if requested."""
     start_from_code(request.GET["workflow"], None)  # type: ignore[arg-type]
     assert connection.in_atomic_block
     if "fail" in request.GET:

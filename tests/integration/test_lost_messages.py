@@ -27,7 +27,7 @@ def test_a_queue_that_holds_a_message_is_not_empty() -> None:
 
 
 def sent(ago: int, times: int = 1, state: str = "PENDING") -> UUID:
-    """A run whose last message went out so many seconds ago; it is late where it is pending."""
+    """A run whose last message was sent so many seconds ago; it is late if it is pending."""
     run = run_of(start(publish({"tasks": [task("work")]})), "work.main")
     with connection.cursor() as cursor:
         cursor.execute(
@@ -55,7 +55,7 @@ def test_a_run_is_overtaken_by_one_sent_later_that_runs_already() -> None:
 
 @pytest.mark.django_db
 def test_a_run_is_overtaken_by_one_sent_later_that_has_ended() -> None:
-    """Steps that end at once are seldom seen running, and a long one may hold the other place."""
+    """Steps that end at once are seldom seen running, and a long one may hold the other slot."""
     late = sent(60)
     sent(45, state="SUCCESS")
     assert overtaken() == {late}
@@ -86,7 +86,7 @@ def test_nobody_is_overtaken_by_one_that_was_sent_again() -> None:
 
 
 def wait_after_resending(ago: int, times: int) -> float:
-    """How many seconds after it was sent again somebody looks after the run."""
+    """The seconds after its second message at which the run is checked."""
     run = sent(ago, times)
     assert len(statements.fetch("resend", {"runs": [run], "patience": 10})) == 1
     found = Run.objects.get(pk=run)

@@ -59,7 +59,7 @@ def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 
 def run(queue: World, document: Any) -> Any:
-    """What the workflow of an export comes to, its output what `Gather` hands on."""
+    """The result of an export's workflow; its output is what `Gather` passes on."""
     definition = converted(document).definition | {"output": "{{ tasks.gather.output }}"}
     pk = start(publish(definition), {"teas": TEAS})
     queue.drain()

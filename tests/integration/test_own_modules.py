@@ -57,7 +57,7 @@ def python(*words: str, site: Path) -> str:
 
 @pytest.fixture
 def kept(django_db_setup: None) -> Iterator[list[str]]:
-    """Words for pytest to take a database that is there, where one was made to copy it from."""
+    """pytest's options for using an existing database, if one was made to copy from."""
     if settings.DATABASES["default"]["TEST"].get("TEMPLATE") != migrated.NAME:
         yield []
         return

@@ -43,7 +43,7 @@ def client(django_user_model: Any) -> Client:
 
 @pytest.fixture
 def author() -> APIClient:
-    """A program of somebody who may write workflows."""
+    """A client of a user who may write workflows."""
     workspace()
     return an_author()
 

@@ -1,8 +1,8 @@
 """Each hot statement has one plan, whatever the tables' contents and statistics.
 
-A prepared statement keeps the plan of its sixth use, and PostgreSQL looks at a table's size and
-statistics only when it makes one: a plan that was right on an empty table, or on one where nothing
-lived, must be right for the backlog that comes next.
+A prepared statement keeps the plan of its sixth use, and PostgreSQL reads a table's size and
+statistics only when it makes one. A plan that was right on an empty table, or on one without live
+rows, must be right for the next backlog.
 """
 
 import re
@@ -25,7 +25,7 @@ from tests.support import migrated
 from tests.support.plan_states import HOT, STATES, Session, TablePlan, database, kept_plan, plan_of
 from valkyr_plugins.remote import statements as of_remote
 
-# Not asked while work is under way.
+# Not called while work is in progress.
 SELDOM = {
     "ancestors": "a page of one execution",
     "approved_in": "a person's repair",
@@ -139,7 +139,7 @@ def _plans(sessions: dict[str, Session], name: str) -> Iterator[tuple[str, Table
     of = STATEMENTS.get(name) or OF_PLUGINS[name]
     for state, own in sessions.items():
         values = _values(own)
-        # One that is planned each time has no other plan.
+        # A statement that is planned each time has no other plan.
         for generic in (True, False) if Statements(of.FOLDER).kept(name) else (False,):
             given = _given(own, of.statement(name), values)
             plan = kept_plan(own, of.statement(name), given, generic=generic)

@@ -28,7 +28,7 @@ ROLES = {
 
 @pytest.fixture(scope="module")
 def environment() -> dict[str, str]:
-    """A stack's, with servers that nobody has started."""
+    """An image of a stack whose servers were not started."""
     return clean_environment() | {
         "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
         "PYTHONUNBUFFERED": "1",
@@ -49,7 +49,7 @@ def image(
 
 
 def told(process: ForkedProcess, image: ProcessImage) -> dict[str, Any]:
-    """What the report says, once its process has ended well."""
+    """The report, once its process has ended successfully."""
     with process.stdout as output:
         text = output.read().decode()
     assert process.wait() == 0, text + image.last_lines()
@@ -58,7 +58,7 @@ def told(process: ForkedProcess, image: ProcessImage) -> dict[str, Any]:
 
 
 def waiting(image: ProcessImage) -> ForkedProcess:
-    """A process that goes on until it is ended."""
+    """A process that runs until it is ended."""
     return image.start(
         (sys.executable, "-m", "tests.support.image_waiter"), {"VALKYR_PROCESS": "worker-io"}
     )

@@ -1,4 +1,4 @@
-"""QUEUE triggers: `manage.py consume` as a process of its own, on a real Redis and PostgreSQL."""
+"""QUEUE triggers: `manage.py consume` as a separate process, on a real Redis and PostgreSQL."""
 
 import json
 import os
@@ -65,7 +65,7 @@ def put(queue: str) -> Callable[..., None]:
 
 
 def consume(trigger: Any, *options: str, **environment: str) -> str:
-    """Run it until it ends by itself; what it printed."""
+    """Run it until it ends; return its output."""
     with Consuming(trigger, *options, **environment) as consuming:
         assert consuming.wait() == 0, consuming.text
         return consuming.text

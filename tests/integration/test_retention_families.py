@@ -1,4 +1,6 @@
-"""Random forests of executions: retention deletes what a plain implementation of the rules says."""
+"""Random forests of executions: retention deletes what a plain implementation of the rules
+deletes.
+"""
 
 import random
 from collections import Counter
@@ -95,7 +97,7 @@ def expected(made: list[Made]) -> set[UUID]:
     live_origins = {one.row.origin_id for one in made if one.row.state == "RUNNING"}
 
     def may_go(one: Made) -> bool:
-        # A dead letter whose time is over goes first, unless its execution is under way.
+        # An expired dead letter is deleted first, unless its execution is running.
         return (
             one.row.finished_at is not None
             and one.row.finished_at < now - timedelta(days=DAYS[one.row.state])

@@ -1,7 +1,7 @@
-"""A canary: one secret, used in every way by real workers, and looked for wherever it could be.
+"""A canary: one secret, used in every way by real workers, and searched for wherever it could be.
 
-Every column of every table, every command that Redis was given, every line the workers wrote (at
-their most talkative), every page and answer. It is the receiver's alone.
+Every column of every table, every command to Redis, every line of the workers' logs (at the most
+verbose level), every page and answer. Only the receiver may have it.
 """
 
 import base64
@@ -43,7 +43,7 @@ pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("static_files")]
 
 CANARY = "c4nary/+\"&<%>\\ '7f3a9c5e1b2d"
 FLAGS = ("--without-gossip", "--without-mingle", "--loglevel", "DEBUG")
-# More than one spelling, so that one that is not looked for by the engine would be seen too.
+# Several spellings, so that one that the engine does not look for would be seen too.
 NEEDLES = {
     "as it is": CANARY,
     "its middle": CANARY[4:20],
@@ -59,7 +59,7 @@ ENCODED = re.compile(r"[A-Za-z0-9+/_-]{16,}")
 
 
 class Wire:
-    """Everything that Redis is told."""
+    """Everything that is sent to Redis."""
 
     def __init__(self, url: str) -> None:
         self.said: list[str] = []
@@ -129,7 +129,7 @@ def fleet(
                                         ("io", "threads", 4)):  # fmt: skip
             command = [*CELERY, "worker", "-n", f"{name}@%h", "-Q", name, "--pool", pool,
                        "--concurrency", str(concurrency), *FLAGS]  # fmt: skip
-            form = "json" if pool == "prefork" else "text"  # both are looked at
+            form = "json" if pool == "prefork" else "text"  # both are searched
             made.members[name] = Member(
                 made, name, command, VALKYR_POOL=pool, VALKYR_LOG_FORMAT=form
             )

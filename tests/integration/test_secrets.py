@@ -204,7 +204,7 @@ def test_the_hash_and_the_key_stay_when_the_value_changes(
 def test_a_missing_credential_or_field_is_named_and_not_tried_again(
     queue: World, workspace: Workspace
 ) -> None:
-    # Published while they are there; gone when the steps run.
+    # Published while they exist; deleted when the steps run.
     for name in ("nobody", "bank"):
         credentials.create(
             workspace, name=name, type="secret", fields={"value": KEY}, hosts=["*"], actor=ACTOR
@@ -309,7 +309,7 @@ def test_secrets_are_read_only_by_the_statement_that_records_their_use(
 ) -> None:
     document = {"tasks": [tells(value="{{ secrets.key }} {{ secrets.shop.password }}"),
                           effect("then", after="tell")]}  # fmt: skip
-    for _ in range(2):  # the second time everything is known that is kept
+    for _ in range(2):  # the second time, all caches are filled
         execution = start(publish(document))
         held = claimed(execution, "tell.main")
         with CaptureQueriesContext(

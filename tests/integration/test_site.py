@@ -20,7 +20,7 @@ PAGES = sorted(
         *(PROJECT / name for name in OUTSIDE),
     ]
 )
-# What a browser fetches by itself; a link that somebody may follow is none of it.
+# What a browser loads by itself; links that users may follow are not included.
 FETCHED = re.compile(
     r'(?:<(?:script|img|iframe)[^>]*\ssrc|<link[^>]*\shref)="?((?:https?:)?//[^">]*)'
 )
@@ -42,7 +42,7 @@ def shown(site: Path, page: Path) -> str:
 
 
 def blocks(html: str) -> Counter[str]:
-    # Code is coloured in a table-free box of its own; what stands in it is no block.
+    # Code is coloured in a table-free box of its own; its contents are no block.
     found = re.findall(r"<(\w+)[ >]", re.sub(r"(<pre)[ >].*?</pre>", r"\1>", html, flags=re.DOTALL))
     return Counter(tag for tag in found if tag in BLOCKS)
 

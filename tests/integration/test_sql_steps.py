@@ -41,7 +41,7 @@ def url() -> Iterator[str]:
 
 @pytest.fixture
 def database(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[psycopg.Connection[Any]]:
-    """A connection beside the steps'; the administrator has allowed the database."""
+    """A connection besides the steps'; the administrator has allowed the database."""
     parts = urlsplit(url)
     monkeypatch.setenv("VALKYR_SQL_ALLOWED_HOSTS", f"{parts.hostname}:{parts.port}/{NAME}")
     with psycopg.connect(url, autocommit=True) as own:
@@ -330,7 +330,7 @@ def test_the_engines_own_server_needs_the_whole_name(
 def test_a_name_with_several_addresses_is_tried_at_each(
     url: str, database: Any, context_of: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As `localhost` is at ::1 and 127.0.0.1, and the server at one of them."""
+    """As if `localhost` were ::1 and 127.0.0.1, and the server at one of them."""
     named = url.replace("127.0.0.1", "localhost")
     monkeypatch.setenv("VALKYR_SQL_ALLOWED_HOSTS", f"localhost:{urlsplit(url).port}/{NAME}")
 

@@ -1,7 +1,7 @@
-"""Which index each hot statement uses once the table is large: its generic plan names it.
+"""Which index each hot statement uses once the table is large, by its generic plan.
 
 psycopg prepares the hot statements, so from their sixth use PostgreSQL plans them without knowing
-the values; that plan is the one looked at.
+the values; the test reads that plan.
 """
 
 import re
@@ -64,7 +64,7 @@ SELECT gen_random_uuid(), w.id, 'http.request:' || n || '.example.com', 'CLOSED'
 """
 
 # Each statement, and the indexes of the runs' table that it may use: the primary key, one
-# execution's runs, or (where few runs live) the small index of the live ones.
+# execution's runs, or (if few runs are live) the small index of the live ones.
 EXPECTED: dict[str, set[str]] = {
     "claim": {PRIMARY},
     "record": {PRIMARY, BY_STATE},
@@ -176,12 +176,14 @@ def test_a_duty_reads_only_what_is_due(large_table: None, name: str) -> None:
 
 
 def test_what_is_running_is_looked_at_once_for_all_late_runs(large_table: None) -> None:
-    """Per late run it took 23 s beside a backlog: the index keeps entries of what ran just now."""
+    """With a backlog it took 23 s per late run: the index keeps entries of recently finished
+    runs.
+    """
     assert "SubPlan" not in {node.get("Parent Relationship") for node in _plan("overlooked")}
 
 
 def test_leftovers_ask_for_each_execution_by_its_key(large_table: None) -> None:
-    """A join was planned as if no execution were final, and took 17 s beside a backlog."""
+    """A join was planned as if no execution were final, and took 17 s with a backlog."""
     nodes = _plan("leftovers")
     [scan] = [node for node in nodes if node.get("Relation Name") == "executions_workflowexecution"]
     assert scan["Index Name"] == "executions_workflowexecution_pkey"
@@ -252,7 +254,7 @@ def _plan(name: str, of: Any = statements) -> list[dict[str, Any]]:
 
 
 def _numbered(query: str) -> tuple[str, int]:
-    """The query with `$1` in the place of each name, and how many there are."""
+    """The query with `$1` for each name, and the number of names."""
     names: dict[str, int] = {}
 
     def number(match: re.Match[str]) -> str:

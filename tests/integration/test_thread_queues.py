@@ -1,4 +1,4 @@
-"""A queue of threads is refused at start-up where modules that compute would go there."""
+"""A queue of threads is rejected at start-up if modules that compute would use it."""
 
 import os
 import secrets

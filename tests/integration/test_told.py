@@ -1,4 +1,4 @@
-"""Events and refused messages are kept for a time; open ones stay."""
+"""Events and rejected messages are stored for a time; open ones stay."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Where people meet a trace's id: the execution's page, its list, the API."""
+"""Where people see a trace's id: the execution's page, its list, the API."""
 
 import pytest
 from django.contrib.auth.models import User

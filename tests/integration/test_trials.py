@@ -1,4 +1,4 @@
-"""Test runs beside real ones: they open no dead letter, and are deleted after a day."""
+"""Test runs and real ones: test runs open no dead letter, and are deleted after a day."""
 
 from datetime import timedelta
 from io import StringIO

@@ -29,7 +29,7 @@ from tests.support.stack import PROJECT, Stack
 from tests.support.waiting import wait_until, wait_until_gone
 from valkyr_project.up.probes import answers
 
-# Starts of a whole stack: seconds on a quiet machine, more beside other work.
+# Starts of a whole stack: seconds on a quiet machine, more on a busy one.
 pytestmark = pytest.mark.timeout(300)
 # In one process: each start of one is a second of a processor.
 KEYS_TURN = """
@@ -58,13 +58,13 @@ class Starter:
 
     @property
     def ordinary(self) -> bool:
-        """Whether this is somebody who is not root."""
+        """Whether this user is not root."""
         return os.geteuid() != 0 or bool(self.account)
 
 
 @pytest.fixture(scope="module")
 def starter() -> Starter:
-    """Whoever runs the tests; in root's place the account nobody, if it can run Python here."""
+    """The user who runs the tests; for root the account nobody, if it can run Python here."""
     if os.geteuid() != 0:
         return Starter()
     nobody = pwd.getpwnam("nobody")
@@ -95,7 +95,7 @@ def stack(starter: Starter) -> Iterator[Stack]:
 
 
 def up(home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A start that is expected to end by itself."""
+    """A start that is expected to end on its own."""
     return subprocess.run(
         [sys.executable, "-m", "valkyr_project.up"],
         cwd=PROJECT,
@@ -217,7 +217,7 @@ def test_credentials_are_kept_with_the_key_made_here_and_their_keys_turn(stack: 
 
 
 def shell(stack: Stack, *command: str) -> str:
-    """What a management command says about the running stack."""
+    """The output of a management command about the running stack."""
     done = stack.run("valkyr_project.up.shell", *command)
     assert done.returncode == 0, done.stderr
     return done.stdout

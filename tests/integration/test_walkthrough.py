@@ -27,7 +27,7 @@ EXAMPLES = [page.parent for page in PAGES if page.parent.name != DEMO]
 SLOWEST = "stock-by-the-clock"  # it waits for the next full minute
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 FENCE = re.compile(r"```(yaml|sh)\n(.*?)```", re.DOTALL)
-# The page sleeps a second where a person would look; we wait until nothing runs any more.
+# The page sleeps a second where a user would look; we wait until nothing runs any more.
 WAIT = """\
 set -euo pipefail
 sleep() {
@@ -45,7 +45,7 @@ def stripe() -> Iterator[StripeServer]:
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> OwnStep:
-    """A step of one's own, written before the stack starts that is told of it."""
+    """A step of your own, written before the stack that loads it starts."""
     step = OwnStep(tmp_path_factory.mktemp("own"))
     assert "Wrote shop_steps/discount.py" in step.write()
     return step

@@ -18,7 +18,7 @@ from tests.support.waiting import wait_until, wait_until_gone
 
 LIMIT, STOPPED = 1.0, 3.0
 RUN = "018f0000-0000-7000-8000-000000000001"
-# Watched like a worker's process; does what its one argument says, then rests.
+# Watched like a worker's process; does what its argument says, then rests.
 WATCHED = f"""
 import os, signal, sys, threading, time
 from uuid import UUID
@@ -54,7 +54,7 @@ class Watched:
         self.process.stdin.flush()
 
     def tick(self) -> int:
-        """When it last said that its threads run."""
+        """When it last reported that its threads run."""
         return next(head.tick for head in activity_slots.heads(self.descriptor))
 
     def lives(self) -> bool:

@@ -1,4 +1,4 @@
-"""One web process on a database of committed rows, which tests write by hand."""
+"""One web process on a database of committed rows, which the tests write."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -30,7 +30,7 @@ def server(database: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture
 def web(server: WebServer, request: pytest.FixtureRequest) -> Iterator[WebServer]:
-    """The web process; what it logs is shown where a test fails, and is nothing where it passes."""
+    """The web process; its log is shown if a test fails."""
     before = server.log.stat().st_size
     yield server
     said = server.log.read_text()[before:]
@@ -76,5 +76,5 @@ def execution(workflow: Workflow) -> UUID:
 
 @pytest.fixture
 def address(web: WebServer) -> Callable[[UUID], str]:
-    """Where an execution is watched."""
+    """The address for watching an execution."""
     return lambda pk: f"{web.address}/v1/WorkflowExecution/{pk}/subscribe"

@@ -1,4 +1,4 @@
-"""Rows moved by hand, as workers would, on a connection of their own where that matters."""
+"""Rows changed by the test as workers would, on a separate connection where that matters."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ END = """
 UPDATE executions_workflowexecution SET state = 'SUCCESS', finished_at = clock_timestamp()
  WHERE id = %s
 """
-# Finished runs by the thousand, from one that is there.
+# Copy an existing finished run thousands of times.
 COPY = """
 INSERT INTO runners_run
 SELECT (jsonb_populate_record(r, jsonb_build_object(
@@ -48,7 +48,7 @@ def do(statement: str, *params: Any) -> None:
 
 @contextmanager
 def other_transaction() -> Iterator[psycopg.Connection[Any]]:
-    """A transaction of somebody else, to be committed by the block, or given up."""
+    """Another session's transaction, which the block commits or rolls back."""
     with psycopg.connect(database_url()) as made:
         yield made
         made.rollback()

@@ -75,7 +75,7 @@ def wait_for_a_look(web: WebServer) -> None:
 
 
 def rests(web: WebServer) -> bool:
-    """Whether it has asked for nothing longer than between any two looks."""
+    """Whether it has sent no query for longer than the usual time between two."""
     return not asked_since(web, database_now() - timedelta(seconds=2.5))
 
 

@@ -42,7 +42,7 @@ def test_who_hung_up_takes_nothing_and_the_next_who_asks_has_it(
             lease("first", timeout=1)
         execution = begin()
         prepare_remote_runs()
-        # So long the first would have been kept waiting, and would have been given it.
+        # The first would have waited this long, and would have got it.
         wait_until(lambda: time.monotonic() > until, WAIT + 10)
 
         found = lease("second").json()

@@ -12,7 +12,7 @@ from typing import Any
 
 PROJECT = Path(__file__).parents[2]
 FOLDER = PROJECT / ".pytest_cache/d/mutation"
-# Tests in this process alone: what starts others would not see the mutant there.
+# Only tests in this process: tests that start other processes would not see the mutant there.
 TESTS = (
     "tests/unit/runners/test_*.py",
     "tests/property/test_decide.py",
@@ -42,7 +42,7 @@ SAMPLE = {"pipeline": 200, "planning": None, "sql": None}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make the mutants, judge those that are not judged yet, and tell."""
+    """Make the mutants, judge those that are not judged yet, and report."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("--group", action="append", choices=tuple(SAMPLE), help="only this one")
     parser.add_argument("--sample", type=int, help="so many of each group (200 of pipeline, all)")
@@ -102,7 +102,7 @@ def _run(given: Any, chosen: Sequence[Any], kept: Any, equivalents: Any) -> None
             and kept.results[one.key].outcome not in DEAD
             and not equivalents.why(one)
         ]
-    Random(given.seed).shuffle(todo)  # a run that is cut short says something of every group
+    Random(given.seed).shuffle(todo)  # a run that is cut short reports something about every group
     files = [
         name
         for one in TESTS

@@ -1,6 +1,7 @@
-"""A mutant in a process that has everything imported: code is exchanged in place.
+"""A mutant in a process that has imported everything: code is replaced in place.
 
-Modules are not loaded anew: all who imported a function by its name would keep the old one.
+Modules are not reloaded, because modules that imported a function by its name would keep the old
+one.
 """
 
 import gc
@@ -114,7 +115,7 @@ def _identity(function: FunctionType) -> tuple[str, int]:
 
 
 def _plain(values: Any) -> str:
-    """Defaults, compared by what they show; objects of two lives differ by address alone."""
+    """Defaults, compared by their repr; objects of two processes differ by address only."""
     given = values.values() if isinstance(values, dict) else values or ()
     return repr([one for one in given if isinstance(one, PLAIN)])
 

@@ -25,7 +25,7 @@ ENDS = {"RETURNING", "ORDER", "LIMIT", "FOR", "GROUP", "UNION", "OFFSET", "HAVIN
 
 @dataclass(frozen=True)
 class Guard:
-    """A piece of a statement's text, and what stands there once it is left out."""
+    """A piece of a statement's text, and the text without it."""
 
     start: int
     end: int
@@ -82,7 +82,7 @@ def _conditions(text: str) -> Iterator[Guard]:
 
 
 def _end(text: str, tokens: list[re.Match[str]], ends: set[str]) -> int:
-    """Where a condition is over: at such a word, or at the bracket around it."""
+    """The end of a condition: at such a word, or at the bracket around it."""
     depth = 0
     for token in tokens:
         word = token[0].upper()

@@ -1,4 +1,4 @@
-"""What is changed: one place of one file, named so that edits elsewhere leave the name alone."""
+"""A change: one place of one file, named so that edits elsewhere do not change the name."""
 
 import ast
 import difflib
@@ -25,7 +25,7 @@ PIPELINE, PLANNING, SQL = GROUPS
 
 @dataclass(frozen=True)
 class Mutant:
-    """One file with one change; `lines` are those of the statement that it is in."""
+    """One file with one change; `lines` are those of the changed statement."""
 
     group: str
     file: str
@@ -34,7 +34,7 @@ class Mutant:
     operator: str
     occurrence: int  # of the operator in the file
     was: str  # the lines that the change takes out, without indentation
-    becomes: str  # what stands there instead
+    becomes: str  # the replacement
     nth: int  # of those with the same words in the same file
 
     @cached_property
@@ -45,7 +45,7 @@ class Mutant:
 
     @property
     def place(self) -> str:
-        """Where it is."""
+        """Its place."""
         return f"{self.file}:{self.line}"
 
     def diff(self) -> str:
@@ -81,7 +81,7 @@ def files(group: str) -> list[Path]:
 
 
 def of_file(group: str, file: Path, folder: Path) -> list[Mutant]:
-    """All mutants of a file; kept in `folder`, since to make a thousand takes a minute."""
+    """All mutants of a file; cached in `folder`, since making a thousand takes a minute."""
     source, name = file.read_text(), file.relative_to(PROJECT).as_posix()
     made_by = "".join(one.read_text() for one in sorted(Path(__file__).parent.glob("[gmo]*.py")))
     mark = hashlib.sha256(f"{made_by}\0{source}".encode()).hexdigest()[:16]
@@ -93,7 +93,7 @@ def of_file(group: str, file: Path, folder: Path) -> list[Mutant]:
 
 
 def of_python(group: str, name: str, source: str) -> Iterator[Mutant]:
-    """Every change of one file, leaving out those that compile to the same code."""
+    """Every change of one file, except those that compile to the same code."""
     statements = _statements(source)
     compiled = {_code(source)}
     seen: Counter[tuple[str, str]] = Counter()

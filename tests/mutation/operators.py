@@ -1,4 +1,4 @@
-"""How a line of Python is changed: operators of cosmic-ray, and one that leaves a call out."""
+"""How a line of Python is changed: operators of cosmic-ray, and one that omits a call."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,12 +21,12 @@ CHOSEN = (
     "ReplaceComparisonOperator_Gt_GtE", "ReplaceComparisonOperator_GtE_Gt",
     "ReplaceComparisonOperator_Is_IsNot", "ReplaceComparisonOperator_IsNot_Is",
 )  # fmt: skip
-# Calls that decide nothing: what is said, counted or shown.
+# Calls that decide nothing: logs, counters, output.
 TELLING = ("log.", "metrics.", "tell_taken_over(", "_tell(", "tracing.")
 
 
 class LeaveOutCall(Operator):
-    """A call whose answer nobody uses becomes `pass`."""
+    """A call without a used result becomes `pass`."""
 
     def mutation_positions(self, node: Any) -> Iterator[tuple[Any, Any]]:
         """Statements that are nothing but a call."""

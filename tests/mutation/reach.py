@@ -1,6 +1,6 @@
-"""Which test reaches what: lines of the mutated rooms, and statements; and how long it takes.
+"""Which test reaches what: lines of the mutated packages, and statements; and its duration.
 
-Kept for each file of tests, by its content: only what changed is measured anew.
+Stored for each test file, by its content: only changed files are measured again.
 """
 
 import hashlib
@@ -71,7 +71,7 @@ class Measuring:
         return answer
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A test that fails without a mutant tells nothing of one."""
+        """A test that fails without a mutant says nothing about one."""
         if report.failed or report.skipped:
             self._failed.add(report.nodeid)
 
@@ -99,7 +99,7 @@ class Reach:
     """All tests of the files given."""
 
     def __init__(self, folder: Path) -> None:
-        """Nothing is known yet; what is found is kept in `folder`."""
+        """Nothing is measured yet; results are stored in `folder`."""
         self._folder = folder
         self.tests: dict[str, Reached] = {}
 
@@ -126,7 +126,7 @@ class Reach:
             kept.write_text(json.dumps(tests))
 
     def reaching(self, mutant: Mutant) -> list[str]:
-        """The tests that execute the changed lines; those of a whole file for what imports run."""
+        """The tests that execute the changed lines; all of a file for lines that run at import."""
         if mutant.group == SQL:
             names = statements_of(mutant.file)
             return [test for test, one in self.tests.items() if names & set(one.statements)]

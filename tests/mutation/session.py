@@ -1,4 +1,4 @@
-"""What became of each mutant: kept line by line, so that a run that was cut short goes on."""
+"""The result for each mutant: stored line by line, so that an interrupted run continues."""
 
 import json
 import tomllib
@@ -11,7 +11,7 @@ from tests.mutation.mutants import GROUPS, Mutant
 
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 KILLED, TIMED_OUT, SURVIVED, NOT_REACHED = "killed", "timed out", "survived", "not reached"
-NOT_APPLIED = "not applied"  # what only an import reads, such as a dataclass's default: not judged
+NOT_APPLIED = "not applied"  # read by imports only, such as a dataclass's default: not judged
 DEAD = (KILLED, TIMED_OUT)
 
 
@@ -35,7 +35,7 @@ class Session:
         self.read()
 
     def read(self) -> None:
-        """Learn what another run beside this one has written."""
+        """Read what a concurrent run has written."""
         if self._file.exists():
             for line in self._file.read_text().splitlines():
                 result = Result(**json.loads(line))
@@ -48,7 +48,7 @@ class Session:
             out.write(json.dumps(asdict(result)) + "\n")
 
     def killers(self, mutants: Iterable[Mutant]) -> Counter[str]:
-        """How many of these each test has killed: it goes first with the next."""
+        """How many of these each test has killed: the best one runs first for the next."""
         found = [self.results.get(one.key) for one in mutants]
         return Counter(one.test for one in found if one is not None and one.test)
 
@@ -65,7 +65,7 @@ class Equivalents:
         return str(self._why.get((mutant.file, mutant.was, mutant.becomes), ""))
 
     def unknown(self, mutants: Iterable[Mutant]) -> list[str]:
-        """Entries of which there is no mutant any more."""
+        """Entries whose mutant no longer exists."""
         there = {(one.file, one.was, one.becomes) for one in mutants}
         return [f"{file}: {was}" for file, was, _ in self._why.keys() - there]
 

@@ -1,7 +1,7 @@
 """A process with servers, a migrated database and the tests loaded, from which others are forked.
 
-To start all that takes ten seconds, a fork a hundredth. Each fork gets a copy of the database and
-the rest of one run of pytest; what it leaves behind goes with it.
+Starting all that takes ten seconds, a fork a hundredth. Each fork gets a copy of the database and
+the rest of one run of pytest; its leftovers are deleted with it.
 """
 
 import json

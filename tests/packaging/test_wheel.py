@@ -32,7 +32,7 @@ def names(wheel: Path) -> set[str]:
 
 
 def committed(package: str) -> set[str]:
-    """The files of a package that git knows, but the studio's sources."""
+    """The files of a package in git, except the studio's sources."""
     told = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", package],
         cwd=PROJECT,

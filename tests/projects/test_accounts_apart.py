@@ -18,7 +18,7 @@ PERSON = (
 
 
 def ours(apart: Running, sql: str, *values: object) -> list[tuple[object, ...]]:
-    """What our database says."""
+    """The rows of our database."""
     return apart.project.rows(sql, *values, database=f"{apart.project.database}_flows")
 
 

@@ -196,7 +196,7 @@ def test_a_second_factor_is_set_up_and_asked_for_on_djangos_own_admin(people: Ru
         asked = submit(browser, "/office/login/?next=/office/", **given)
         assert asked.url.path == "/mfa/code"
         assert browser.get("/v1/Me").status_code == 401
-        # The app's next code: that of the set-up counts no more.
+        # The app's next code: the one used at set-up is no longer valid.
         opened = submit(
             browser, str(asked.url), code=app.at(datetime.now(UTC) + timedelta(seconds=30))
         )

@@ -34,7 +34,7 @@ def _chromium() -> Iterator[Browser]:
 
 @pytest.fixture(name="page")
 def _page(chromium: Browser, people: Running, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """A signed-in administrator's page; what goes wrong on it fails the test."""
+    """A signed-in administrator's page; errors on it fail the test."""
     page = chromium.new_page(
         viewport={"width": 1360, "height": 900}, base_url=people.project.address
     )

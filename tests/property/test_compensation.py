@@ -80,10 +80,10 @@ def test_whatever_gets_lost_each_step_that_succeeded_is_undone_once_the_newest_f
 
 
 def undone_as_drawn(drawn: Drawn, execution: UUID) -> None:
-    """Each undo step was given what its task came to, as worked out from the drawing alone."""
+    """Each undo step got its task's result, as computed from the drawing only."""
     audit([execution])
     runs = list(Run.objects.filter(execution_id=execution, state="SUCCESS"))
     story = drawn.story(places(run.step_path for run in runs).__contains__)
     for run in runs:
-        if run.step_path in story.undos:  # more may have run than if all had come to its end
+        if run.step_path in story.undos:  # more may have run than if everything had ended
             assert agrees(story.undos[run.step_path]["value"], run.inputs["value"])

@@ -33,7 +33,7 @@ KINDS = ("flat", "nested")
 
 
 def _draw(rng: Random, kind: str) -> Drawn:
-    """Tasks alone, or bodies in bodies with steps that wait."""
+    """Only tasks, or nested bodies with steps that wait."""
     return draw(rng) if kind == "flat" else draw(rng, most=8, depth=3, waits=0.3, steps=50)
 
 
@@ -89,7 +89,7 @@ def test_pauses_change_nothing_and_what_is_requeued_mended_goes_on_from_there(
 
 
 def _requeue(letter: DeadLetterEntry, drawn: Drawn) -> None:
-    """Mended where it can be: others fail again."""
+    """Repaired if possible: others fail again."""
     if letter.module == "test.effect":
         requeue(letter.pk, actor=ACTOR, overrides={"failTimes": 0})
         drawn.mended.add(letter.step_path)
@@ -98,7 +98,7 @@ def _requeue(letter: DeadLetterEntry, drawn: Drawn) -> None:
 
 
 def ended_as_drawn(drawn: Drawn, execution: UUID) -> None:
-    """In the right state, with every step's output as worked out from the drawing alone."""
+    """In the right state, with every step's output as computed from the drawing only."""
     done = Audit([execution])
     runs = done.runs[execution]
     story = drawn.story(places(runs).__contains__)

@@ -72,7 +72,7 @@ def _go_on(wild: World, execution: UUID, turns: int) -> None:
 
 
 def _back_to_some_step(rng: Random, execution: UUID) -> None:
-    """Roll back to a step that is done; not where it ended well, which is refused."""
+    """Roll back to a completed step; not in a successful execution, which is rejected."""
     done = Run.objects.filter(execution_id=execution, state="SUCCESS", superseded=False)
     paths = sorted(done.values_list("step_path", flat=True))
     if not paths:

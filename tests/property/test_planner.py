@@ -1,9 +1,9 @@
 """The planner against a sequential interpreter, on random graphs and an unreliable queue.
 
-Steps are facts in a dictionary, messages are lost, doubled and reordered, workers decide with
-`settle` from what they know and a sweeper with `plan` from all; containers keep their turns. Each
-run ends, in the state and with the tasks that the interpreter says, and no step starts before its
-predecessors settled.
+Steps are facts in a dictionary. Messages are lost, duplicated and reordered. Workers decide with
+`settle` from what they know, and a sweeper with `plan` from all rows; containers keep their turns.
+Each run ends in the state and with the tasks that the interpreter computes, and no step starts
+before its predecessors settled.
 """
 
 import re
@@ -161,7 +161,7 @@ class Queue:
             self.begin(place, [place.graph.tasks[task].steps[0] for task in place.graph.roots])
 
     def _close(self, place: Place) -> None:
-        """When the last task of a body ended, its container goes on, or ends."""
+        """When the last task of a body has ended, its container continues, or ends."""
         if place.outer is None:
             return
         facts = self.facts[place.prefix]

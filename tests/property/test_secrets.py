@@ -21,7 +21,7 @@ WRITTEN = {
     "{{ secrets.shop.password }}": ("[secret:shop.password]", "the password"),
 }
 texts = st.text(st.characters(exclude_categories=["C"]), max_size=12)
-# What somebody would send who wants to be taken for a secret, or to see one.
+# Values that imitate a secret, or try to reveal one.
 cunning = st.sampled_from([NAME, "[secret:shop.password]", "{{ secrets.key }}", "the value", ""])
 payloads = st.lists(texts | cunning, min_size=1, max_size=4)
 pieces = st.lists(

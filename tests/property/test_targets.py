@@ -1,4 +1,4 @@
-"""Rules of targets apply independently of their order, and patterns match as their parts say."""
+"""Rules of targets apply independently of their order, and patterns match as their parts do."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,8 @@
 """Readers of two workspaces that share few sessions: a program, for `test_row_security.py`.
 
-Each reads without any filter, within its scope, alone and in transactions, around errors, and at
-times lets its connection go in the middle. It prints what anybody saw that was not theirs.
+Each reads without any filter, within its scope, with and without transactions, around errors, and
+sometimes closes its connection in the middle. It prints every row of another workspace that a
+reader saw.
 """
 
 import os

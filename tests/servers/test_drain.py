@@ -1,4 +1,4 @@
-"""Each kind of process asked to end: it returns its work, and exits cleanly."""
+"""Each kind of process is asked to end: it returns its work, and exits cleanly."""
 
 import os
 import signal
@@ -17,8 +17,8 @@ from tests.support.web_server import WebServer
 from tests.support.workflows import effect, publish, start, wait_for_end
 
 GRACE = 3
-BACK = 2.0  # seconds until another worker has what was given back
-# The lease is so long that nobody could have taken a step over because it ran out.
+BACK = 2.0  # seconds until another worker has the returned steps
+# The lease is so long that no worker can have taken a step over because it expired.
 PATIENT = QUICK | {"VALKYR_DRAIN_SECONDS": str(GRACE), "VALKYR_LEASE_SECONDS": "60"}
 
 
@@ -41,13 +41,13 @@ def whole_fleet(engine: None, home: Path) -> Iterator[Fleet]:
 
 @pytest.fixture
 def fleet(whole_fleet: Fleet) -> Fleet:
-    """All of them, those that a test before ended started again."""
+    """All of them; those that an earlier test ended are restarted."""
     whole_fleet.ensure()
     return whole_fleet
 
 
 def end(member: Member, seconds: float = GRACE + 8) -> int:
-    """Ask it to end; its exit code."""
+    """Ask it to end; return its exit code."""
     assert member._process is not None
     member.ask_to_stop()
     return member._process.wait(seconds)

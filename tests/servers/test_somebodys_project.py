@@ -121,7 +121,7 @@ def test_nothing_of_the_project_is_changed(project: SomebodysProject) -> None:
 
 
 def test_the_checks_find_nothing_to_say(project: SomebodysProject) -> None:
-    project.run(RUN)  # the worker and beat are there
+    project.run(RUN)  # the worker and beat run
 
     done = project.manage("check", "--database", "default", "--tag", "valkyr")
 
@@ -151,7 +151,7 @@ def test_a_schedule_is_driven_by_the_projects_own_beat(project: SomebodysProject
     off, _ = project.run(SCHEDULE.format(publish=False, action=disabled))
 
     assert enabled
-    assert ticks == 1  # once, though beat knocked and the rows were looked at
+    assert ticks == 1  # once, although beat sent messages and the rows were checked
     assert not off
 
 

@@ -1,4 +1,4 @@
-"""`python -m tests.simulation`: a server of its own, so many seeds, the summary."""
+"""`python -m tests.simulation`: its own server, a number of seeds, the summary."""
 
 import argparse
 import gc
@@ -16,7 +16,7 @@ KEPT = Path(__file__).parents[2] / ".pytest_cache/d/migrated"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the seeds; 1 where one of them found something."""
+    """Run the seeds; return 1 if one of them found something."""
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     parser.add_argument("--seeds", type=int, default=1_000, help="how many")
     parser.add_argument("--from", dest="first", type=int, default=1, help="the first one")

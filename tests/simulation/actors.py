@@ -1,8 +1,8 @@
 """Threads of which one runs at a time: each stops before every statement until it has the turn.
 
-All that reaches PostgreSQL goes through `psycopg.Connection.wait`: statements of the ORM, the
-engine's own, whole pipelines, COMMIT and ROLLBACK. There an actor reports what it is about to do
-and sleeps until the scheduler lets it.
+All traffic to PostgreSQL goes through `psycopg.Connection.wait`: statements of the ORM, the
+engine's own, whole pipelines, COMMIT and ROLLBACK. There an actor reports its next statement and
+sleeps until the scheduler lets it continue.
 """
 
 import threading
@@ -30,8 +30,8 @@ class Killed(BaseException):
 class Actor:
     """One process: a thread with a connection of its own.
 
-    `at` is the statement it is about to execute; None while it is idle. `blocked` says that its
-    statement was sent and waits for a lock.
+    `at` is the statement that it is about to execute; None while it is idle. `blocked` means that
+    its statement was sent and waits for a lock.
     """
 
     def __init__(self, name: str, reports: "SimpleQueue[Actor]") -> None:
@@ -46,7 +46,7 @@ class Actor:
         self.error: BaseException | None = None
         self.deadlocks = 0
         self.session = 0  # pid of the PostgreSQL backend that executes its statement
-        self.cut = 0  # pid of one whose client has gone, and that may not have noticed yet
+        self.cut = 0  # pid of one whose client has ended, and that may not have noticed yet
         self.lined_up: list[str] = []
         self._reports = reports
         self._turn = threading.Semaphore(0)
@@ -101,7 +101,7 @@ class Actor:
             except Killed:
                 pass
             except BaseException as error:
-                # What a process that has ended would raise next, nobody sees.
+                # What an ended process would raise next is ignored.
                 self.error = None if self.dead else error
             if self.dead:
                 discard(self.django)
@@ -135,7 +135,7 @@ def me() -> Actor | None:
 
 
 def waited(raw: Any, generator: Any, *args: Any, **options: Any) -> Any:
-    """Stand in the place of `psycopg.Connection.wait`."""
+    """Replaces `psycopg.Connection.wait`."""
     actor = me()
     if actor is None or actor.django.connection is not raw:
         return _wait(raw, generator, *args, **options)

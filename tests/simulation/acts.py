@@ -96,7 +96,7 @@ class Operator:
             self._move(lifecycle.resume, execution)
 
     def requeue(self) -> None:
-        """Requeue the dead letters that there are; those of effects are mended."""
+        """Requeue the open dead letters; those of effects are repaired."""
         letters = DeadLetterEntry.objects.filter(
             execution_id__in=self.executions, resolution="PENDING"
         )
@@ -128,5 +128,5 @@ class Operator:
 
 
 def sweep(often: bool) -> None:
-    """One round of the sweeper, as beat asks for it."""
+    """One round of the sweeper, as beat requests it."""
     (sweeper.often if often else sweeper.seldom)()

@@ -22,7 +22,7 @@ class Broker(Transport):
         self.lose = self.double = self.refuse = 0.0
 
     def publish(self, parcels: Sequence[Parcel]) -> None:
-        """Stand in the place of `messages.publish`; what is refused is left to the sweeper."""
+        """Replaces `messages.publish`; rejected messages are left to the sweeper."""
         _must_live()
         if self.rng.random() < self.refuse:
             _unsend(parcels)
@@ -30,17 +30,17 @@ class Broker(Transport):
             super().publish(parcels)
 
     def advance(self, execution_id: UUID) -> None:
-        """Stand in the place of `messages.advance`."""
+        """Replaces `messages.advance`."""
         _must_live()
         super().advance(execution_id)
 
     def tell(self, task: str, subject: UUID, *words: str) -> None:
-        """Stand in the place of `messages.tell`."""
+        """Replaces `messages.tell`."""
         _must_live()
         self.put(Message(subject, task=task, words=words))
 
     def take(self) -> Message:
-        """Hand out the oldest message, or any: the order in which they were put says little."""
+        """Hand out the oldest message, or any: their order is not guaranteed."""
         late = self.rng.random() < 0.3
         return self.queue.pop(self.rng.randrange(len(self.queue)) if late else 0)
 

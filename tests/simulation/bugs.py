@@ -11,7 +11,7 @@ RESULTS = tuple(
     for file in sorted(statements.FOLDER.glob("*.sql"))
     if "--+ fenced" in file.read_text()
 )  # what records a result
-# name: (statements, what is taken out of its text, what stands there instead)
+# name: (statements, the removed text, its replacement)
 GUARDS = {
     "record-token": (
         RESULTS,
@@ -25,7 +25,7 @@ GUARDS = {
 
 @contextmanager
 def broken(name: str) -> Iterator[None]:
-    """Within this block the statement goes without its guard; "" leaves all as it is."""
+    """In this block, the statement runs without its guard; "" changes nothing."""
     if not name:
         yield
         return

@@ -15,7 +15,7 @@ ACTED = Statements(Path(__file__).with_name("acted"))
 
 
 def problems(executions: Sequence[UUID], stories: Sequence[Drawn]) -> list[str]:
-    """What is wrong with what these executions came to; each was to end as its story says."""
+    """Return the wrong results of these executions; each had to end as its story says."""
     done = Audit(executions)
     found = [*done.problems]
     found += [what for (what,) in ACTED.fetch("broken", {})]
@@ -35,7 +35,7 @@ def _as_drawn(execution: UUID, drawn: Drawn, done: Audit) -> list[str]:
     runs = done.runs[execution]
     state = done.states[execution]
     if state == "CANCELLED":
-        return []  # how far it came is chance; the auditor has looked at what there is
+        return []  # its progress depends on chance; the auditor has checked the rows
     story = drawn.story(places(runs).__contains__)
     if state != story.state:
         return [f"is {state}, the interpreter says {story.state}"]

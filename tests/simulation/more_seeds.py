@@ -1,4 +1,4 @@
-"""Seeds of the harshest worlds; `make mutate` asks for them, the suite does not."""
+"""Seeds of the harshest worlds; `make mutate` runs them, the suite does not."""
 
 import pytest
 

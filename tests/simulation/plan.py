@@ -21,7 +21,7 @@ class Chances:
     freeze: float
     sweep: float
     operate: float
-    expire: float  # that a lease of somebody who lives runs out, each time that time passes
+    expire: float  # that a live worker's lease expires, each time that time passes
     cancel: float
 
 
@@ -52,12 +52,12 @@ class Plan:
     facts: list[str] = field(default_factory=list)
 
     def stories(self) -> list[Drawn]:
-        """What each execution is expected to come to; what is mended of one is its own."""
+        """The expected result of each execution; repairs of one do not affect others."""
         return [replace(self.drawn, mended=set()) for _ in range(self.executions)]
 
 
 def plan(rng: Random, *, harsh: bool = False) -> Plan:
-    """Draw it; a quarter of the worlds are `HARSH`, all where that is asked for."""
+    """Draw the plan; a quarter of the worlds are `HARSH`, or all if requested."""
     executions = rng.choice([1, 1, 2, 3, 5])
     if rng.random() < 0.5:
         drawn = draw(rng, most=rng.choice([2, 4, 6]))
@@ -100,7 +100,7 @@ def plan(rng: Random, *, harsh: bool = False) -> Plan:
 
 
 def _wait(document: dict[str, Any], waits: tuple[str, ...]) -> None:
-    """Let the workflow wait for an event, or a person, beside all else."""
+    """Make the workflow wait for an event or a person, besides its other work."""
     modules = {
         EVENT: {"use": "flow.wait_for_event", "with": {"event": "go"}},
         APPROVAL: {"use": "flow.approval", "with": {"title": "Go on?"}},

@@ -1,8 +1,8 @@
-"""Gives the turn to one actor at a time, and knows who waits for whose lock.
+"""Gives the turn to one actor at a time, and knows which actor waits for whose lock.
 
-A statement that waits for a lock stays sent: `pg_locks` tells. Its actor has the turn again when
-PostgreSQL has granted the lock, and goes on when it is drawn. So all that happens follows from the
-numbers drawn, not from how fast anything is.
+A statement that waits for a lock stays sent, as `pg_locks` shows. Its actor is ready again when
+PostgreSQL has granted the lock, and continues when it is drawn. So everything follows from the
+numbers drawn, not from speed.
 """
 
 import sys
@@ -24,7 +24,7 @@ ENDED = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s"
 
 
 class Stuck(Exception):
-    """No actor came to its next statement; the message says where each thread is."""
+    """No actor reached its next statement; the message says where each thread is."""
 
 
 class Scheduler:
@@ -36,7 +36,7 @@ class Scheduler:
         self.actors = [Actor(name, self.reports) for name in names]
 
     def ready(self) -> list[Actor]:
-        """Those that are at a statement."""
+        """Those that are about to execute a statement."""
         return [actor for actor in self.actors if actor.at is not None]
 
     def blocked(self) -> list[Actor]:
@@ -44,9 +44,9 @@ class Scheduler:
         return [actor for actor in self.actors if actor.blocked and actor.at is None]
 
     def next_ones(self) -> list[Actor]:
-        """Those of whom one may go on now.
+        """The actors of which one may continue now.
 
-        While somebody waits for a lock it is whoever holds it: who of two that wait gets it first
+        While one waits for a lock, only the holder may: which of two waiting actors gets it first
         would be PostgreSQL's choice, and not the seed's.
         """
         ready, waiting = self.ready(), [actor.session for actor in self.blocked()]
@@ -56,7 +56,7 @@ class Scheduler:
         return [actor for actor in ready if actor.session in holders] or ready
 
     def run(self, actor: Actor) -> None:
-        """It was given the turn: come back when it, and whoever it let go on, has stopped."""
+        """It has the turn: return when it, and those that it released, have stopped."""
         self.settle({actor})
 
     def end(self) -> None:
@@ -71,10 +71,10 @@ class Scheduler:
         """Until each of them, and of those blocked before, is at a statement, idle or blocked."""
         flying = running | set(self.blocked())
         until = time.monotonic() + STUCK_SECONDS
-        looked = not self.blocked()  # whether nobody's lock can have been freed since
+        looked = not self.blocked()  # whether no lock can have been released since
         while flying:
             try:
-                # Those that wait for locks are asked about once the one that ran has stopped.
+                # Those that wait for locks are checked once the actor that ran has stopped.
                 at_once = not running & flying and not looked
                 stopped = self.reports.get(timeout=0.0001 if at_once else LOOK_SECONDS)
             except Empty:
@@ -98,7 +98,7 @@ class Scheduler:
             time.sleep(0.0005)
 
     def _all_wait(self, flying: set[Actor]) -> bool:
-        """Whether every one of them waits for a lock that somebody else must free."""
+        """Whether every one of them waits for a lock that another actor must release."""
         sessions = {actor.session: actor for actor in flying}
         waiting = {pid for (pid,) in self._ask(WAITING, list(sessions))}
         if waiting != set(sessions):

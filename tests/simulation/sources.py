@@ -36,20 +36,20 @@ class Clock:
         self.now = 1_000.0
 
     def monotonic(self) -> float:
-        """Stand in the place of `time.monotonic`."""
+        """Replaces `time.monotonic`."""
         return self.now
 
     def perf_counter(self) -> float:
-        """Stand in the place of `time.perf_counter`."""
+        """Replaces `time.perf_counter`."""
         return self.now
 
     def thread_time(self) -> float:
-        """Stand in the place of `time.thread_time`."""
+        """Replaces `time.thread_time`."""
         return self.now
 
 
 class Processes:
-    """The operating system's list: an actor's process starts anew when it was killed."""
+    """The operating system's list: an actor's process restarts after it was killed."""
 
     def __init__(self, namespace: str, boot: str) -> None:
         self._here = namespace, boot
@@ -58,7 +58,7 @@ class Processes:
         self._numbers = itertools.count(90_000_000)  # more than any real pid
 
     def holder(self, pid: int) -> str:
-        """Stand in the place of `identity._holder`: by whom the calling thread holds leases."""
+        """Replaces `identity._holder`: the holder of the calling thread's leases."""
         actor = me()
         return self._identity("main", 0) if actor is None else self.holder_of(actor)
 
@@ -71,11 +71,11 @@ class Processes:
         if life not in self._known:
             self._known[life] = str(next(self._numbers))
             self._pids[name] = self._known[life]
-        # Its parent is gone: nobody can tell how it ended.
+        # Its parent has ended: its exit code is unknown.
         return "|".join((name, self._known[life], "1", *self._here, "1", "0"))
 
     def started(self, pid: int) -> str:
-        """Stand in the place of `identity.started`."""
+        """Replaces `identity.started`."""
         return "1" if str(pid) in self._pids.values() else ""
 
     def killed(self, name: str) -> None:
@@ -85,7 +85,7 @@ class Processes:
 
 @contextmanager
 def drawn(seed: int, rng: Random) -> Iterator[tuple[Clock, Processes]]:
-    """Within this block time, chance and ids come from the seed alone."""
+    """In this block, time, chance and ids follow from the seed only."""
     clock = Clock()
     processes = Processes(identity._namespace(), identity._boot())
     ids = Random(seed)
@@ -131,6 +131,6 @@ def drawn(seed: int, rng: Random) -> Iterator[tuple[Clock, Processes]]:
 
 
 def _leaves() -> bool:
-    """Stand in the place of `draining`: whether the calling thread's process was asked to end."""
+    """Replaces `draining`: whether the calling thread's process was asked to end."""
     actor = me()
     return actor is not None and actor.leaves

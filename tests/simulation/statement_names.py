@@ -15,12 +15,15 @@ COMMANDS = {"_commit_gen": "COMMIT", "_rollback_gen": "ROLLBACK"}
 
 
 def command(generator: Any) -> str | None:
-    """What a generator of psycopg sends by itself; None for a statement or nothing at all."""
+    """The statement that a psycopg generator sends itself;
+
+    None for a prepared one or none at all.
+    """
     return COMMANDS.get(_name(generator))
 
 
 def query(generator: Any) -> str | None:
-    """The statement that a generator of psycopg executes; None where it executes none."""
+    """The statement that a psycopg generator executes; None if it executes none."""
     if _name(generator) not in {"_execute_gen", "_executemany_gen_pipeline"}:
         return None
     frame = getattr(generator, "gi_frame", None)

@@ -44,7 +44,7 @@ from tests.support.workflows import (
 NAME_HOLDER = "SELECT set_config('simulation.holder', %s, false)"
 TURNS = 3_000  # of chance; then the world is well
 WAIT_TURNS = 200  # a statement that waits for a lock for longer is starved
-IDLE = 4  # rounds of the sweeper that find nothing: somebody else must do something
+IDLE = 4  # rounds of the sweeper that find nothing: another actor must act
 CALM_ROUNDS = 60
 WORKERS = ("w1", "w2", "w3", "w4")
 OTHERS = ("beat", "beat2", "operator")
@@ -97,7 +97,7 @@ class Simulation:
         self.scheduler = Scheduler((*WORKERS, *OTHERS), self.monitor)
 
     def run(self, seed: int, *, harsh: bool = False) -> Outcome:
-        """Run one seed, in the harshest world if asked for; what is broken is in its outcome."""
+        """Run one seed, in the harshest world if requested; broken promises are in its outcome."""
         began = time.perf_counter()
         emptying.empty()
         self.monitor.execute("TRUNCATE simulation_broken, test_effects")
@@ -129,7 +129,7 @@ class Simulation:
         self._limits.__exit__(None, None, None)
 
     def _anew(self) -> None:
-        """Threads that are stuck are left where they are."""
+        """Stuck threads are left as they are."""
         self.scheduler = Scheduler((*WORKERS, *OTHERS), self.monitor)
 
 
@@ -224,10 +224,10 @@ class World:
         return True
 
     def _awake(self, ready: list[Actor]) -> list[Actor]:
-        """Those of them that are not frozen: of a frozen process the lease runs out."""
+        """Those that are not frozen: the lease of a frozen process expires."""
         self.turns += 1
         if self.scheduler.blocked():
-            return ready  # whoever holds a lock goes on
+            return ready  # the holder of a lock continues
         for actor in ready:
             if actor.name not in self.frozen and self.rng.random() < self.plan.chances.freeze:
                 self.frozen[actor.name] = self.turns + self.rng.choice([10, 100])
@@ -238,7 +238,7 @@ class World:
         return awake
 
     def _free(self) -> list[Actor]:
-        """Workers that may be given a message; none while somebody waits for a lock."""
+        """Workers that may get a message; none while an actor waits for a lock."""
         if self.scheduler.blocked():
             return []
         return [worker for worker in self.workers if worker.idle]
@@ -309,7 +309,9 @@ class World:
                 self.starved[name] = self.given - since
 
     def _ended(self, actor: Actor) -> None:
-        """A message was carried, or its process ended before: the broker gives it to another."""
+        """A message was processed, or its process ended before: the broker delivers it to
+        another.
+        """
         message, actor.job = actor.job, None
         if actor.dead:
             actor.dead = False
@@ -325,7 +327,7 @@ class World:
             actor.error = None
 
     def _sweep(self) -> None:
-        """Time passes, and beat asks for a round of the sweeper."""
+        """Time passes, and beat requests a round of the sweeper."""
         free = [beat for beat in self.beats if beat.idle]
         if not free:
             return
@@ -362,14 +364,14 @@ class World:
         self._begins(self.person, found[what], what)
 
     def _mend(self) -> None:
-        """No further harm: what is under way comes to its end."""
+        """No further faults: what is running comes to its end."""
         self.calm = True
         self.broker.heal()
         self.trace.append("from here on nothing is lost and nobody dies")
         self._drain()
 
     def _drain(self) -> None:
-        """Until every message is carried and every actor idle."""
+        """Run until every message is processed and every actor is idle."""
         while True:
             ready, free = self.scheduler.next_ones(), self._free()
             if self.broker.queue and free:

@@ -1,4 +1,4 @@
-"""`python -m tests.soak`: servers of its own, load for so long, the trends, the audit."""
+"""`python -m tests.soak`: its own servers, load for a while, the trends, the audit."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""The work beside the load: a schedule, failures and their redrive, a viewer, retention."""
+"""The work besides the load: a schedule, failures and their redrive, a viewer, retention."""
 
 import time
 from collections.abc import Callable
@@ -41,7 +41,7 @@ UPDATE dlq_deadletterentry SET resolved_at = resolved_at - interval '400 days'
 
 
 class Chores:
-    """Threads that end with `stop`; `failed` says what one of them met."""
+    """Threads that end with `stop`; `failed` is an error of one of them."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -50,7 +50,7 @@ class Chores:
         self._over = Event()
         self.failed: list[str] = []
         self.redriven = self.watched = 0
-        # What retention may delete: nobody asks for these at the end.
+        # Retention may delete these: nothing reads them at the end.
         self.aged: set[UUID] = set()
         chores = ((self._redrive, 20.0), (self._prune, 30.0), (self._watch, 1.0))
         self._threads = [Thread(target=self._again, args=chore, daemon=True) for chore in chores]

@@ -58,10 +58,10 @@ class Readings:
 
 
 def _of_process(pid: int) -> tuple[float, float]:
-    """Its resident memory and its descriptors, its children's included.
+    """Its resident memory and its descriptors, including its children's.
 
-    Pages that a child shares with its parent count twice: as memory of its own they would grow by
-    each page that either writes to, until all are written to.
+    Pages that a child shares with its parent count twice: as private memory they would grow by each
+    page that either writes to, until all are written to.
     """
     memory, descriptors = 0.0, 0
     with suppress(psutil.NoSuchProcess):

@@ -38,9 +38,9 @@ class Trend:
 
 
 def trend(readings: Sequence[Reading]) -> Trend | None:
-    """The line after the warm-up by Theil and Sen (1968): one outlier in four moves it little.
+    """The line after the warm-up by Theil and Sen (1968): one outlier in four changes it little.
 
-    None where fewer than eight readings are left.
+    None if fewer than eight readings are left.
     """
     if not readings:
         return None

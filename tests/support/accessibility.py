@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 AXE = Path(__file__).with_name("axe") / "axe.min.js"
-# What WCAG 2.2 asks for, up to level AA.
+# The requirements of WCAG 2.2, up to level AA.
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 # The rules that look at colours; all others look at elements, their attributes and their places.
 COLOURS = ["color-contrast", "link-in-text-block"]
@@ -17,7 +17,8 @@ async ([runOnly, within, without]) => {
     rule.nodes.map((node) => `${rule.id}: ${node.target.join(" ")}: ${node.failureSummary}`));
 }
 """
-# Everything that rules about elements can see: what is there, shown, named, and where it is.
+# Everything that rules about elements can see: which elements exist, are shown and named, and
+# where.
 SHAPE = """() => {
   const looks = new Set(["class", "style"]);
   const told = (element) => {
@@ -29,7 +30,7 @@ SHAPE = """() => {
   };
   return [...document.body.querySelectorAll("*")].map(told).join("\\n") + document.body.innerText;
 }"""
-# The admin asks the system when it is loaded, the studio follows it.
+# The admin reads the system's theme when it is loaded, the studio follows it.
 WEAR = """scheme => {
   if ("Alpine" in window) document.documentElement.classList.toggle("dark", scheme === "dark");
 }"""
@@ -47,10 +48,10 @@ def findings(page: Any, *within: str, without: tuple[str, ...] = ()) -> list[str
 
 
 def findings_in_both(page: Any, *within: str, without: tuple[str, ...] = ()) -> list[str]:
-    """The same for the page as it stands in light and in dark, each sentence with its theme.
+    """The same for the page in light and in dark, each finding with its theme.
 
-    All rules in light. In dark those about colours, and all again if anything but the colours
-    differs: elsewhere they would find the same. The page is left in light.
+    All rules in light. In dark, those about colours, and all again if anything but the colours
+    differs; otherwise they would find the same. The page is left in light.
     """
     wear(page, "dark")
     dark = page.evaluate(SHAPE)
@@ -66,7 +67,7 @@ def findings_in_both(page: Any, *within: str, without: tuple[str, ...] = ()) -> 
 
 
 def wear(page: Any, scheme: str) -> None:
-    """Show the page in `light` or `dark`, without loading it anew."""
+    """Show the page in `light` or `dark`, without reloading it."""
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     page.evaluate(WEAR, scheme)
     page.wait_for_function(WEARS, arg=scheme)

@@ -55,7 +55,7 @@ HOSTILE = "<script>alert('x')</script><b>bold</b> & größe"
 
 
 def workspace(slug: str = "default") -> Workspace:
-    """The workspace of that slug, made where a flushed database has lost it."""
+    """The workspace of that slug; created again if a flush deleted it."""
     tier, _ = Tier.objects.get_or_create(name="unlimited")
     return Workspace.objects.get_or_create(slug=slug, defaults={"name": slug, "tier": tier})[0]
 
@@ -306,7 +306,7 @@ def second_factor(of: Any) -> None:
 
 
 def person(name: str) -> Any:
-    """An account without a password, whatever the project's accounts are named by."""
+    """An account without a password, whatever the project's name field."""
     model = get_user_model()
     return model._default_manager.create(**{model.USERNAME_FIELD: name})
 
@@ -334,6 +334,6 @@ def schedules(name: str) -> None:
     ClockedSchedule.objects.create(clocked_time=timezone.now())
     SolarSchedule.objects.get_or_create(event="sunset", latitude=52, longitude=13)
     IntervalSchedule.objects.create(every=5, period="seconds")
-    # Where none is named, beat looks through the machine's thousand time zones first.
+    # Without a zone, beat looks through the machine's thousand time zones first.
     crontab = CrontabSchedule.objects.create(minute="0", hour="6", timezone="UTC")
     PeriodicTask.objects.create(name=name, task="executions.fire_cron", crontab=crontab)

@@ -12,7 +12,10 @@ from valkyr_plugins.timetravel.models import Checkpoint
 
 
 def aged(of: Workflow, days: float, state: str = "SUCCESS", **values: Any) -> WorkflowExecution:
-    """One that ended so many days ago, with two runs and a checkpoint; `days` of -1: under way."""
+    """An execution that ended so many days ago, with two runs and a checkpoint;
+
+    `days` of -1: running.
+    """
     made = admin_rows.execution(of, state if days >= 0 else "RUNNING", **values)
     if days >= 0:
         at = timezone.now() - timedelta(days=days)

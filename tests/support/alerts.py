@@ -24,7 +24,7 @@ EVERYTHING = list(AlertKind.values)
 
 
 class Receiver(ThreadingHTTPServer):
-    """Answers as it is told: `answers` are statuses, or "hang"; afterwards 200 and "ok"."""
+    """Answers as set: `answers` are statuses, or "hang"; afterwards 200 and "ok"."""
 
     daemon_threads = True
 
@@ -39,7 +39,7 @@ class Receiver(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """Its address."""
         return f"http://127.0.0.1:{self.server_port}/hook"
 
     @property
@@ -115,7 +115,7 @@ def post_office() -> Iterator[tuple[PostOffice, str]]:
 def rule(
     *kinds: str, url: str = "https://hooks.example.com/alerts", secret: str = SECRET, **facts: Any
 ) -> AlertRule:
-    """A webhook's rule of the default workspace, or as `facts` say."""
+    """A webhook's rule of the default workspace, or as `facts` set it."""
     given = {"name": "On call", "kinds": list(kinds) or EVERYTHING, "channel": "WEBHOOK"}
     if facts.get("channel", "WEBHOOK") == "WEBHOOK":
         given["url"] = url
@@ -124,7 +124,7 @@ def rule(
 
 
 def finding(subject: str = "circuit:1", **facts: Any) -> Finding:
-    """An open circuit, unless `facts` say otherwise."""
+    """An open circuit, unless `facts` set another state."""
     given: dict[str, Any] = {
         "kind": AlertKind.CIRCUIT_OPEN,
         "subject": subject,

@@ -1,14 +1,14 @@
 """The auditor of the ledger: after a scenario it reads the rows and names every broken promise.
 
 1. Each execution is in a final state, the right one for how its steps ended.
-2. Each step that had to succeed, in each place, has one SUCCESS run; none ran that had no business
-   to, and none before its predecessors settled.
-3. No idempotency key succeeded twice; an effect is repeated only where its try did not succeed.
-4. Nothing is live but containers that hold a dead step, no lease is held, the workspace's places
-   are as many as its rows say.
-5. What containers gave back is what came out of their bodies, in order; they kept theirs in bounds
+2. Each step that had to succeed, in each place, has one SUCCESS run; no other step ran, and none
+   before its predecessors settled.
+3. No idempotency key succeeded twice; an effect is repeated only if its try did not succeed.
+4. Nothing is live except containers that hold a dead step, no lease is held, and the workspace's
+   slots match its rows.
+5. The outputs of containers are those of their bodies, in order; containers kept their bounds
    (tests/support/containment.py).
-6. What ended badly undid what had succeeded, each once, one after another, the newest first
+6. A failed execution undid what had succeeded: each step once, one after another, the newest first
    (tests/support/undoing.py).
 """
 
@@ -38,13 +38,13 @@ from tests.support.modules import marks
 
 
 class Audit:
-    """What the rows of some executions say: the problems found, the repeats counted."""
+    """The result for some executions' rows: the problems found, the repeats counted."""
 
     def __init__(self, ids: Iterable[UUID]) -> None:
         self.problems: list[str] = []
         self.repeats = 0
         self.states: dict[UUID, str] = {}
-        self.runs: dict[UUID, dict[str, list[Run]]] = {}  # by step, those that count, in order
+        self.runs: dict[UUID, dict[str, list[Run]]] = {}  # by step, the counted ones, in order
         executions = WorkflowExecution.objects.select_related("version").filter(pk__in=list(ids))
         found = list(executions)
         for execution in found:
@@ -143,7 +143,7 @@ class _Ledger:
         return end, runs[-1].outputs
 
     def _as_told(self, story: Story) -> None:
-        """Each step's runs are those of its part in the story."""
+        """Each step's runs match its part in the story."""
         wanted = (
             [(path, "SUCCESS") for path in story.done]
             + [(path, "DLQ") for path in story.dead]
@@ -174,7 +174,7 @@ class _Ledger:
         return "CANCELLED" if self.execution.compensation else "WAITING"
 
     def _reasons(self, story: Story) -> None:
-        """A container fails for good, with the message of what failed in its body."""
+        """A container fails permanently, with the message of what failed in its body."""
         for path in story.failed | story.failed_over:
             start = f"{path.removesuffix('.main')}["
             inside = {
@@ -258,7 +258,9 @@ class _Ledger:
             self._effects_of(run, by_key[key])
 
     def _effects_of(self, run: Run, marks_of_key: list[dict[str, Any]]) -> None:
-        """Those of one step that succeeded: one under the lease that recorded it, else repeats."""
+        """The runs of one step that succeeded: one under the lease that recorded it, else
+        repeats.
+        """
         won = sum(
             (mark["run"], mark["token"]) == (run.pk, run.lease_token) for mark in marks_of_key
         )

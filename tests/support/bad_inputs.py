@@ -24,7 +24,7 @@ def rows(needs: str = "", types: Iterable[str] = ()) -> list[Any]:
 
 
 def check_row(module_type: str, bad: Bad, context: Any, server: str = "") -> None:
-    """Run one row and compare the failure's class and message with what the table says."""
+    """Run one row and compare the failure's class and message with the table."""
     given = _filled(dict(bad.inputs()), server)
     try:
         with time_limit(context.remaining()):

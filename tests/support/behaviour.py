@@ -10,9 +10,9 @@ from tests.support.interpreter import ERROR, SUCCESS, Anything, Scope
 def behave(
     module: Mapping[str, Any], scope: Scope, *, attempts: int, mended: bool = False
 ) -> tuple[str, Any]:
-    """How a step ends for good and what it gives back, when tried so many times at most.
+    """How a step ends and what it returns, after this number of tries at most.
 
-    A mended one was requeued with `failTimes: 0`.
+    A repaired one was requeued with `failTimes: 0`.
     """
     try:
         inputs = render(module.get("with") or {}, scope)
@@ -54,7 +54,7 @@ def _delay(inputs: dict[str, Any], attempts: int) -> tuple[str, Any]:
 
 
 def _approved(inputs: dict[str, Any], attempts: int) -> tuple[str, Any]:
-    """Whoever decides, approves."""
+    """Every decision approves."""
     return "approved", Anything()
 
 

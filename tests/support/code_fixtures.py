@@ -15,7 +15,7 @@ SANDBOXES = ("builtin", "bubblewrap")
 
 
 def needs_bubblewrap() -> None:
-    """Skip the test where bubblewrap does not work, as in most containers."""
+    """Skip the test if bubblewrap does not work, as in most containers."""
     if cause := bubblewrap.failure():
         pytest.skip(f"bubblewrap does not work on this machine: {cause}")
 

@@ -1,4 +1,4 @@
-"""A collector of spans: OTLP over HTTP, parsed, kept in memory."""
+"""A collector of spans: OTLP over HTTP, parsed, held in memory."""
 
 import threading
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ class Span:
 
 
 class Collector:
-    """What arrived so far, and what was said with it."""
+    """What has arrived, with its headers."""
 
     def __init__(self) -> None:
         self.spans: list[Span] = []
@@ -46,7 +46,7 @@ class Collector:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def of(self, trace: str, name: str = "") -> list[Span]:
-        """The spans of a trace, of one name where it is given."""
+        """The spans of a trace, or only those with a name."""
         return [s for s in list(self.spans) if s.trace == trace and name in ("", s.name)]
 
     def close(self) -> None:

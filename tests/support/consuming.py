@@ -1,7 +1,7 @@
 """Processes of `manage.py consume`, forked from one that has loaded everything.
 
-Each is a process of its own, with connections of its own, that may be killed; only Python and
-Django, two seconds of a processor, are not started anew for each.
+Each is a process with connections of its own, and may be killed. Only Python and Django, two CPU
+seconds, are not loaded again for each.
 """
 
 import os
@@ -15,7 +15,7 @@ from tests.support.fleet import database_url
 from tests.support.nursery import Nursery
 from tests.support.waiting import wait_until
 
-# The second kills itself where it hurts most, before it acknowledges a message.
+# The second kills itself at the worst moment, before it acknowledges a message.
 PROGRAM, DYING = "manage.py", "tests.support.dying_consumer"
 
 
@@ -69,7 +69,7 @@ class Consuming:
         wait_until(lambda: text in self.text, 40, f"{text!r} in {self.text!r}")
 
     def stop(self) -> str:
-        """Ask it to end; what it printed."""
+        """Ask it to end; return its output."""
         self.process.send_signal(signal.SIGTERM)
         assert self.wait() == 0, self.text
         return self.text

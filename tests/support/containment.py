@@ -1,4 +1,6 @@
-"""Whether a container kept its slots: iterations in sequence, items within bounds, none late."""
+"""Whether a container observed its bounds: iterations in sequence, items within limits, none
+late.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,8 +15,8 @@ from runners.models import Run
 class Turn:
     """One place of a container: when its first step began and its last run ended.
 
-    `began` and `ended` are of steps that were claimed one by one; those of pure steps, recorded
-    together after they ran in memory, say little of what ran beside what.
+    `began` and `ended` are of steps that were claimed one by one. Those of pure steps, recorded
+    together after they ran in memory, hardly show what ran in parallel.
     """
 
     place: str

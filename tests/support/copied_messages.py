@@ -1,7 +1,7 @@
-"""Copies of messages that wait in Redis, each for an execution of its own.
+"""Copies of messages that wait in Redis, each for another execution.
 
-A copy has a task id and a delivery tag of its own; all else is its original's, with the other
-execution's id wherever the original names the first.
+A copy has its own task id and delivery tag; the rest is its original's, with the other execution's
+id wherever the original names the first.
 """
 
 import base64
@@ -33,7 +33,7 @@ class Message:
 
     @property
     def steps(self) -> int:
-        """How many steps it carries; raises ValueError where it is bound to other messages."""
+        """The number of its steps; raises ValueError if it is bound to other messages."""
         arguments, _, embedded = json.loads(self.body)
         if embedded["chain"] or embedded["chord"]:
             raise ValueError("a message of a chain or chord cannot be copied alone")
@@ -48,9 +48,9 @@ class Message:
 
 
 def waiting(execution: UUID, queues: Iterable[str], steps: int) -> list[Message]:
-    """The messages that carry an execution's steps, in the order in which they were sent.
+    """The messages for an execution's steps, in the order in which they were sent.
 
-    Raises LookupError where those in the queues do not carry so many.
+    Raises LookupError if those in the queues are for fewer steps.
     """
     prefix = current_app.conf.broker_transport_options["global_keyprefix"]
     with _server() as server:

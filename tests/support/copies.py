@@ -1,7 +1,7 @@
 """A backlog made quickly: copies of one execution that waits, in the tables and in the queue.
 
-Nothing tells a copy from an execution that `start_batch` started in hundreds: it has rows and
-messages of its own, sent once, and is named in a line of the audit trail.
+A copy does not differ from an execution that `start_batch` started among hundreds: it has rows and
+messages of its own, sent once, and a line of the audit trail names it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,10 +39,10 @@ RUN = {
 
 
 def multiply(first: UUID, number: int) -> list[UUID]:
-    """Make so many more of an execution that waits with its messages in Redis; their ids.
+    """Copy an execution that waits with its messages in Redis; return the new ids.
 
-    Raises LookupError where its messages are not in the queue, ValueError where they are bound to
-    other messages.
+    Raises LookupError if its messages are not in the queue, ValueError if they are bound to other
+    messages.
     """
     if not number:
         return []
@@ -54,7 +54,7 @@ def multiply(first: UUID, number: int) -> list[UUID]:
 
 
 def copy_rows(first: UUID, number: int) -> list[UUID]:
-    """The rows alone, said to be sent once; whoever calls this sends their messages."""
+    """The rows only, marked as sent once; the caller sends their messages."""
     with session() as own:
         own.execute(NEW, [number])
         own.execute(_copying(WorkflowExecution, EXECUTION, "o.id = %s", "c.n"), [first])
@@ -65,7 +65,7 @@ def copy_rows(first: UUID, number: int) -> list[UUID]:
 
 
 def analyze() -> None:
-    """Let the planner know of the copies, as autovacuum does where a backlog grows slowly."""
+    """Update the planner's statistics, as autovacuum does when a backlog grows slowly."""
     with session(autocommit=True) as own:
         for model in (WorkflowExecution, Run):
             own.execute(f"ANALYZE {model._meta.db_table}".encode())
@@ -94,7 +94,7 @@ def _copying(model: type[Model], own: Mapping[str, str], original: str, order: s
 
 
 def _tell(first: UUID, made: Sequence[UUID]) -> None:
-    """Lines of the audit trail for the copies, like the one that names the first."""
+    """Lines of the audit trail for the copies, like the one that names the original."""
     named = Q(object_id=str(first)) | Q(details__executionIds__contains=[str(first)])
     line = Activity.objects.filter(named, action="execution.start").get()
     same = {

@@ -1,4 +1,4 @@
-"""A line to a server on this machine that is cut once, in the middle of what is being said."""
+"""A connection to a server on this machine that is cut once, in the middle of a message."""
 
 import socket
 import threading
@@ -10,7 +10,7 @@ BITE = 4096
 
 
 class CutLine:
-    """Hands on what it hears both ways; the first to say more than `most` bytes is cut off."""
+    """Forwards both directions; the first to send more than `most` bytes is cut off."""
 
     def __init__(self, url: str, most: int) -> None:
         """Listen for who wants to speak to the server at `url`."""
@@ -24,7 +24,7 @@ class CutLine:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
-        """Take nobody any more."""
+        """Accept no more connections."""
         self._door.close()
 
     def _accept(self) -> None:
@@ -51,7 +51,7 @@ class CutLine:
 
 @contextmanager
 def cut_line(url: str, *, most: int) -> Iterator[CutLine]:
-    """A line to `url` for the block; `most` is what one may say before the only cut, in bytes."""
+    """A connection to `url` for the block; `most` is the number of bytes before the only cut."""
     line = CutLine(url, most)
     try:
         yield line

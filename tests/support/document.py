@@ -10,13 +10,13 @@ from executions.api import openapi
 
 
 def document() -> dict[str, Any]:
-    """The document as it is served, each time one of the caller's own."""
+    """The served document; each caller gets a copy."""
     made: dict[str, Any] = json.loads(_made())
     return made
 
 
 def answers_of(whole: dict[str, Any], described: dict[str, Any]) -> dict[str, Any]:
-    """An operation's answers by status; those that have a name of the document's written out."""
+    """An operation's answers by status, with named ones of the document resolved."""
     shared = whole["components"]["responses"]
     return {
         status: shared[answer["$ref"].rpartition("/")[2]] if "$ref" in answer else answer

@@ -1,7 +1,7 @@
-"""Forked children that do one thing over and over until they are killed at a random moment.
+"""Forked children that repeat one task until they are killed at a random moment.
 
-A fork has everything imported and compiled already, so that a life and a kill take some 25 ms.
-Forking needs a process without threads and without connections: a program of its own.
+A fork has everything imported and compiled, so that a life and a kill take some 25 ms. Forking
+needs a process without threads and without connections: a program of its own.
 """
 
 import gc
@@ -32,7 +32,7 @@ class Progress:
         self._points = points
 
     def at(self, point: str, *, begun: int = 0) -> None:
-        """Say where it is, and how many more were begun."""
+        """Report its state, and how many more were begun."""
         count, _ = struct.unpack(FORM, self._memory)
         self._memory[:] = struct.pack(FORM, count + begun, self._points.index(point))
 
@@ -43,7 +43,7 @@ class Progress:
 
     @property
     def point(self) -> str:
-        """Where it is."""
+        """Its state."""
         return self._points[struct.unpack(FORM, self._memory)[1]]
 
 

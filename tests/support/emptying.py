@@ -1,6 +1,6 @@
-"""Emptying the test database after a test that commits, about a hundred times sooner than `flush`.
+"""Emptying the test database after a test that commits, about a hundred times faster than `flush`.
 
-Django's way truncates every table, which gives each new files, and makes all permissions anew.
+Django truncates every table, which creates new files for each, and makes all permissions again.
 """
 
 from typing import Any
@@ -17,16 +17,16 @@ LARGE = 64
 
 
 def empty() -> None:
-    """Delete all rows but those that migrations make from the models.
+    """Delete all rows except those that migrations make from the models.
 
-    Like `TRUNCATE`, it waits for every transaction that has touched a table.
+    Like `TRUNCATE`, it waits for every transaction that has used a table.
     """
     names = set(connection.introspection.django_table_names(only_existing=True)) - KEPT
     listed = sorted(names)
     quoted = {name: connection.ops.quote_name(name) for name in listed}
     with transaction.atomic(), connection.cursor() as cursor:
-        # All rows of all tables go: what refers to what need not be asked row by row. Nor do the
-        # triggers run that keep the audit trail.
+        # All rows of all tables are deleted: foreign keys need no check row by row. The triggers
+        # that protect the audit trail do not run either.
         cursor.execute("SET LOCAL session_replication_role = replica")
         cursor.execute(f"LOCK TABLE {', '.join(quoted.values())}")
         cursor.execute(

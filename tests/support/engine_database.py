@@ -1,7 +1,7 @@
 """The test database for tests that need commits and other processes: emptied before and after.
 
-Rows are not flushed between the tests of a folder: workers that live through it would lose
-what they are at, and each test looks at its own executions alone.
+Rows are not flushed between the tests of a folder: workers that outlive a test would lose their
+work, and each test reads only its own executions.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from tests.support.workflows import default_workspace
 def engine_database(blocker: Any, *, keep: bool = False) -> Iterator[None]:
     """Open the database (`django_db_blocker`), empty, with the test modules known."""
     with blocker.unblock(), ExitStack() as stack:
-        # pytest-django makes one only where a test is marked, which those of this kind are not.
+        # pytest-django makes one only for marked tests, which those of this kind are not.
         if not connection.settings_dict["NAME"].startswith("test_"):
             made = setup_databases(0, False, aliases={"default"}, keepdb=keep)
             stack.callback(teardown_databases, made, 0, keepdb=keep)

@@ -1,4 +1,4 @@
-"""Documents without what says nothing of the graph: the order of tasks and edges, and `ui`."""
+"""Documents without what does not affect the graph: the order of tasks and edges, and `ui`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ Document = Mapping[str, Any]
 
 
 def graph_of(document: Document, *, inputs: bool = True) -> dict[str, Any]:
-    """A document that equals another exactly where both run alike.
+    """A document that equals another exactly if both run in the same way.
 
     Templates compare by their parsed form. Without `inputs` the schema of the payload is left out.
     """

@@ -1,4 +1,4 @@
-"""Executions that share messages, one of which does not behave as the others."""
+"""Executions that share messages, one of which behaves differently."""
 
 from typing import Any
 from uuid import UUID
@@ -20,7 +20,7 @@ def start_packs(packs: int, hang_seconds: float, **more: Any) -> list[UUID]:
     assert workflow.latest_version_id is not None
     for step in compiled(workflow.latest_version_id).graph.steps:
         estimates.note_duration(step, 1.0)
-    estimates.forget_capacity()  # workers came after what this process may have asked
+    estimates.forget_capacity()  # workers started after this process may have read it
     workers = estimates.serving("default")
     assert config().pack_steps == PACK, f"a pack holds at most {config().pack_steps}"
     assert packs >= workers, f"{workers} processes serve the queue: {packs} packs are too few"

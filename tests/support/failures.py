@@ -1,4 +1,4 @@
-"""Failures as the engine tells of them, taken in for real: a dead run, then its dead letter."""
+"""Failures as the engine reports them, with real intake: a dead run, then its dead letter."""
 
 from dataclasses import replace
 from typing import Any
@@ -16,14 +16,14 @@ from tests.support import admin_rows
 
 
 def version(of: Workflow, number: int) -> WorkflowVersion:
-    """That version of the workflow, made where there is none."""
+    """That version of the workflow, created if there is none."""
     first = WorkflowVersion.objects.filter(workflow=of).earliest("number")
     values = {"source": first.source, "definition": first.definition, "checksum": f"{number:064}"}
     return WorkflowVersion.objects.get_or_create(workflow=of, number=number, defaults=values)[0]
 
 
 def failing_step(of: Workflow, step: str = "charge.main", number: int = 1, **more: Any) -> Run:
-    """A dead run of a FAILED execution, of which nobody has heard yet."""
+    """A dead run of a FAILED execution that has not been reported yet."""
     execution = admin_rows.execution(of, "FAILED")
     WorkflowExecution.objects.filter(pk=execution.pk).update(version=version(of, number))
     return admin_rows.run(execution, step, "DLQ", task_id=uuid4(), **more)
@@ -44,7 +44,7 @@ def fail(
     inputs: Any = None,
     **more: Any,
 ) -> DeadLetterEntry:
-    """A step fails for good; the dead letter that comes of it."""
+    """A step fails permanently; returns its dead letter."""
     run = failing_step(of, step, number, leased_by=runner, inputs=inputs)
     with transaction.atomic():
         return take_in(

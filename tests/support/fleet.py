@@ -1,7 +1,7 @@
-"""Real worker processes of the kinds `make up` starts, to be killed and started again.
+"""Real worker processes of the kinds `make up` starts, which tests kill and restart.
 
-They share the test database and a Redis of their own. A process is ready when it says so in its
-Runner row (beat: when it holds the election's lock), and everything ends with the fleet.
+They share the test database and a Redis of their own. A process is ready when its Runner row says
+so (beat: when it holds the election's lock), and everything ends with the fleet.
 """
 
 import os
@@ -31,7 +31,7 @@ from valkyr_project.processes.commands import CELERY
 
 KEY_PREFIX = "valkyr-fleet:"
 QUICK = {
-    # The real ones are 20, 5, 2, 10 and 10 s; bounds that follow from them shrink as they do.
+    # The real ones are 20, 5, 2, 10 and 10 s; bounds that follow from them shrink with them.
     "VALKYR_LEASE_SECONDS": "6",
     "VALKYR_HEARTBEAT_SECONDS": "1.5",
     "VALKYR_GRACE_SECONDS": "1",
@@ -90,9 +90,9 @@ class Member:
         return self._process is not None and self._process.poll() is None
 
     def ready(self) -> bool:
-        """Whether it has said that it serves since it was last started, and its pool is whole.
+        """Whether it has reported that it serves since its last start, and its pool is whole.
 
-        A step that killed its process a moment ago may have left a place to be filled.
+        A step that killed its process a moment ago may have left a free place in the pool.
         """
         assert self.alive(), f"{self.name} ended:\n{self.log.read_text()[-3000:]}"
         if self.name.startswith("beat"):
@@ -110,15 +110,15 @@ class Member:
         wait_until_gone(children)
 
     def ask_to_stop(self) -> None:
-        """Ask it to finish what it does and end."""
+        """Ask it to finish its work and end."""
         assert self._process is not None
         for number in (signal.SIGCONT, signal.SIGTERM):
             self._process.send_signal(number)
 
     def executing(self) -> list[UUID]:
-        """The runs whose steps its processes execute, those that nobody wants any more too.
+        """The runs whose steps its processes execute, including those that are no longer needed.
 
-        They are what the watchdog reads, in memory that the processes share.
+        The watchdog reads the same memory, which the processes share.
         """
         with suppress(OSError):  # it ends right now
             for shared in Path(f"/proc/{self.pid}/fd").iterdir():
@@ -128,7 +128,7 @@ class Member:
         return []
 
     def _seen(self) -> Any:
-        # A worker's name is `<name>@<host>`; started_at tells one life from the next.
+        # A worker's name is `<name>@<host>`; started_at distinguishes its starts.
         found = Runner.objects.filter(name__startswith=f"{self.name}@")
         return found.values_list("started_at", flat=True).first()
 
@@ -183,7 +183,7 @@ class Fleet:
     def worker(
         self, name: str, queue: str, pool: str, concurrency: int, **environment: str
     ) -> Member:
-        """Add a worker of one queue, with variables of its own beside the fleet's."""
+        """Add a worker of one queue, with its own variables in addition to the fleet's."""
         command = [
             *(*CELERY, "worker", "-n", f"{name}@%h", "-Q", queue, "--pool", pool),
             *("--concurrency", str(concurrency), *FLAGS),
@@ -201,7 +201,7 @@ class Fleet:
         return self.members[name]
 
     def remove(self, name: str) -> None:
-        """Take a member away, killed where it still runs."""
+        """Remove a member, and kill it if it still runs."""
         member = self.members.pop(name)
         if member.alive():
             member.kill()
@@ -237,7 +237,7 @@ class Fleet:
         raise LookupError(f"process {pid} is nobody's here")
 
     def stop(self, seconds: float = 4) -> None:
-        """End everything: all are asked at once, and whoever is not done in time is killed."""
+        """End everything: all are asked at once, and those that are late are killed."""
         members = self.members.values()
         for member in members:
             member.ask_to_stop()
@@ -248,7 +248,7 @@ class Fleet:
                 member.kill()
 
     def few(self, queues: str = "default", *, io: bool = False) -> None:
-        """Add what a chain needs: one prefork worker of `queues`, and one of `io` if asked for."""
+        """Add what a chain needs: one prefork worker of `queues`, and one of `io` if requested."""
         self.worker("control", "control", "threads", 2)
         self.worker("default", queues, "prefork", 2)
         if io:
@@ -279,7 +279,7 @@ def redis_of_a_fleet() -> Iterator[Redis]:
 
 
 def database_url() -> str:
-    """Where this process's database (the tests' own) is."""
+    """The address of this process's database (the tests' own)."""
     given = connection.settings_dict
     user = f"{quote(given['USER'])}:{quote(given['PASSWORD'])}@" if given["USER"] else ""
     servers = zip(given["HOST"].split(","), given["PORT"].split(","), strict=True)

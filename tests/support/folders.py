@@ -1,4 +1,4 @@
-"""Temporary folders that the servers' account may pass (pytest's own are root's alone)."""
+"""Temporary folders that the servers' account may enter (pytest's own are only root's)."""
 
 import shutil
 import tempfile

@@ -1,4 +1,4 @@
-"""A module that tells what it was given in every way a module has."""
+"""A module that reveals its inputs in every way that a module has."""
 
 import base64
 import logging
@@ -19,14 +19,14 @@ _log = logging.getLogger("gossip")
 
 
 class GossipInputs(ModuleInputs):
-    """What to tell, and how."""
+    """What to reveal, and how."""
 
     value: Any = Field(None, description="What is told.")
     ways: list[str] = Field([], description="log, tell, raise, cause, again, wait, key.")
 
 
 class Gossip(Module[GossipInputs]):
-    """Tells its inputs and its credential in its output, and otherwise as told."""
+    """Reveals its inputs and its credential in its output, and otherwise as configured."""
 
     type: ClassVar[str] = "test.gossip"
     title: ClassVar[str] = "Gossip"

@@ -9,7 +9,7 @@ from tests.support.behaviour import behave
 from tests.support.interpreter import ERROR, Scope, Story, interpret
 
 RETRY = {"maxAttempts": 3, "baseSeconds": 0.05, "jitter": [0, 0.05]}
-ACTED = RETRY | {"baseSeconds": 600}  # where time is acted nothing comes due by the clock
+ACTED = RETRY | {"baseSeconds": 600}  # with simulated time, the clock makes nothing due
 CHOICES = ("left", "right", "middle")
 PURE = ("pure", "pure", "pure", "gate", "gate", "bad")
 FLAT = ("pure", "pure", "effect", "effect", "gate", "effect gate", "chain", "bad")
@@ -24,11 +24,11 @@ class Drawn:
     mended: set[str] = field(default_factory=set)
 
     def story(self, entered: Callable[[str], bool] = lambda place: False) -> Story:
-        """What it comes to; of places that may be entered or not, those are that are told."""
+        """The expected result; optional places are entered if named."""
         return interpret(self.document, self._act, entered=entered)
 
     def whole_story(self) -> Story:
-        """What it comes to when all is entered that may be."""
+        """The expected result if all optional places are entered."""
         return self.story(lambda place: True)
 
     def _act(self, path: str, module: Mapping[str, Any], scope: Scope) -> tuple[str, Any]:
@@ -46,8 +46,8 @@ def draw(
     steps: int = 80,
     undo: bool = False,
 ) -> Drawn:
-    """A workflow of one to `most` tasks; its effect steps take up to `seconds`, 0 where time is
-    acted (tests/support/single_thread.py).
+    """A workflow of one to `most` tasks; its effect steps take up to `seconds`, 0 with simulated
+    time (tests/support/single_thread.py).
 
     Bodies are nested up to `depth` deep, steps that wait do so for up to `waits` seconds (None:
     there are none), and at most about `steps` steps run in all. With `undo`, most tasks have one.
@@ -63,7 +63,7 @@ def draw(
 
 
 def _load(drawn: Drawn) -> float:
-    """About how many steps run; pure ones, of which many go at once, count little."""
+    """About how many steps run; pure ones, which run many at once, count little."""
     story = drawn.whole_story()
     return len(story.ends) - 0.8 * story.pure
 
@@ -153,7 +153,7 @@ class _Drawer:
         return {"use": "test.effect", "with": given, "retry": self.retry}
 
     def _by_place(self, around: _Around, values: list[Any]) -> Any:
-        """One of the values; another one in each place, where there are places."""
+        """One of the values; with places, another one in each."""
         counters = around.counters()
         if not counters or self.rng.random() < 0.3:
             return self.rng.choice(values)
@@ -204,9 +204,9 @@ class _Drawer:
         return {"modules": modules}
 
     def _bad(self, name: str, around: _Around, values: list[str]) -> dict[str, Any]:
-        """Fails for good; in a body only in some places."""
+        """Fails permanently; in a body only in some places."""
         if around.pure:
-            # In every fourth place there is nothing to be found.
+            # In every fourth place there is nothing.
             counter = self.rng.choice(around.counters())
             return {"use": "flow.noop", "with": {"value": f"{{{{ [1, 2, 3][{counter} % 4] }}}}"}}
         if self.rng.random() < 0.3:

@@ -1,4 +1,4 @@
-"""What a partner heard of `test.knocker`, compared with the leases under which it was called."""
+"""The calls of `test.knocker` that a partner received, compared with their leases."""
 
 import json
 from collections.abc import Collection
@@ -30,7 +30,7 @@ class HeardCalls:
         found = []
         for request in list(self.partner.received):
             if "at" not in request or not request["body"].endswith("}"):
-                continue  # a process that was killed amid its call has called nobody
+                continue  # a process that was killed during its call has called no one
             told = json.loads(request["body"])
             if told["run"] == str(run):
                 found.append(HeardCall(request["at"], told["token"], told["pid"]))

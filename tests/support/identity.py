@@ -1,4 +1,4 @@
-"""Identity providers to sign in at: a real server of others' making, and one that can lie."""
+"""Identity providers for sign-in: a real server by others, and one that can lie."""
 
 import json
 import os
@@ -30,11 +30,11 @@ class Provider:
         self.url = url
 
     def person(self, subject: str, **claims: Any) -> None:
-        """What the provider says about somebody from now on."""
+        """Set what the provider says about a person from now on."""
         httpx.put(f"{self.url}/users/{subject}", json=claims, timeout=30).raise_for_status()
 
     def consent(self, address: str, subject: str, **form: str) -> str:
-        """Somebody signs in at the provider; the address they are sent back to."""
+        """Sign in at the provider; return the address to which it redirects."""
         answer = httpx.post(address, data={"sub": subject, **form}, timeout=30)
         assert answer.status_code == 302, answer.text
         return answer.headers["Location"]
@@ -104,7 +104,7 @@ class Liar:
         self.listen: Callable[[], None] = lambda: None
 
     def answer(self, path: str, form: dict[str, str]) -> Any:
-        """What is said to a request."""
+        """The answer to a request."""
         self.listen()
         if path == "/.well-known/openid-configuration":
             return self.discovery
@@ -161,7 +161,7 @@ def query_of(address: str) -> dict[str, str]:
 
 
 def begin(client: Client, wanted: str = "") -> str:
-    """Press the button; where the provider is asked."""
+    """Press the button; return the provider's address."""
     answer = client.get("/sso/begin", {"next": wanted} if wanted else {})
     assert answer.status_code == 302, answer.content
     return answer.headers["Location"]

@@ -1,4 +1,4 @@
-"""A program that says what its process is; forked from an image, or started as it is."""
+"""A program that reports on its process; forked from an image, or started directly."""
 
 import json
 import os

@@ -4,6 +4,6 @@ import signal
 
 
 def main() -> None:
-    """Say that it waits, and do so."""
+    """Report that it waits, and wait."""
     print("waits", flush=True)
     signal.pause()

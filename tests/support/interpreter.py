@@ -19,21 +19,21 @@ IN_MEMORY = ("flow.noop", "flow.if", "flow.switch", "flow.fail")
 ITERATIONS = 1000  # the limit of loops with a condition, unless they set a lower one
 
 Scope = dict[str, Any]
-# How the step of a path ends and what it gives back, from its module and the names in scope.
+# How the step of a path ends and what it returns, from its module and the names in scope.
 Act = Callable[[str, Mapping[str, Any], Scope], tuple[str, Any]]
 
 
 class Anything:
-    """An output nobody can tell beforehand: how long something took."""
+    """An output that cannot be predicted: how long something took."""
 
 
 class Missing(Exception):
-    """A step had to run, and nobody said how it ended."""
+    """A step had to run, and its end is not given."""
 
 
 @dataclass(frozen=True)
 class FailedItem:
-    """In place of a failed item's output in a map's; `steps` failed in it."""
+    """Replaces a failed item's output in a map's; `steps` failed in it."""
 
     steps: frozenset[str]
 
@@ -42,16 +42,16 @@ class FailedItem:
 class Story:
     """How an execution ends: its state, each task's outcome, and which steps did what.
 
-    Tasks and steps are named by their paths with places: `refine[1].draft`,
-    `refine[1].draft.main`. `perhaps` are places that may be entered or not, as chance has it:
-    items of a map behind one that failed for good. `story` holds those of them that were.
+    Tasks and steps are named by their paths with places: `refine[1].draft`, `refine[1].draft.main`.
+    `perhaps` are places that may or may not be entered: items of a map after one that failed
+    permanently. `story` contains those that were.
     """
 
     state: str = "SUCCESS"
     outcomes: dict[str, str] = field(default_factory=dict)  # of tasks that ended
     outputs: dict[str, Any] = field(default_factory=dict)  # of steps that succeeded
     skipped: set[str] = field(default_factory=set)  # tasks
-    dead: set[str] = field(default_factory=set)  # steps that failed for good, nobody minding
+    dead: set[str] = field(default_factory=set)  # steps that failed, without an error edge
     failed_over: set[str] = field(default_factory=set)  # steps whose error edge was taken
     failed: set[str] = field(default_factory=set)  # steps whose failure a container minds
     done: set[str] = field(default_factory=set)  # steps that succeeded
@@ -74,12 +74,11 @@ def interpret(
     scope: Mapping[str, Any] | None = None,
     entered: Callable[[str], bool] = lambda place: False,
 ) -> Story:
-    """The story of `{tasks, edges}` when each step that runs ends (after its retries) as told.
+    """The story of `{tasks, edges}` if each step that runs ends (after its retries) as given.
 
-    `ends` maps a step's path to `success`, a gate's outcome, or `error`; or it is called for
-    each. Containers' ends follow from their bodies'. `scope` are names known beside the tasks'
-    (`input`, `vars`). `entered` says whether a place that may have been entered was. Raises
-    Missing.
+    `ends` maps a step's path to `success`, a gate's outcome, or `error`; or it is called for each.
+    Containers' ends follow from their bodies'. `scope` are known names besides the tasks' (`input`,
+    `vars`). `entered` says whether an optional place was entered. Raises Missing.
     """
     act = ends if callable(ends) else _told(ends)
     story = Story()
@@ -130,7 +129,7 @@ class _Stuck(Exception):
 
 
 class _Failed(Exception):
-    """A container failed for good."""
+    """A container failed permanently."""
 
 
 class _Body:
@@ -154,7 +153,7 @@ class _Body:
         self.outputs: dict[str, Any] = {}
         self.skipped: set[str] = set()
         self.hanging: set[str] = set()  # tasks that are dead or hold a dead step
-        self.failures: set[str] = set()  # steps that failed for good, a container minding
+        self.failures: set[str] = set()  # steps that failed permanently, handled by a container
         self.histories: dict[str, list[Any]] = {}
 
     def go(self) -> None:
@@ -253,7 +252,7 @@ class _Body:
         return self.around | {"tasks": self.around.get("tasks", {}) | own}
 
     def output(self) -> Any:
-        """What the body gives back: its last task's output, or all last tasks' by id."""
+        """The body's output: its last task's, or all last tasks' by id."""
         last = [name for name in self.tasks if not self.outgoing[name]]
         if len(last) == 1:
             return self.outputs.get(last[0])
@@ -298,7 +297,7 @@ class _Container:
 
 
 class _Loop(_Container):
-    """Iterations one after another, until the count is full or the condition says so."""
+    """Iterations one after another, until the count is reached or the condition ends the loop."""
 
     def go(self) -> dict[str, Any]:
         """Returns the loop's output; raises _Failed, _Stuck."""
@@ -326,15 +325,15 @@ class _Loop(_Container):
         return self.body(index, {"loop": loop})
 
     def _goes_on(self, index: int, body: _Body) -> bool:
-        """Whether an iteration `index` follows; `body` is the one that just ended, or a fresh one.
+        """Whether an iteration `index` follows; `body` is the one that just ended, or a new one.
 
-        Raises _Failed when the loop itself is at fault: its condition, its count, its limit.
+        Raises _Failed if the loop itself fails: its condition, its count, its limit.
         """
         try:
             if "count" in self.config:
                 return self._counts(index)
             if "while" in self.config:
-                # Asked about the iteration to come, with the tasks of the one before.
+                # Evaluated for the next iteration, with the tasks of the previous one.
                 last = body.all_outputs() if index else None
                 scope = body.scope() | {"loop": self._turn(index, last).around["loop"]}
                 wanted = truth(render(self.config["while"], scope))
@@ -356,7 +355,7 @@ class _Loop(_Container):
 
 
 class _Map(_Container):
-    """One body an item; the order of the items is that of the output."""
+    """One body per item; the output keeps the order of the items."""
 
     def go(self) -> list[Any]:
         """Returns the map's output; raises _Failed, _Stuck."""
@@ -385,10 +384,10 @@ class _Map(_Container):
         return [outputs[index] for index in sorted(outputs)]
 
     def _order(self, count: int) -> list[int]:
-        """As they stand; but where one fails, those in another worker's memory need not begin.
+        """In order; but if one fails, those in another worker's memory need not begin.
 
         An item has a row from when it is handed out, and must end, unless all its steps run in
-        memory: then a worker takes many, and what it did not come to is nobody's any more.
+        memory: then a worker takes many, and the rest of them is dropped.
         """
         inside = [module for task in self.task["body"]["tasks"] for module in modules(task)]
         taken_many = not self._one_by_one() and all(m["use"] in IN_MEMORY for m in inside)
@@ -398,7 +397,7 @@ class _Map(_Container):
         return bool(self.config.get("maxConcurrency", 100) == 1)
 
     def _perhaps(self, index: int) -> bool:
-        """Behind a failed item others are open only where several may be at once."""
+        """After a failed item, others are open only if several may run at once."""
         if self._one_by_one():
             return False
         self.outer.story.perhaps.add(self.place(index))

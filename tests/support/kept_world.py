@@ -1,14 +1,14 @@
 """A world that the tests of a module share: built once, and each test is a savepoint in it.
 
-What a test does is rolled back to the world, and the world with the module's last test; nothing is
-ever committed. A world is a fixture of its module that asks for `kept_world`:
+A test is rolled back to the world, and the world with the module's last test; nothing is ever
+committed. A world is a fixture of its module that uses `kept_world`:
 
     @pytest.fixture(scope="module", autouse=True)
     def world(kept_world: None) -> World: ...
 
-*autouse*, so that every test finds the same rows whether it runs alone or after others. It hands
-out ids and other values that cannot change: rows are rolled back, objects in memory are not.
-Messages for after the commit (`on_commit`) are those of a test alone; the world's are never sent.
+*autouse*, so that every test finds the same rows whether it runs alone or after others. It returns
+ids and other values that cannot change: rows are rolled back, objects in memory are not. Messages
+for after the commit (`on_commit`) are those of a test only; the world's are never sent.
 """
 
 from collections.abc import Iterator

@@ -2,8 +2,8 @@
 
 *Callers* insert an order and start an execution for it in one transaction. *Carriers* run the
 executions' steps, which write rows with their records. Both are killed at random moments, so many
-times. Then the rest is carried to its end and everything is counted: a start without its order, an
-order without its start, a row that is missing or doubled. The answer is JSON on standard output.
+times. Then the rest is completed and everything is counted: a start without its order, an order
+without its start, a row that is missing or doubled. The answer is JSON on standard output.
 """
 
 import argparse
@@ -62,7 +62,7 @@ PROBLEMS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Kill, carry on, count, print."""
+    """Kill, complete, count, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
@@ -119,7 +119,7 @@ def _publish() -> UUID:
 
 
 def _warm(workflow: UUID) -> None:
-    """Import and compile in this process what each child would have to do anew."""
+    """Import and compile in this process what each child would have to do again."""
     from django.db import transaction
 
     from executions.public.starting import start_from_code
@@ -175,7 +175,7 @@ def _carrier(workflow: UUID) -> Any:
 
 
 def _finish(workflow: UUID) -> None:
-    """Carry what is left, with the sweeper's duties, until all has ended."""
+    """Execute the rest, with the sweeper's duties, until everything has ended."""
     from runners.recovery import sweeper
     from tests.support.dying_children import Progress
 

@@ -1,6 +1,6 @@
-"""`test.knocker`: a step whose only effect is that a partner hears of it, again and again.
+"""`test.knocker`: a step whose only effect is repeated calls to a partner.
 
-Its first holder knocks for long, whoever takes it over for a moment. It needs no database.
+Its first holder calls for long, the worker that takes it over for a moment. It needs no database.
 """
 
 import json
@@ -16,7 +16,7 @@ from runners.segment.step_context import StepTimeout
 
 
 class KnockerInputs(ModuleInputs):
-    """Where to knock, and what the first holder of the run does when it is told to end."""
+    """The address to call, and what the run's first holder does when it must end."""
 
     url: str
     seconds: float
@@ -25,7 +25,7 @@ class KnockerInputs(ModuleInputs):
 
 
 class Knocker(Module[KnockerInputs]):
-    """Tells a partner every 20 ms who holds the run; gives back the token it held."""
+    """Tells a partner every 20 ms which process holds the run; returns the token that it held."""
 
     type: ClassVar[str] = "test.knocker"
     title: ClassVar[str] = "Knocker"

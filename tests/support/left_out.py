@@ -1,7 +1,7 @@
 """The engine's tests without plugins: `VALKYR_PLUGINS=none make test`.
 
-Plugins cannot be imported then: whoever does is the engine, which must not. Tests that need some
-are left out: files that import some, and what is marked `plugins`.
+Plugins cannot be imported then, because the engine must not import them. Tests that need some are
+left out: files that import some, and tests marked `plugins`.
 """
 
 import os
@@ -17,7 +17,7 @@ from tests.support import nursery
 
 PACKAGE = "valkyr_plugins"
 ASKED = os.environ.get("VALKYR_PLUGINS") == "none"
-# What a file says that needs plugins: an import, the mark, or a support file that imports some.
+# Signs that a file needs plugins: an import, the mark, or a support file that imports some.
 SIGNS = (
     f"from {PACKAGE}",
     "from tests.plugins",
@@ -34,7 +34,7 @@ def needed_by(file: Path) -> bool:
 
 
 class Forbidden(MetaPathFinder):
-    """Finds no plugin, and says so."""
+    """Finds no plugin, and raises an error that says so."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -53,7 +53,7 @@ def forbid() -> None:
 def run_without(
     program: str, plugins: str = "none", **named: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program in a process of its own, in which these plugins only are installed."""
+    """Run a program in a separate process, in which only these plugins are installed."""
     inherited = {
         name: value for name, value in os.environ.items() if name != "VALKYR_REMOTE_QUEUES"
     }

@@ -5,7 +5,7 @@ from importlib import import_module
 
 import django
 
-os.environ["VALKYR_PROCESS"] = "consumer"  # as manage.py says, before settings are read
+os.environ["VALKYR_PROCESS"] = "consumer"  # as manage.py does, before settings are read
 django.setup()
 import_module("executions.management.commands.consume")
 # Each looks at every module before it reads, to know the engine's own queues.

@@ -25,7 +25,7 @@ class MemoryGroup:
 
 @contextmanager
 def memory_group(mebibytes: int) -> Iterator[MemoryGroup]:
-    """Make one; the test is skipped where this system lets nobody make any."""
+    """Make one; skip the test if this system does not allow any."""
     old = (ROOT / "memory" / "memory.limit_in_bytes").exists()
     top, limit = (ROOT / "memory", "memory.limit_in_bytes") if old else (ROOT, "memory.max")
     folder = top / f"valkyr-test-{os.getpid()}"

@@ -1,8 +1,8 @@
-"""A migrated database to copy the tests' own from: to migrate takes five seconds of a processor.
+"""A migrated database to copy the tests' own from: migrating takes five CPU seconds.
 
-Whoever finds none for these migrations and packages migrates one and keeps its dump beside
-pytest's cache; later sessions, and the other processes of this one, read that in. `migrate` runs
-on every copy too: it finds nothing left to do and makes what hangs on the models as they are now.
+If there is none for these migrations and packages, it is migrated and its dump is stored beside
+pytest's cache; later sessions, and the other processes of this one, load that. `migrate` runs on
+every copy too: it finds nothing to migrate and updates what depends on the models.
 """
 
 import fcntl
@@ -64,7 +64,7 @@ def fingerprint() -> str:
 
 
 def _make(dump: Path) -> None:
-    """Migrate the database and keep its dump, whole or not at all; older ones go."""
+    """Migrate the database and store its dump, whole or not at all; older ones are deleted."""
     with _connected_to(NAME):
         call_command("migrate", verbosity=0)
     fresh = dump.with_suffix(".new")
@@ -88,7 +88,7 @@ def _connected_to(name: str) -> Iterator[None]:
 
 
 def _run(program: str, *arguments: str) -> None:
-    """Run one of PostgreSQL's own programs on the migrated database; its output goes nowhere."""
+    """Run one of PostgreSQL's programs on the migrated database; its output is dropped."""
     subprocess.run(
         [postgres_bin(server_account()) / program, f"--dbname={_address(NAME)}", *arguments],
         stdout=subprocess.DEVNULL,
@@ -103,7 +103,7 @@ def _execute(statement: sql.Composed) -> None:
 
 
 def _address(name: str) -> str:
-    """Where programs find a database of the tests' server."""
+    """The address of a database on the tests' server."""
     given = settings.DATABASES["default"]
     return make_conninfo(
         host=given["HOST"],

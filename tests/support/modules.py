@@ -1,4 +1,4 @@
-"""Modules for tests: `test.effect` leaves a mark in a table of its own, then misbehaves as told.
+"""Modules for tests: `test.effect` writes a mark into its own table, then misbehaves as configured.
 
 Workers load this file by `VALKYR_EXTRA_MODULES`; a test's own process by `install`.
 """
@@ -98,7 +98,7 @@ def nested(depth: int) -> Any:
 
 
 class Odd(Module[OddInputs]):
-    """Gives back what can hardly be stored, or not at all."""
+    """Returns what can hardly be stored, or not at all."""
 
     type: ClassVar[str] = "test.odd"
     title: ClassVar[str] = "Odd"
@@ -122,7 +122,7 @@ class WaitInputs(ModuleInputs):
 
 
 class Sleeper(Module[WaitInputs]):
-    """Sleeps by a timer, holding no worker; leaves a mark when woken, then ends as told."""
+    """Sleeps by a timer, holding no worker; writes a mark when woken, then ends as configured."""
 
     type: ClassVar[str] = "test.wait"
     title: ClassVar[str] = "Wait"
@@ -146,7 +146,7 @@ class Sleeper(Module[WaitInputs]):
 
 
 class Effect(Module[EffectInputs]):
-    """Leaves a mark with the idempotency key, the run and its token; then does as told."""
+    """Writes a mark with the idempotency key, the run and its token; then acts as configured."""
 
     type: ClassVar[str] = "test.effect"
     title: ClassVar[str] = "Effect"
@@ -195,7 +195,7 @@ class SpenderInputs(ModuleInputs):
 
 
 class Spender(Module[SpenderInputs]):
-    """Spends as told and leaves a mark; then succeeds, fails for good, or sleeps a moment first."""
+    """Spends as configured and writes a mark; then succeeds, fails permanently, or sleeps first."""
 
     type: ClassVar[str] = "test.spender"
     title: ClassVar[str] = "Spender"
@@ -279,7 +279,7 @@ def held(ctx: Any) -> tuple[Any, int | None]:
 
 
 def linger(seconds: float, ctx: StepContext, *, stubborn: bool) -> None:
-    """Take so long, or until nobody wants it; a stubborn one goes on, and swallows its time-out."""
+    """Run this long, or until cancelled; a stubborn one continues, and swallows its time-out."""
     until = time.monotonic() + seconds
     while time.monotonic() < until and (stubborn or not ctx.cancelled()):
         try:

@@ -2,16 +2,16 @@
 
     python tests/support/nurse.py FD MODULE...
 
-imports the modules, then forks one child for each request that comes through the socket FD. A
-child is a process like any other: a session, an environment, a folder and a terminal of its own,
-and a program that runs as from a command line, to the interpreter's ordinary end. Only what was
-imported is there already. All of them end with the nurse, and the nurse with who asks it.
+imports the modules, then forks one child for each request that comes through the socket FD. A child
+is a process like any other: a session, an environment, a folder and a terminal of its own, and a
+program that runs as from a command line, to the interpreter's ordinary end. Only the imports are
+done. All of them end with the nurse, and the nurse with its client.
 
-A request is one byte with four files: what is to be run, as JSON; where the child writes, and where
-its errors; and a pipe into which its pid is written and, once it has ended, its exit code.
+A request is one byte with four files: what to run, as JSON; where the child writes, and where its
+errors; and a pipe for its pid and, once it has ended, its exit code.
 
-It is a script that imports nothing of this project but what it is told to: a child may be of
-another release.
+This script imports nothing of the project except the given modules: a child may be of another
+release.
 """
 
 import gc
@@ -36,7 +36,7 @@ FILES = 4
 
 
 def main() -> None:
-    """Serve until who asks is gone; in a child, become what was asked for."""
+    """Serve until the client is gone; in a child, become the requested program."""
     number, *modules = sys.argv[1:]
     sys.path[0] = str(PROJECT)
     child = runpy.run_path(str(PROJECT / "valkyr_project" / "embedded" / "child.py"))
@@ -53,7 +53,7 @@ def main() -> None:
 def _serve(
     asked: socket.socket, die_with_parent: Callable[[signal.Signals], Callable[[], None]]
 ) -> dict[str, Any] | None:
-    """Fork for whoever asks; what was asked for, in the child, and nothing at the end of it all."""
+    """Fork for each request; returns the request in the child, and nothing at the end."""
     ended, wakes = os.pipe()
     for end in (ended, wakes):
         os.set_blocking(end, False)
@@ -98,7 +98,7 @@ def _tell_of_the_dead(children: dict[int, int]) -> None:
         if pid == 0:
             return
         said = children.pop(pid)
-        with suppress(BrokenPipeError):  # nobody waits for it any more
+        with suppress(BrokenPipeError):  # no process waits for it any more
             os.write(said, NUMBER.pack(os.waitstatus_to_exitcode(status)))
         os.close(said)
 

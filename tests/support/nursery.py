@@ -1,7 +1,7 @@
-"""Real processes of this project without the second of a processor that Python's imports take.
+"""Real processes of this project without the CPU second of Python's imports.
 
-They are forked from a nurse (`tests/support/nurse.py`), of which there is one for each set of
-modules, started when first asked.
+They are forked from a nurse (`tests/support/nurse.py`). There is one for each set of modules,
+started on first use.
 """
 
 import atexit
@@ -66,8 +66,8 @@ class Forked:
         return code
 
     def send_signal(self, number: signal.Signals) -> None:
-        """Send it, where it still runs."""
-        # Between its end and the nurse's word of it there is a moment.
+        """Send it, if it still runs."""
+        # There is a moment between its end and the nurse's report.
         if self.poll() is None:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
@@ -93,7 +93,7 @@ class Forked:
 
 
 class Nursery:
-    """What starts processes that have `modules` loaded; `environment` is that of the loading."""
+    """Starts processes that have `modules` loaded; `environment` is that of the loading."""
 
     def __init__(self, *modules: str, environment: Mapping[str, str] | None = None) -> None:
         self._asking, asked = socket.socketpair()
@@ -110,7 +110,7 @@ class Nursery:
         atexit.register(self.close)
 
     def close(self) -> None:
-        """End the nurse, and whoever is left of those it forked."""
+        """End the nurse, and the remaining processes that it forked."""
         self._asking.close()
         self._nurse.wait()
 
@@ -123,10 +123,10 @@ class Nursery:
         environment: Mapping[str, str],
         folder: Path = PROJECT,
     ) -> Forked:
-        """Run `python -m module …`, `python script.py …` or `python -c text`, all perhaps after
-        `-W ignore`, with `environment` and no other.
+        """Run `python -m module …`, `python script.py …` or `python -c text`, all perhaps after `-W
+        ignore`, with `environment` and no other.
 
-        It writes into the file numbered `output`, and its errors there too unless told where.
+        It writes into the file numbered `output`, and its errors there too by default.
         """
         python, *words = command
         assert python == sys.executable, f"{python} is not what the nurse runs"
@@ -142,7 +142,7 @@ class Nursery:
 
 
 def _request(words: list[str]) -> dict[str, Any]:
-    """What the nurse is told of a command line."""
+    """A command line for the nurse."""
     quiet = words[:2] == ["-W", "ignore"]
     words = words[2 * quiet :]
     text = words.pop(1) if words[0] == "-c" else ""
@@ -164,7 +164,7 @@ def from_libraries(
     environment: Mapping[str, str],
     folder: Path = PROJECT,
 ) -> Forked:
-    """Start what `command` says in a process that has the libraries already."""
+    """Start `command` in a process that has the libraries already."""
     return of_libraries().start(command, output=output, environment=environment, folder=folder)
 
 
@@ -175,7 +175,7 @@ def run(
     folder: Path = PROJECT,
     seconds: float = 120,
 ) -> "subprocess.CompletedProcess[str]":
-    """What a program that has the libraries already comes to; ended after so many seconds."""
+    """The result of a program that has the libraries already; ended after so many seconds."""
     with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as wrong:
         files = {"output": said.fileno(), "errors": wrong.fileno()}
         forked = of_libraries().start(command, environment=environment, folder=folder, **files)
@@ -195,7 +195,7 @@ def from_nothing(
     environment: Mapping[str, str],
     folder: Path = PROJECT,
 ) -> subprocess.Popen[bytes]:
-    """The same as a user has it, Python and all: for whoever measures how long a start takes."""
+    """The same as for a user, Python included: for measuring how long a start takes."""
     return start_child(
         command,
         cwd=folder,

@@ -65,7 +65,7 @@ class OwnProject:
         return done.stdout
 
     def refused(self, *arguments: str, **environment: str) -> str:
-        """What a program that fails says; fails the test if it succeeds."""
+        """The output of a program that fails; fails the test if it succeeds."""
         done = self._ran(*arguments, **environment)
         assert done.returncode != 0, done.stdout
         return done.stderr

@@ -1,4 +1,4 @@
-"""What "Your own" says: a step is written, tested, and run by a stack that was told of it."""
+"""What "Your own" says: a step is written, tested, and run by a stack that loads it."""
 
 import os
 import re
@@ -20,7 +20,7 @@ class OwnStep:
         self._write, self._test, self._use = _blocks("sh")
         (started,) = _blocks("console")
         name, _, value = started.split()[0].partition("=")
-        # What the stack is started with, and where it finds what was written.
+        # The stack's start options, and where it finds what was written.
         self.environment = {name: value, "PYTHONPATH": str(folder)}
         (self.printed,) = _blocks("text")
         for needed in (".venv", "manage.py", "examples"):
@@ -32,7 +32,7 @@ class OwnStep:
         return self._shell(self._write)
 
     def test(self) -> str:
-        """Run the tests that were written beside it; what they printed."""
+        """Run the tests that were written with it; return their output."""
         database = f"test_your_own_{os.getpid()}"
         return self._shell(self._test, VALKYR_TEST_DATABASE_NAME=database)
 

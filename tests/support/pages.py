@@ -1,7 +1,7 @@
-"""Pages done as printed: their shell blocks are run, and what they print is compared.
+"""Pages executed as printed: their shell blocks are run, and the output is compared.
 
-A block ```sh is run; a block ```json or ```text right after it is what it prints. In text `…`
-stands for anything on its line; JSON is compared by value.
+A block ```sh is run; a block ```json or ```text right after it is its output. In text `…` stands
+for anything on its line; JSON is compared by value.
 """
 
 import json
@@ -20,7 +20,7 @@ NEXT = "~~~ next block ~~~"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One shell block; `kind` is that of what it prints, empty where the page does not say."""
+    """One shell block; `kind` is that of its output, empty if the page does not show any."""
 
     script: str
     kind: str = ""
@@ -52,9 +52,9 @@ def sign_in(stack: Stack) -> str:
 
 
 def walk(page: Path, stack: Stack, token: str, seconds: float = 200) -> list[str]:
-    """Do what a page says, in one shell in the project's folder; what each block printed.
+    """Follow a page in one shell in the project's folder; return each block's output.
 
-    `token` spares each page its sign-in: so many a minute are refused.
+    `token` saves each page its sign-in, because sign-ins are limited per minute.
     """
     script = f"\necho; echo '{NEXT}'\n".join(part.script for part in parts(page))
     done = subprocess.run(
@@ -73,7 +73,7 @@ def walk(page: Path, stack: Stack, token: str, seconds: float = 200) -> list[str
 
 
 def differences(page: Path, said: list[str]) -> list[str]:
-    """Where a page promises something else than was printed."""
+    """The places where a page promises another output."""
     return [
         f"--- the page\n{part.printed}\n--- printed\n{found}"
         for part, found in zip(parts(page), said, strict=True)
@@ -82,7 +82,7 @@ def differences(page: Path, said: list[str]) -> list[str]:
 
 
 def same(part: Part, found: str) -> bool:
-    """Whether a block printed what its page says."""
+    """Whether a block printed what its page shows."""
     if part.kind == "json":
         try:
             return bool(json.loads(part.printed) == json.loads(found))

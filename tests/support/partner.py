@@ -1,4 +1,4 @@
-"""A real HTTP server that answers well, badly, slowly, endlessly and not at all."""
+"""A real HTTP server that answers correctly, incorrectly, slowly, endlessly and not at all."""
 
 import gzip
 import json

@@ -1,7 +1,7 @@
-"""Passwords of tests, hashed by the usual rules with a thousandth of the rounds.
+"""Passwords of tests, hashed as usual with a thousandth of the rounds.
 
-The rounds are there to take time: half a second for each password that is set and each sign-in.
-Other processes, such as a stack's, check these hashes too and replace them at the first sign-in.
+The rounds cost time on purpose: half a second for each password that is set and each sign-in. Other
+processes, such as a stack's, check these hashes too and replace them at the first sign-in.
 """
 
 from django.contrib.auth.hashers import PBKDF2PasswordHasher

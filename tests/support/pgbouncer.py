@@ -30,7 +30,7 @@ max_client_conn = 200
 
 
 def missing() -> str:
-    """Why no pooler can be started here; empty where one can."""
+    """Why no pooler can be started here; empty if one can."""
     return "" if shutil.which("pgbouncer") else MISSING
 
 
@@ -38,7 +38,7 @@ class PgBouncer:
     """A pooler with its files under `<home>/pgbouncer`; its account must be able to pass `home`."""
 
     def __init__(self, home: Path, database_url: str, *, size: int) -> None:
-        """`size`: connections to PostgreSQL at most, whoever asks."""
+        """`size`: the maximum number of connections to PostgreSQL."""
         parts = urlsplit(database_url)
         port = free_port()
         self.url = urlunsplit(parts._replace(netloc=f"{parts.netloc.rpartition(':')[0]}:{port}"))
@@ -60,7 +60,7 @@ class PgBouncer:
             self._account.own(path)
 
     def start(self) -> None:
-        """Start it and return once it lets somebody through."""
+        """Start it and return once it accepts a connection."""
         with (self._folder / "log").open("wb") as log:
             self._process = start_child(
                 [shutil.which("pgbouncer") or "pgbouncer", str(self._folder / "configuration")],

@@ -1,11 +1,11 @@
 """Databases whose hot tables are empty, fresh, full or idle, and how PostgreSQL plans for each.
 
-Rows are made by SQL, in databases of their own that autovacuum leaves alone. `FULL` is as many as
-change no choice any more: to read a table of 10,000 finished executions and 20,000 runs costs a
-hundred times a look into an index, and more rows add to the first alone. With 1,000,000 and
-2,000,000 the plans of 87 of 90 statements were the same (2026-11-26; it takes four minutes).
-`forgotten`, `leftovers` and `long_running` read a whole table in the state "fresh, analysed", where
-every row had become due in those minutes.
+Rows are made by SQL, in databases of their own without autovacuum. `FULL` is as many as change no
+choice any more: reading a table of 10,000 finished executions and 20,000 runs costs a hundred times
+a look into an index, and more rows add to the first only. With 1,000,000 and 2,000,000 the plans of
+87 of 90 statements were the same (2026-11-26; it takes four minutes). `forgotten`, `leftovers` and
+`long_running` read a whole table in the state "fresh, analysed", where every row had become due in
+those minutes.
 """
 
 import re
@@ -111,7 +111,7 @@ def _backlog(own: Session) -> None:
     _live(own, LIVE, 3)
 
 
-# How the tables came to be, and whether their statistics were taken then.
+# How the tables were filled, and whether they were analysed then.
 STATES: dict[str, tuple[Callable[[Session], None], str]] = {
     "empty": (lambda own: None, ""),
     "fresh": (_live, ""),
@@ -158,7 +158,7 @@ def database(state: str) -> Iterator[Session]:
 def kept_plan(
     own: Session, statement: str, values: Mapping[str, Any], *, generic: bool
 ) -> TablePlan:
-    """The plan of a prepared statement: the one that is kept, or one for these values."""
+    """The plan of a prepared statement: the generic one, or one for these values."""
     names: dict[str, int] = {}
     text = re.sub(
         r"%\((\w+)\)s", lambda found: f"${names.setdefault(found[1], len(names) + 1)}", statement

@@ -1,7 +1,7 @@
-"""A stack's data folder whose tables are made already, for tests that are not of a first start.
+"""A stack's data folder with its tables, for tests that are not about a first start.
 
-To make the cluster and to migrate it takes four seconds of a processor. Whoever finds none for
-these migrations and packages makes one and keeps it beside pytest's cache; it is copied from there.
+Creating the cluster and migrating takes four CPU seconds. If there is none for these migrations and
+packages, it is created and stored beside pytest's cache; tests copy it from there.
 """
 
 import fcntl
@@ -36,7 +36,7 @@ def prepared_home(config: pytest.Config) -> Iterator[Path]:
 
 
 def _fill(place: Path, homes: Path) -> None:
-    """Let the server's place be a copy of the kept one, which is made where there is none."""
+    """Make the server's folder a copy of the stored one, which is created if there is none."""
     kept = homes / _fingerprint()
     with (homes / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -46,7 +46,7 @@ def _fill(place: Path, homes: Path) -> None:
 
 
 def _fingerprint() -> str:
-    """What a kept place comes from: that of its tables, and how its server is made."""
+    """What a stored folder depends on: its tables, and how its server is made."""
     made = hashlib.sha256(migrated.fingerprint().encode())
     made.update(str(server_account()).encode())
     for file in sorted((PROJECT / "valkyr_project" / "embedded").glob("*.py")):
@@ -55,7 +55,9 @@ def _fingerprint() -> str:
 
 
 def _make(kept: Path) -> None:
-    """Make a server's place with all tables and keep it, whole or not at all; older ones go."""
+    """Create a server's folder with all tables and store it, whole or not at all; older ones are
+    deleted.
+    """
     for old in kept.parent.iterdir():
         if old.is_dir():
             shutil.rmtree(old)

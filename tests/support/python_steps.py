@@ -13,9 +13,9 @@ from valkyr_plugins.python_workflows import discovery
 
 @contextmanager
 def steps_of(module: ModuleType) -> Iterator[None]:
-    """Declare the steps of that module alone, and forget them afterwards.
+    """Declare the steps of that module only, and forget them afterwards.
 
-    Other tests of the process have declared steps of their own, some of one type.
+    Other tests of the process have declared their own steps, some of the same type.
     """
     before = dict(_registry._modules)
     declared = [step for step in DECORATED if step.function.__module__ == module.__name__]

@@ -1,7 +1,7 @@
-"""RabbitMQ of our own, a node or three, on 127.0.0.1: with own folders, ports and epmd.
+"""RabbitMQ of our own, one node or three, on 127.0.0.1, with own folders, ports and epmd.
 
-Debian's service is not used. Erlang's port mapper (epmd) is a child too: the one that Erlang would
-start by itself outlives everybody.
+Debian's service is not used. Erlang's port mapper (epmd) is a child too: one that Erlang started by
+itself would outlive all tests.
 """
 
 import os
@@ -42,7 +42,7 @@ log.file = false
 
 
 def missing() -> str:
-    """Why no node can be started here; empty where one can."""
+    """Why no node can be started here; empty if one can."""
     return "" if PROGRAM.exists() and shutil.which("epmd") else MISSING
 
 
@@ -89,7 +89,7 @@ class RabbitMQ:
 
     @property
     def url(self) -> str:
-        """Where clients connect, with user and password."""
+        """The address for clients, with user and password."""
         return f"amqp://valkyr:{self._password}@127.0.0.1:{self._port}//"
 
     @property
@@ -142,7 +142,7 @@ class RabbitMQ:
         self._node = self._mapper = None
 
     def last_lines(self) -> str:
-        """The end of what it said."""
+        """The last lines of its log."""
         return (self._home / "log").read_text(errors="replace")[-3000:]
 
     def _spawn(self, command: list[str]) -> subprocess.Popen[bytes]:
@@ -220,7 +220,7 @@ class RabbitCluster:
 
 @contextmanager
 def publishing_to(url: str) -> Iterator[None]:
-    """This process sends its messages to that node, as settings.py says for RabbitMQ."""
+    """This process sends its messages to that node, by the settings for RabbitMQ."""
     app = current_app._get_current_object()
     changed: dict[str, Any] = {
         "broker_url": url,

@@ -1,4 +1,4 @@
-"""Rates begin anew for each test: what others counted must not refuse this one."""
+"""Rates are reset for each test, so that counts of others do not reject its requests."""
 
 from functools import lru_cache
 
@@ -19,5 +19,5 @@ def forget_rates() -> None:
 
 @lru_cache(maxsize=1)
 def _store(url: str) -> redis.Redis:
-    """One connection for all tests: opening one takes longer than what is asked."""
+    """One connection for all tests: opening one takes longer than its queries."""
     return redis.Redis.from_url(url)

@@ -31,8 +31,8 @@ def repeated(
 ) -> dict[str, Any]:
     """A measured workflow as the body of a `flow.map` or `flow.loop` named `again`.
 
-    Each task adds up what those before it gave, and the first ones begin with the place's index;
-    the whole gives back what the container did.
+    Each task adds up the results of those before it, and the first ones begin with the place's
+    index; the whole returns the container's result.
     """
     counter = "index" if container == "flow.map" else "loop.index"
     graph = real_graph(name, use, **by_task)
@@ -48,5 +48,5 @@ def repeated(
 
 
 def _slug(name: str) -> str:
-    """Task ids hold no dots; the last 90 characters tell these apart."""
+    """Task ids contain no dots; the last 90 characters distinguish these."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)[-90:].lstrip("-")

@@ -1,4 +1,4 @@
-"""The Celery app with other settings, told to a process that has used it already.
+"""The Celery app with other settings, in a process that has used it already.
 
 Imported before Django is set up, by chaos' brokers.
 """
@@ -10,7 +10,7 @@ from kombu import pools
 
 def reconfigure(app: Any, changes: dict[str, Any]) -> None:
     """Change settings, and let the app forget what it made of those before."""
-    # Pools are kept by address: one that is closed would be found again on the way back.
+    # Pools are cached by address: a closed one would be found again on the way back.
     pools.reset()
     app.conf.update(changes)
     # Celery keeps connections and its backend for a life; a forked child forgets them this way.

@@ -1,7 +1,8 @@
 """A relay to a server on this machine, for networks that split, lose one direction, or are slow.
 
-What is said while a direction is cut is delivered late, once it is mended, as TCP does by sending
-again. Who connects meanwhile is not answered. Nothing here needs rights or network namespaces.
+Data that is sent while a direction is cut is delivered late, after the repair, as TCP does by
+sending again. New connections meanwhile get no answer. This needs neither privileges nor network
+namespaces.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ BITE = 65536
 
 
 class Relay:
-    """Hands on what it hears, both ways, while neither is cut."""
+    """Forwards data both ways, while neither direction is cut."""
 
     def __init__(self, url: str) -> None:
         """Listen on a free port of 127.0.0.1 for who wants to speak to the server at `url`."""
@@ -34,12 +35,12 @@ class Relay:
         self.url = self._server._replace(netloc=netloc).geturl()
 
     def cut(self, *ways: Way) -> None:
-        """Deliver nothing more in these directions; in none at all where none is named."""
+        """Stop delivering in these directions; in none by default."""
         for way in ways or tuple(self._open):
             self._loop.call_soon_threadsafe(self._open[way].clear)
 
     def mend(self) -> None:
-        """Deliver what was said meanwhile, and all that follows."""
+        """Deliver what was sent meanwhile, and all that follows."""
         for way in self._open.values():
             self._loop.call_soon_threadsafe(way.set)
 
@@ -48,7 +49,7 @@ class Relay:
         self._delay = seconds
 
     def close(self) -> None:
-        """Cut off everybody, and take nobody any more."""
+        """Cut off all connections, and accept no more."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
 

@@ -15,7 +15,7 @@ from tests.support.stack import PROJECT
 
 PACKAGES = ("valkyr", "valkyr_project", "executions", "runners", "dlq", "valkyr_plugins", "tests")
 COLUMN = '    release_note = models.TextField(db_default="new")\n'
-# Where one is added: before a line that each of the two models has once.
+# Where to add one: before a line that each of the two models has once.
 COLUMNS = {
     "runners/models/run.py": "    lease_token = models.IntegerField(default=0)\n",
     "executions/models/execution.py": "    class Meta:\n",
@@ -32,7 +32,7 @@ class NextRelease:
         self.folder = folder
         self._environment = {**environment, "VALKYR_PROCESS": "tool"}
         for name in PACKAGES:
-            # With the byte code that is there: each process would compile it all again.
+            # With its byte code: otherwise each process would compile it all again.
             ignored = shutil.ignore_patterns("node_modules")
             shutil.copytree(PROJECT / name, folder / name, ignore=ignored)
         shutil.copy(PROJECT / "manage.py", folder)

@@ -1,7 +1,7 @@
-"""What the tests' remote runners can do: `test.effect` leaves its mark as in a worker.
+"""The steps of the tests' remote runners: `test.effect` writes its mark as in a worker.
 
-Loaded by the reference client, which knows nothing of Valkyr; the marks' table is DATABASE's. As
-long as an effect lasts it has a session there, named EFFECT, which ends with its process.
+Loaded by the reference client, which knows nothing of Valkyr; the marks' table is DATABASE's.
+During an effect it has a session there, named EFFECT, which ends with its process.
 """
 
 import os
@@ -21,7 +21,7 @@ RETURNING (SELECT count(*) FROM test_effects t
 
 
 def effect(job: Any) -> dict[str, Any]:
-    """Leave a mark, linger as told, and say who did it."""
+    """Write a mark, wait as configured, and record who did it."""
     given = {"key": job.key, "run": job.run["id"], "pid": os.getpid()}
     database = os.environ["DATABASE"]
     with psycopg.connect(database, autocommit=True, application_name=EFFECT) as own:

@@ -1,7 +1,7 @@
-"""What the test client keeps of a page: the context of each template that was rendered by itself.
+"""The test client's record of a page: the context of each template that was rendered directly.
 
-Django's copies the context of every template, those that a page includes and extends too: about a
-hundred copies of everything that is known to a page, a tenth of the work.
+Django's copies the context of every template, including included and extended ones: about a hundred
+copies of all of a page's variables, a tenth of the work.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Real graphs as bodies, on real workers: what fails in them, and what they must come to."""
+"""Real graphs as bodies, on real workers: their failures, and their expected results."""
 
 from random import Random
 from typing import Any

@@ -1,4 +1,4 @@
-"""Real PostgreSQL servers beside the tests' own: a primary, and a standby that follows it."""
+"""Real PostgreSQL servers besides the tests' own: a primary, and a standby that follows it."""
 
 import signal
 import subprocess
@@ -117,7 +117,7 @@ class Standby:
         )
 
     def promote(self) -> None:
-        """Follow nobody any more, and take writes; returns once it does."""
+        """Stop following, and accept writes; returns once it does."""
         assert self._ask("SELECT pg_promote(true, 60)") is True, self._place.last_lines()
 
     def stop(self) -> None:

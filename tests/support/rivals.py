@@ -1,4 +1,4 @@
-"""Two sessions that race for one row: who waits for whom is asked of PostgreSQL, not guessed."""
+"""Two sessions that race for one row; PostgreSQL reports which waits for which."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor

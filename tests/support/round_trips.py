@@ -1,4 +1,4 @@
-"""How often a client waits for PostgreSQL, whichever way it asks."""
+"""How often a client waits for PostgreSQL, however it sends its statements."""
 
 import tempfile
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ class RoundTrips:
         self._number = 0
 
     def read(self, trace: Path) -> None:
-        """Count in what libpq wrote down, a message a line.
+        """Count in libpq's trace, a message per line.
 
-        An answer is asked for by a Sync, or with a simple Query.
+        An answer is requested by a Sync, or with a simple Query.
         """
         said = (line.split("\t")[1:4] for line in trace.read_text().splitlines())
         self._number = sum(

@@ -1,6 +1,6 @@
-"""`test.row`: a step that writes a row in the transaction that records it, then misbehaves as told.
+"""`test.row`: a step that writes a row in the transaction that records it, then misbehaves.
 
-Its rows are counted by step, so a lost one and a doubled one show.
+Its rows are counted by step, which reveals lost and duplicate ones.
 """
 
 import os
@@ -29,7 +29,9 @@ WRITE = "INSERT INTO test_rows (execution, step, attempt, parent) VALUES (%s, %s
 
 @step("test.row", effect="database", retry="none")
 def row(ctx: StepContext, way: str = "", seconds: float = 0, kills: int = 0) -> str:
-    """Write a row; `way` is what goes wrong, `kills` how many of the first tries die afterwards."""
+    """Write a row; `way` is the failure, `kills` the number of first tries that are killed
+    afterwards.
+    """
     from tests.support.modules import leave_mark
 
     tries = leave_mark(ctx) if kills or way in ("refused once", "killed by chance") else 0

@@ -1,4 +1,4 @@
-"""Programs that must succeed: what they printed, or a failure with all they said."""
+"""Programs that must succeed: their output, or a failure with all of it."""
 
 import subprocess
 from collections.abc import Mapping, Sequence

@@ -46,7 +46,7 @@ def publish(*triggers: Mapping[str, Any], **more: Any) -> Workflow:
 
 
 def scheduled(*, tasks: Sequence[Any] | None = None, **settings: Any) -> Trigger:
-    """The trigger of a new workflow, due every minute unless told otherwise."""
+    """The trigger of a new workflow, due every minute by default."""
     workflow = publish(EVERY_MINUTE | settings, **({} if tasks is None else {"tasks": tasks}))
     return Trigger.objects.get(workflow=workflow)
 
@@ -57,7 +57,7 @@ def every_hour() -> str:
 
 
 def let_pass(trigger: Trigger, time: timedelta) -> datetime:
-    """As if nothing had looked at the schedule for so long; the moment since when."""
+    """As if the schedule had not been read for so long; returns the moment since when."""
     since = database_now() - time
     Trigger.objects.filter(pk=trigger.pk).update(next_at=since)
     return since

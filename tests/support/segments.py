@@ -1,4 +1,4 @@
-"""Carry segments by hand, step by step, so that a test can stop in the middle of one."""
+"""Run segments step by step, so that a test can stop in the middle of one."""
 
 from typing import Any
 from uuid import UUID
@@ -32,7 +32,7 @@ def claimed(execution_id: UUID, segment: str) -> Held:
 
 
 def recorded(held: Held) -> Work | None:
-    """Execute the claimed step and record it; the work to go on with."""
+    """Execute the claimed step and record it; return the remaining work."""
     state, work = held
     return record_result.record(state, work, execute.perform(state, work))
 

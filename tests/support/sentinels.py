@@ -47,7 +47,7 @@ sentinel failover-timeout {name} 10000
 
 
 class RedisNode:
-    """One server, or one Sentinel, with its folder; it writes its configuration anew."""
+    """One server, or one Sentinel, with its folder; it rewrites its configuration."""
 
     def __init__(self, home: Path, name: str) -> None:
         self._account = server_account()
@@ -107,7 +107,7 @@ class Sentinels:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the settings of the stand-alone platform read."""
+        """The values that the settings of the stand-alone platform read."""
         return {
             "REDIS_URL": self.url,
             "VALKYR_SENTINEL_MASTER": NAME,

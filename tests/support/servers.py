@@ -1,7 +1,8 @@
-"""PostgreSQL and Redis for one test session: in a temporary folder, on free ports, worthless data.
+"""PostgreSQL and Redis for one test session: in a temporary folder, on free ports, without
+durability.
 
-`VALKYR_TEST_DATABASE_URL` and `VALKYR_TEST_REDIS_URL` name running servers instead (each alone
-or both), for those who run tests often.
+`VALKYR_TEST_DATABASE_URL` and `VALKYR_TEST_REDIS_URL` name running servers instead (each alone or
+both), for those who run tests often.
 """
 
 import fcntl
@@ -51,7 +52,7 @@ class TestServers:
 
     @property
     def own_database(self) -> bool:
-        """Whether the database server was started here, and goes with this session."""
+        """Whether the database server was started here, and ends with this session."""
         return any(isinstance(server, Postgres) for server in self._servers)
 
     def stop(self) -> None:
@@ -74,9 +75,10 @@ def _fresh_home() -> Path:
 
 
 def _is_abandoned(home: Path) -> bool:
-    """Whether both places exist and nobody supervises them; unsure means no.
+    """Whether both folders exist without a supervisor; if unsure, no.
 
-    A new home is let alone: to try its locks would keep whoever is about to take them from it.
+    A new home is not touched: trying its locks would keep the process that is about to take them
+    from it.
     """
     try:
         if time.time() - home.stat().st_mtime < NEW_SECONDS:

@@ -41,7 +41,7 @@ ACTED = Statements(Path(__file__).with_name("acted"))
 
 @dataclass
 class Worker:
-    """Somebody in the middle of a segment."""
+    """A worker in the middle of a segment."""
 
     message: Message
     left: deque[str]  # siblings not begun
@@ -51,22 +51,22 @@ class Worker:
 
 
 class World(Transport):
-    """A queue, workers, and chances (0 to 1) that a message is lost or doubled, a worker dies, and
-    somebody pauses the execution (or goes on with it) between two events.
+    """A queue, workers, and chances (0 to 1) that a message is lost or doubled, a worker ends, and
+    a user pauses the execution (or resumes it) between two events.
 
-    Where a pause has brought all to rest, somebody goes on sooner, and at once when the duties have
-    found nothing to do: they would find nothing again.
+    If a pause has stopped everything, the user resumes sooner, and at once when the duties have
+    found nothing to do, because they would find nothing again.
     """
 
     def __init__(
         self, rng: Random, *, lose: float, double: float, die: float, pause: float = 0
     ) -> None:
         super().__init__(rng, lose=lose, double=double)
-        self.order = Random()  # what nobody asked for in words: it costs `rng` no number
+        self.order = Random()  # not requested explicitly: it costs `rng` no number
         self.order.setstate(rng.getstate())
         self.pause = pause
         self.paused = False
-        self.settled = False  # since the last pause the duties looked at all at rest, for nothing
+        self.settled = False  # duties since the last pause that found nothing while all was idle
         self.slow = 0.05
         self.die = die
         self.workers: list[Worker] = []
@@ -75,9 +75,9 @@ class World(Transport):
         self.between: Callable[[], None] | None = None  # done between two events, by chance or not
 
     def run(self, execution_id: UUID, turns: int = 4_000, *, whole: bool = True) -> None:
-        """Let chance decide what happens next until the execution is over, within so many turns.
+        """Let chance decide what happens next until the execution has ended, within so many turns.
 
-        One that is not over then is an AssertionError, unless the whole of it is not wanted.
+        One that has not ended then is an AssertionError, unless only part of it is wanted.
         """
         for turn in range(turns):
             if turn % 5 == 0 and self._state(execution_id) in FINAL:
@@ -96,12 +96,12 @@ class World(Transport):
             raise AssertionError(f"not over after {turns} turns: {describe([execution_id])}")
 
     def drain(self) -> None:
-        """Let every worker and message come to its end; nothing of it may matter any more."""
+        """Let every worker and message finish; the results no longer matter."""
         while self.workers or self.queue:
             self.turn()
 
     def turn(self) -> None:
-        """One thing of those that drain the queue."""
+        """One action of those that drain the queue."""
         if self.workers:
             self._work(0)
         elif self.queue:
@@ -123,14 +123,14 @@ class World(Transport):
         return str(row[0])
 
     def _chance_of_somebody(self) -> float:
-        """That somebody pauses it now, or lets it go on."""
+        """A user pauses it now, or resumes it."""
         at_rest = self.paused and not (self.queue or self.workers)
         if at_rest and self.settled:
             return 1
         return 0.3 if at_rest else self.pause
 
     def _toggle(self, execution_id: UUID) -> None:
-        """Somebody pauses it, or lets it go on."""
+        """A user pauses it, or resumes it."""
         self.settled = False
         state = self._state(execution_id)
         self.paused = state == "RUNNING"
@@ -152,13 +152,13 @@ class World(Transport):
         self._next_segment(message, deque((message.segment, *message.others)))
 
     def _next_execution(self, message: Message, pack: ExecutionPack[SegmentState]) -> None:
-        """A worker takes up what is left of a pack, as `receive.run_executions` does."""
+        """A worker takes the rest of a pack, as `receive.run_executions` does."""
         begun = receive.next_execution(pack)
         if begun is not None:
             self.workers.append(Worker(message, deque(), *begun))
 
     def _next_segment(self, message: Message, left: deque[str]) -> None:
-        """A worker takes up what is left of a message, as `receive.run_segment` does."""
+        """A worker takes the rest of a message, as `receive.run_segment` does."""
         header = message.chord is not None
         while left:
             segment = Segment(left.popleft(), "", "")
@@ -222,7 +222,7 @@ class World(Transport):
         self._go_on(worker, lost=lost)
 
     def _go_on(self, worker: Worker, *, lost: bool) -> None:
-        """What a worker does whose segment is over: what follows by itself, then the rest."""
+        """A worker's actions after its segment: what follows automatically, then the rest."""
         state, onward = worker.state, worker.state.next_segment
         onward = None if lost else onward
         if state.executions is not None:
@@ -252,7 +252,7 @@ class World(Transport):
         self.settled = not (did or self.queue or self.workers)
 
     def _pass_time(self) -> None:
-        """Whatever waits for a time is due; some leases are over."""
+        """All timers are due; some leases have expired."""
         held = [w.work.run_id for w in self.workers if self.rng.random() < 0.7]
         salt = self.order.getrandbits(32)
         ACTED.fetch("time_passes", {"salt": salt, "held": held})
@@ -260,12 +260,12 @@ class World(Transport):
 
 @contextmanager
 def world(rng: Random, monkeypatch: Any, **chances: float) -> Iterator[World]:
-    """A world whose queue takes the place of the broker; segments and chords are short or long."""
+    """A world whose queue replaces the broker; segments and chords are short or long."""
     made = World(rng, **chances)
     with monkeypatch.context() as patched, configured(**drawn_limits(rng)):
         patched.setattr(messages, "publish", made.publish)
         patched.setattr(messages, "advance", made.advance)
-        # The real broker may hold what other tests sent and nobody took.
+        # The real broker may hold messages that other tests sent and no worker took.
         patched.setattr(lost, "_empty", made.empty)
         patched.setattr(estimates, "estimate_duration", drawn_estimates(rng))
         yield made

@@ -9,14 +9,14 @@ PROJECT = Path(__file__).parents[2]
 
 
 def built(into: Path, **environment: str) -> Path:
-    """The folder with the site; fails with what MkDocs said where a link leads nowhere."""
+    """The folder with the site; fails with MkDocs' message if a link is broken."""
     done = build(PROJECT, into, **environment)
     assert done.returncode == 0, done.stderr + done.stdout
     return into
 
 
 def build(project: Path, into: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """What MkDocs said of the pages of a checkout."""
+    """MkDocs' messages about the pages of a checkout."""
     return subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(into)],
         cwd=project,
@@ -29,7 +29,7 @@ def build(project: Path, into: Path, **environment: str) -> subprocess.Completed
 
 
 def mermaid() -> Path | None:
-    """What draws the diagrams; None where the npm registry does not answer."""
+    """The script that draws the diagrams; None if the npm registry does not answer."""
     done = subprocess.run(
         [str(PROJECT / ".ci" / "docs"), "mermaid"],
         env=os.environ | {"PY": sys.executable},

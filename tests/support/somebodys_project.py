@@ -1,4 +1,4 @@
-"""A Django project that is not ours, with a Celery app of its own, in which Valkyr is installed."""
+"""Somebody else's Django project, with its own Celery app, in which Valkyr is installed."""
 
 import json
 import os
@@ -80,7 +80,7 @@ APPS = [
 
 
 class SomebodysProject:
-    """The project's folder, its programs, and what they write; ended by `stop`."""
+    """The project's folder, its programs, and their output; ended by `stop`."""
 
     def __init__(self, folder: Path, database: str, broker: str, more: str = "") -> None:
         self.folder, self.broker = folder, broker
@@ -103,7 +103,7 @@ class SomebodysProject:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What its programs find: nothing of ours."""
+        """The environment of its programs, without ours."""
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         return kept | {
             "DJANGO_SETTINGS_MODULE": "shop.settings",
@@ -112,7 +112,7 @@ class SomebodysProject:
         }
 
     def run(self, program: str, **environment: str) -> Any:
-        """What a program of the project prints as its last line, from JSON."""
+        """The last line of a program's output, from JSON."""
         begin = "import django, json; django.setup()\n"
         done = self._run([sys.executable, "-c", begin + program], environment)
         return json.loads(done.stdout.splitlines()[-1])
@@ -122,7 +122,7 @@ class SomebodysProject:
         return self._run([sys.executable, "-m", "django", *command], environment, check=False)
 
     def celery(self, *command: str) -> nursery.Forked:
-        """Start one of Celery's own programs with the project's app."""
+        """Start one of Celery's programs with the project's app."""
         with (self.folder / "celery.log").open("ab") as log:
             started = nursery.from_libraries(
                 [sys.executable, "-m", "celery", "-A", "shop", *command],
@@ -135,12 +135,12 @@ class SomebodysProject:
 
     @property
     def log(self) -> str:
-        """The end of what Celery's programs wrote."""
+        """The last output of Celery's programs."""
         return self.whole_log[-6000:]
 
     @property
     def whole_log(self) -> str:
-        """All that Celery's programs wrote."""
+        """The whole output of Celery's programs."""
         file = self.folder / "celery.log"
         return file.read_text() if file.exists() else ""
 
@@ -171,7 +171,7 @@ class SomebodysProject:
 def somebodys_project(
     folder: Path, name: str, broker: str, more: str = ""
 ) -> Iterator[SomebodysProject]:
-    """One on a migrated database of its own."""
+    """A project on a migrated database of its own."""
     with copied(name):
         made = SomebodysProject(folder, name, broker, more)
         try:

@@ -29,7 +29,7 @@ class Stack:
         python: str = sys.executable,
         **popen: Any,
     ) -> None:
-        """Start it; `extra` adds environment variables, `popen` goes to subprocess."""
+        """Start it; `extra` adds environment variables, `popen` is passed to subprocess."""
         self.home = home
         self.python = python
         self.popen = popen
@@ -64,7 +64,9 @@ class Stack:
         self._reader.start()
 
     def run(self, module: str, *words: str) -> "subprocess.CompletedProcess[str]":
-        """Run a program of the project as whoever started the stack would; its output."""
+        """Run a program of the project as the user who started the stack would; return its
+        output.
+        """
         return subprocess.run(
             [self.python, "-m", module, *words],
             cwd=PROJECT,
@@ -84,12 +86,12 @@ class Stack:
 
     @property
     def url(self) -> str:
-        """Where the web process answers."""
+        """The web process's address."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def flower_url(self) -> str:
-        """Where Flower answers."""
+        """Flower's address."""
         return f"http://127.0.0.1:{self.flower_port}"
 
     @property

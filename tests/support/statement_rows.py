@@ -50,10 +50,10 @@ def fetch_for(
 
 
 def set_all(execution: UUID, row: Row) -> tuple[Run, Run]:
-    """Set the columns of a row; return the run and the one beside it.
+    """Set the columns of a row; return the run and its sibling.
 
-    It names columns of the run of step `one`; after `e.` of its execution, after `o.` of the run of
-    step `two`.
+    Names without prefix are columns of the run of step `one`; after `e.` of its execution, after
+    `o.` of the run of step `two`.
     """
     run, beside = run_of(execution, "one.main"), run_of(execution, "two.main")
     own = {column: value for column, value in row.items() if column[1] != "."}
@@ -75,12 +75,12 @@ def _set(table: str, row: Any, values: Row) -> None:
 
 
 def _whole_execution(row: Row) -> Row:
-    """With what the table's constraints want of such a state."""
+    """With the columns that the table's constraints require in this state."""
     return {**row, "finished_at": PAST} if row.get("state", "").strip("'") in ENDED else row
 
 
 def _whole_run(row: Row) -> Row:
-    """With what the table's constraints want of such a state."""
+    """With the columns that the table's constraints require in this state."""
     state = row.get("state", "").strip("'")
     if state in {*OVER, "SKIPPED"}:
         return {**row, "finished_at": PAST}

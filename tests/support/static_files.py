@@ -1,8 +1,8 @@
-"""The pages' static files, collected once for everybody of a test session, its stacks too.
+"""The pages' static files, collected once for a test session and its stacks.
 
-Who hands tests out to others (`-n`) makes the folder, and the others inherit its name: to compress
-a thousand files takes six seconds of a processor. A copy stays beside pytest's cache, and later
-sessions take it while it is current.
+The process that distributes tests (`-n`) makes the folder, and the others inherit its name:
+compressing a thousand files takes six CPU seconds. A copy stays beside pytest's cache, and later
+sessions use it while it is current.
 """
 
 import atexit
@@ -17,11 +17,11 @@ from pathlib import Path
 from whitenoise.base import WhiteNoise
 
 ROOT = "VALKYR_STATIC_ROOT"
-_keeping: list[Path] = []  # where the copy stays, of those who keep one
+_keeping: list[Path] = []  # the folder of the copy, if one is made
 
 
 def choose_root() -> None:
-    """Name the folder in the environment; whoever makes it removes it at his end."""
+    """Set the folder in the environment; the process that makes it removes it at its end."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         return
     folder = Path(tempfile.mkdtemp(prefix="valkyr-static-"))
@@ -32,7 +32,7 @@ def choose_root() -> None:
 
 
 def keep_in(folder: Path) -> None:
-    """Take the files from this folder where they are current, or leave a copy there."""
+    """Copy the files from this folder if they are current, or leave a copy there."""
     _keeping.append(folder)
 
 
@@ -52,9 +52,9 @@ def collect() -> None:
 
 
 def _provide(root: Path, kept: Path) -> None:
-    """Copy what is kept; where that is not of today, collect and keep it.
+    """Copy the stored files; if they are not current, collect and store them.
 
-    The stamp says of what the files were made: it goes before them and comes after them.
+    The stamp names the sources of the files: it is removed before them and written after them.
     """
     from valkyr_project.up.prepare import static, static_is_current
 
@@ -68,7 +68,7 @@ def _provide(root: Path, kept: Path) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Links where they can be: a file is removed or replaced, and never written to."""
+    """Links where possible: a file is removed or replaced, and never written to."""
     shutil.copytree(source, target, copy_function=_link, dirs_exist_ok=True)
     shutil.copyfile(_stamp(source), _stamp(target))
 
@@ -94,8 +94,8 @@ def _locked(folder: Path) -> Iterator[None]:
 def list_once() -> None:
     """Let all test clients of this process share one list of the files, which are complete.
 
-    A client makes its own middleware, and that one looks at all of a thousand files: more work
-    than most requests of a test.
+    A client creates its own middleware, which reads all of a thousand files: more work than most
+    requests of a test.
     """
     kept: dict[tuple[str, str, int | None], dict[str, object]] = {}
     look = WhiteNoise.update_files_dictionary

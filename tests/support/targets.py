@@ -1,4 +1,4 @@
-"""A module for tests that calls targets of this process: they answer, or fail, as they are told."""
+"""A module for tests that calls targets in this process: they answer or fail as configured."""
 
 from collections import defaultdict
 from collections.abc import Callable

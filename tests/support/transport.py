@@ -1,7 +1,7 @@
-"""Celery and its broker, acted: messages wait in a list, are lost and doubled by chance.
+"""Celery and its broker, simulated: messages wait in a list, and are lost and doubled by chance.
 
-They stand where `dispatch` would hand them to Celery. Chains and chords go on as Celery makes them:
-the next link once a task has succeeded, the chord's body after its last header.
+They are in the list where `dispatch` would send them by Celery. Chains and chords continue as in
+Celery: the next link once a task has succeeded, the chord's body after its last header.
 """
 
 import re
@@ -28,8 +28,8 @@ class Message:
     """A task: a segment, or without one an `advance`; the chord it counts for, the chain after it.
 
     `others` are the siblings that a segment is packed with, `more` the executions of which the same
-    segment goes with it. `task` names one that `messages.tell` asked for, about `execution` (or
-    whatever else bears that id), with `words`.
+    segment goes with it. `task` names one that `messages.tell` requested, about `execution` (or
+    whatever else has that id), with `words`.
     """
 
     execution: UUID
@@ -60,17 +60,17 @@ class Transport:
         self.queue: list[Message] = []
 
     def publish(self, parcels: Sequence[Parcel]) -> None:
-        """Stand in the place of `messages.publish`."""
+        """Replaces `messages.publish`."""
         sent = [(item, canvas) for item in parcels for canvas in item.canvas]
         for item, canvas in sorted(sent, key=_by_path):  # rows come in any order
             self._send(item, canvas)
 
     def advance(self, execution_id: UUID) -> None:
-        """Stand in the place of `messages.advance`."""
+        """Replaces `messages.advance`."""
         self.put(Message(execution_id))
 
     def empty(self, queues: set[str]) -> set[str]:
-        """Stand in the place of the sweeper's question, which of the queues are empty."""
+        """Replaces the sweeper's query for empty queues."""
         return set() if self.queue else queues
 
     def put(self, message: Message) -> None:
@@ -106,7 +106,7 @@ def _segment(item: Parcel, link: SegmentLink, **more: Any) -> Message:
 
 
 def _by_path(sent: tuple[Parcel, Chain | Chord]) -> tuple[UUID, list[Any]]:
-    """Of which execution it is, and where its first segment stands, `t[10]` behind `t[2]`."""
+    """Its execution, and the position of its first segment, `t[10]` after `t[2]`."""
     item, canvas = sent
     first = canvas.headers[0] if isinstance(canvas, Chord) else canvas.links[0]
     path = [int(part) if part.isdigit() else part for part in NUMBER.split(first.segment)]

@@ -30,7 +30,7 @@ def limited_models() -> list[type[models.Model]]:
 
 
 def planted(slug: str) -> tuple[Workspace, Any, Pks]:
-    """A workspace, an administrator of it, and the rows that it has now, in every such table."""
+    """A workspace, its administrator, and the rows that it has now, in every such table."""
     before = pks()
     place = rows.workspace(slug)
     boss = get_user_model().objects.create(username=f"boss-of-{slug}", is_staff=True)
@@ -51,7 +51,7 @@ def pks() -> Pks:
 
 
 def _fill(model: Any, known: dict[Any, Any], before: Pks) -> Any:
-    """A row of this model that was planted now: one that is there, else a new one."""
+    """A row of this model that was planted now: an existing one, else a new one."""
     if model in known:
         return known[model]
     new = model._base_manager.exclude(pk__in=before[model])

@@ -1,4 +1,4 @@
-"""What an execution had to undo, worked out from its definition and the runs that succeeded."""
+"""What an execution had to undo, derived from its definition and the runs that succeeded."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

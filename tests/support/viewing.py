@@ -1,4 +1,4 @@
-"""A viewer that can be asked what it has seen so far, while it goes on watching."""
+"""A viewer that reports what it has seen so far, while it keeps watching."""
 
 import socket
 import threading
@@ -39,7 +39,7 @@ class View:
         self.until(lambda seen: seen.states().get(str(pk)) == state, f"run {pk} in {state}")
 
     def close(self) -> None:
-        """Go away, at once: closing alone would wait for the thread that reads."""
+        """Disconnect at once: closing would wait for the thread that reads."""
         with suppress(OSError):
             stream = self.answer.extensions["network_stream"]
             stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)

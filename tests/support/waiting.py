@@ -1,4 +1,4 @@
-"""Waiting for a condition with a deadline, in place of sleeping a fixed time."""
+"""Waiting for a condition with a deadline, instead of sleeping a fixed time."""
 
 import time
 from collections.abc import Callable

@@ -29,9 +29,9 @@ def web_process(
     script_name: str = "",
     **more: str,
 ) -> Iterator[str]:
-    """Serve the test database, as it is committed; yields the address.
+    """Serve the committed test database; yields the address.
 
-    `prefix` is where `valkyr.urls` are below it, `script_name` what a proxy takes off before it;
+    `prefix` is the path of `valkyr.urls`, `script_name` the one that a proxy removes before it;
     `more` are variables of its environment.
     """
     address = f"http://127.0.0.1:{(port := free_port())}"

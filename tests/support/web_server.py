@@ -26,7 +26,7 @@ class WebServer:
     ) -> None:
         self.log, self._begin = log, begin
         self.port = free_port()
-        self.name = f"web-{self.port}"  # its sessions are told from another server's by it
+        self.name = f"web-{self.port}"  # distinguishes its sessions from another server's
         self.address = f"http://127.0.0.1:{self.port}"
         shared = {name: os.environ[name] for name in SHARED if name in os.environ}
         self._environment = clean_environment() | shared | {
@@ -95,7 +95,7 @@ class WebServer:
             self._process.wait()
 
     def kill(self) -> None:
-        """End it without a word."""
+        """End it without notice."""
         assert self._process is not None
         self._process.kill()
         self._process.wait()

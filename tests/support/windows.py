@@ -7,7 +7,7 @@ from tests.support.waiting import wait_until
 
 
 def wait_for_a_long_hour(seconds: float) -> None:
-    """Return once the present hour goes on for more than `seconds`."""
+    """Return once the current hour lasts for more than `seconds`."""
     wait_until(lambda: _left() > timedelta(seconds=seconds), seconds + 10, "the next hour")
 
 

@@ -19,7 +19,7 @@ _numbers = count(1)
 
 
 def default_workspace() -> Workspace:
-    """The workspace every installation has, made again where a test emptied the tables."""
+    """The workspace of every installation, created again if a test emptied the tables."""
     if there := Workspace.objects.filter(slug=Workspace.DEFAULT_SLUG).first():
         return there
     tier, _ = Tier.objects.get_or_create(name="unlimited")
@@ -83,7 +83,7 @@ def wait_for_end(ids: Iterable[UUID], seconds: float = 60) -> dict[UUID, str]:
 
 
 def describe(ids: Iterable[UUID]) -> str:
-    """What the rows say of some executions, for the message of a failing test."""
+    """The rows of some executions, for the message of a failing test."""
     lines = [f"now={database_now()}"]
     lines += [f"{name} seen {seen}" for name, seen in Runner.objects.values_list("name", "seen_at")]
     for execution in WorkflowExecution.objects.filter(pk__in=list(ids)[:3]):
@@ -104,7 +104,7 @@ def task(name: str, use: str = "flow.noop", after: Any = None, **more: Any) -> d
 
 
 def effect(name: str, after: Any = None, **inputs: Any) -> dict[str, Any]:
-    """A task that leaves a mark (`modules.py`); among its inputs may be `retry` and such."""
+    """A task that writes a mark (`modules.py`); among its inputs may be `retry` and others."""
     keys = ("retry", "timeoutSeconds", "join", "undo")
     own = {key: inputs.pop(key) for key in keys if key in inputs}
     return task(name, "test.effect", after, **{"with": inputs}, **own)

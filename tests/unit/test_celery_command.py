@@ -1,4 +1,4 @@
-"""A worker's start: Celery's command, without what `python -m celery` loads beside it."""
+"""A worker's start: Celery's command, without the other modules that `python -m celery` loads."""
 
 import os
 import subprocess

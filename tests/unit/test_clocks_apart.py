@@ -1,4 +1,4 @@
-"""What would go wrong where a machine's clock is minutes off."""
+"""What would fail if a machine's clock is minutes off."""
 
 from datetime import UTC, datetime, timedelta
 

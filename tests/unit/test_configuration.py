@@ -1,4 +1,4 @@
-"""Settings: where a value comes from, and what is said of one that makes no sense."""
+"""Settings: where a value comes from, and the error for an invalid one."""
 
 from collections.abc import Iterator
 from ipaddress import ip_network
@@ -22,7 +22,7 @@ def _anew() -> Iterator[None]:
 
 @pytest.fixture
 def checking() -> Iterator[None]:
-    """As `manage.py check` does: it lists what is wrong in place of ending at the first."""
+    """As `manage.py check` does: it lists all errors instead of ending at the first."""
     configuration.tolerate(True)
     yield
     configuration.tolerate(False)

@@ -1,4 +1,4 @@
-"""Where a credential may go, as its lists say; and what cannot be a list's entry."""
+"""Where a credential may be sent, as its lists say; and invalid entries of a list."""
 
 from uuid import UUID
 

@@ -133,7 +133,7 @@ def test_times_are_those_that_somebody_who_watches_the_clock_would_see(
 
 
 def watched(text: str, zone: str, after: datetime, until: datetime) -> list[datetime]:
-    """Look at the zone's clock every minute; a skipped minute counts when the clock goes on."""
+    """Look at the zone's clock every minute; a skipped minute counts when the clock continues."""
     every_hour = text.split()[1] == "*"
     shown: set[datetime] = set()
     found: list[datetime] = []

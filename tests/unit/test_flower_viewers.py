@@ -1,4 +1,4 @@
-"""When workers are told to report to Flower, and when to stop."""
+"""When workers begin to send events to Flower, and when they stop."""
 
 import pytest
 from flower.urls import settings

@@ -1,4 +1,4 @@
-"""A world that tests share does not change from one to the next, and none of them may commit."""
+"""A world that tests share does not change from one to the next, and no test may commit."""
 
 from typing import Any
 

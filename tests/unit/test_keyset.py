@@ -1,4 +1,4 @@
-"""One cursor for every list: what it says, and what is not one."""
+"""One cursor for every list: its contents, and invalid ones."""
 
 import base64
 import json

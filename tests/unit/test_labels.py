@@ -1,4 +1,4 @@
-"""A project may give our apps other labels: what names them follows, and a conflict is told."""
+"""A project may give our apps other labels: all names follow, and conflicts are reported."""
 
 from importlib import import_module
 from types import SimpleNamespace

@@ -16,7 +16,7 @@ from valkyr_project.logs import Fields, JsonLine, TextLine, configuration
 
 @pytest.fixture(autouse=True)
 def _nowhere() -> None:
-    """A worker that a simulation let die in this thread told nobody that its step was over."""
+    """A worker that a simulation ended in this thread reported no end of its step."""
     log_context.at(None)
 
 

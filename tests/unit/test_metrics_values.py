@@ -1,4 +1,4 @@
-"""Where a prefork worker's processes count: in files of places, not of processes."""
+"""Where a prefork worker's processes count: in files of pool slots, not of processes."""
 
 import subprocess
 import sys

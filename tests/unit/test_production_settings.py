@@ -124,7 +124,7 @@ def test_a_host_is_local_only_if_it_can_be_nothing_else(host: str, local: bool) 
 
 def check(**environment: str) -> subprocess.CompletedProcess[str]:
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    # That no warning comes of it either is what `.ci/check` asks, with the same command.
+    # `.ci/check` tests with the same command that this causes no warning either.
     return nursery.run(
         [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"],
         environment=kept | environment,

@@ -1,4 +1,4 @@
-"""Whose address counts: the caller's own word never, a named proxy's always."""
+"""Which address counts: never the caller's own claim, always a named proxy's."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ def test_a_stranger_is_not_believed_beside_a_named_proxy() -> None:
     ("said", "caller"),
     [
         ("203.0.113.9", "203.0.113.9"),
-        # What the caller itself sent stands left of what the proxy saw.
+        # What the caller itself sent is to the left of what the proxy saw.
         ("1.2.3.4, 203.0.113.9", "203.0.113.9"),
         ("127.0.0.1, 203.0.113.9, 10.0.3.7", "203.0.113.9"),
         ("203.0.113.9:51234", "203.0.113.9"),

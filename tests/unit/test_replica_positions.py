@@ -1,4 +1,4 @@
-"""How old a replica is, by positions alone."""
+"""The age of a replica, by positions only."""
 
 from math import inf
 

@@ -1,4 +1,4 @@
-"""Places for requests: the queue, how long requests wait in it, and what becomes of a place."""
+"""Slots for requests: the queue, how long requests wait in it, and what becomes of a slot."""
 
 import asyncio
 
@@ -59,7 +59,7 @@ def test_a_caller_that_leaves_the_queue_takes_no_place() -> None:
         leaving.cancel()
         held.give_back()
         held_too = await staying
-        # Its turn has come, and it is cancelled before it hears of that.
+        # Its turn has come, and it is cancelled before it learns that.
         held_too.give_back()
         late.cancel()
 

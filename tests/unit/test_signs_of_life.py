@@ -1,4 +1,4 @@
-"""Signs of life: what the check makes of the files that workers and beats leave."""
+"""Signs of life: how the check reads the files of workers and beats."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What callers say of their requests, and what of that is believed."""
+"""The trace context that callers send, and how much of it is trusted."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Which requests wait for a place where a web process has too many: by their address."""
+"""Which requests wait for a slot when a web process has too many: by their address."""
 
 import pytest
 

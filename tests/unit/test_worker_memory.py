@@ -49,7 +49,7 @@ def _run(program: str, **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def worker() -> dict[str, Any]:
-    """What a worker has loaded, and what it says then: its largest bad input, an address."""
+    """The modules that a worker has loaded, and its largest bad input, an address."""
     found = _run(f"{WORKER}{ASKED_OF_A_WORKER}", VALKYR_PROCESS="worker-io")
     return dict(json.loads(found))
 

@@ -18,7 +18,7 @@ DECADES = 9
 LAST = PER_DECADE * DECADES + 1
 # The same in SQL, for `ms` in milliseconds.
 BUCKET_SQL = (
-    # NULL stays NULL: least() alone would ignore it.
+    # NULL stays NULL: least() would ignore it.
     "CASE WHEN ms IS NULL THEN NULL WHEN ms < 1 THEN 0 "
     f"ELSE least({LAST}, 1 + floor({PER_DECADE} * log(ms)))::int END"
 )

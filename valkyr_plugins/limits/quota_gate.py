@@ -128,7 +128,7 @@ def _asking(asked: Asked) -> Asking | None:
         module=asked.module.type,
         costs=costs,
         model=_model(asked),
-        # By then the run is over: timed out, or taken over and asked about again.
+        # By then the run is over: timed out, or taken over and checked again.
         seconds=timeout + limits.grace + limits.lease,
     )
 

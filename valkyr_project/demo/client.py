@@ -7,7 +7,7 @@ import httpx
 
 from executions.definition.graph.document import load_text
 
-# Errors that stop the demo, in words for the user at the terminal.
+# Errors that stop the demo, as messages for the user at the terminal.
 
 
 class DemoError(Exception):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# Errors of an embedded server, in words for the user at the terminal.
+# Errors of an embedded server, as messages for the user at the terminal.
 
 
 class ServerError(Exception):

@@ -29,7 +29,7 @@ def main() -> None:
         app.finalize()
     gc.freeze()
     gc.enable()
-    undecided: Any = None  # colours if there is a terminal
+    undecided: Any = None  # colours only in a terminal
     group.main(obj=CLIContext(app=app, no_color=undecided, workdir=None, quiet=True))
 
 

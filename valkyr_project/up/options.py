@@ -8,7 +8,7 @@ from pathlib import Path
 
 from valkyr_project.processes import commands
 
-# Why a start was rejected or given up, in words for the user at the terminal.
+# Why a start was rejected or given up, as messages for the user at the terminal.
 
 
 class UpError(Exception):

@@ -63,7 +63,7 @@ class Output:
     def _show(self, message: Message) -> None:
         try:
             self._printer.write(message)
-        except OSError:  # the terminal is gone; the log file has the line
+        except OSError:  # the terminal is closed; the log file has the line
             return
 
     def _file(self, name: str) -> logging.handlers.RotatingFileHandler:

@@ -52,7 +52,7 @@ def panels(kept: Facts) -> list[list[PageSection]]:
     ]
 
 
-# headers, and what an empty panel says
+# headers, and the text of an empty panel
 GROUPS = (
     (lazy("Failure"), "24 h", "24 h before", lazy("Last seen")),
     lazy("No new dead letters in the last 24 hours."),

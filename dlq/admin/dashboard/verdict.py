@@ -17,7 +17,7 @@ from executions.admin import links, marks
 from executions.admin.changelist import BOUND
 from runners.workers.queues import is_live
 
-# A queue whose first step waits longer, and a schedule that is later, are told of.
+# A queue whose first step waits longer, and a schedule that is later, are reported.
 SLOW = timedelta(seconds=60)
 LATE = timedelta(seconds=60)
 

@@ -257,7 +257,7 @@ def _as_document(policy: RetryPolicy) -> dict[str, Any]:
 class Limits:
     """The settings' limits and defaults for definitions, with the settings' names."""
 
-    loop_limit_condition: int = 1_000  # most iterations a `while` or `until` loop may ask for
+    loop_limit_condition: int = 1_000  # maximum number of iterations of a `while` or `until` loop
     loop_limit_default: int = 1_000  # the default limit
     checkpoint_enabled: bool = True
     checkpoint_every_steps: int = 5

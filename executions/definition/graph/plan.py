@@ -96,7 +96,7 @@ class StepStatus(Enum):
 
     LIVE = "live"
     DONE = "done"
-    FAILED_OVER = "failed over"  # failed for good, its error edge was taken
+    FAILED_OVER = "failed over"  # failed permanently, its error edge was taken
     SKIPPED = "skipped"
     DEAD = "dead"
 

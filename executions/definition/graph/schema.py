@@ -168,7 +168,7 @@ _TASK = an_object(
     },
     ("id",),
 )
-# Reported in words of their own by rules/modules.py.
+# rules/modules.py reports these with a better message.
 _TASK["oneOf"] = [{"required": ["use"]}, {"required": ["modules"]}]
 _EDGE = an_object(
     "Taken when the outcome of `from` equals `on`.",

@@ -17,7 +17,7 @@ MAX_CHARACTERS = 16_384
 MAX_HOST_CHARACTERS = 1_000
 # The library that parses templates of addresses takes time quadratic in the length.
 MAX_TEMPLATE_CHARACTERS = 1_000
-TEMPLATE_CHARACTERS = 3  # of such a template, for one evaluation
+TEMPLATE_CHARACTERS = 3  # for one evaluation of such a template
 # The formats of draft 2020-12 that jsonschema checks by other packages.
 EXTRA_FORMATS = frozenset(
     {

@@ -50,7 +50,7 @@ CONTROL = Profile("control", work=6_000_000, memory=96 * 1024 * 1024, seconds=0.
 WORKER = Profile("worker", work=40_000_000, memory=160 * 1024 * 1024, seconds=5.0)
 
 
-# A project's own web process has no such name: its renderings are recognised by the request.
+# A project's own web process has no such name: its renderings are recognised by their request.
 _in_request: ContextVar[bool] = ContextVar("in_request", default=False)
 
 

@@ -96,7 +96,7 @@ class _Arguments:
         at = self._next
         self._next += 1
         if at >= len(self._listed):
-            return None  # Python says so, with its own words
+            return None  # Python reports it, with its own message
         value = self._listed[at] = self._plain(self._listed[at])
         return value
 

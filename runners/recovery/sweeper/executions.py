@@ -70,7 +70,7 @@ def overdue_executions() -> int:
     )
 
 
-# Executions that were to be undone once their running steps had ended, which they have.
+# Executions that had to be undone after their running steps, which have now ended.
 
 
 UNDO_BATCH = 100

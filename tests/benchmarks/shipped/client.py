@@ -22,7 +22,7 @@ from tests.benchmarks.shipped.stack import RunningStack
 from tests.benchmarks.sides import wait
 
 BATCH = 250  # executions a request
-LAST = 8  # of the executions are looked at while others run
+LAST = 8  # share of the executions to look at while others run
 WARM_SHARE = 0.1
 QUEUE = "default"
 SETTLE, RESTING, SETTLING = 5.0, 0.25, 600.0  # seconds; of a core; seconds at most
@@ -73,13 +73,13 @@ class Stretch:
 
 
 class StackClient:
-    """Somebody who may start workflows, signed in."""
+    """A user who may start workflows, signed in."""
 
     def __init__(self, stack: RunningStack, cast: Cast) -> None:
         self.stack, self._cast = stack, cast
         facts = stack.facts
         self.url = facts["url"]
-        # Web processes close a connection that says nothing for 5 s.
+        # Web processes close a connection that is silent for 5 s.
         kept = httpx.Limits(keepalive_expiry=2)
         self.http = httpx.Client(base_url=self.url, timeout=60, limits=kept)
         self.database = psycopg.connect(facts["database_url"], autocommit=True)
@@ -89,12 +89,12 @@ class StackClient:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave; the stack goes on."""
+        """Disconnect; the stack continues."""
         self.http.close()
         self.database.close()
 
     def settle(self) -> None:
-        """Wait until the stack does little by itself, such as after a start on full tables."""
+        """Wait until the stack is nearly idle, for example after a start on full tables."""
 
         def rests() -> bool:
             before = sum(self.stack.cpu().values())
@@ -115,7 +115,7 @@ class StackClient:
         return str(made["id"])
 
     def token(self) -> str:
-        """Sign in anew: a token does not last as long as a benchmark."""
+        """Sign in again: a token does not last as long as a benchmark."""
         answer = self.http.post("/v1/auth/token", json=self.stack.account)
         answer.raise_for_status()
         token = str(answer.json()["access"])
@@ -142,14 +142,14 @@ class StackClient:
         return self.measure(workflow, load, many)
 
     def measure(self, workflow: str, load: ShippedLoad, executions: int) -> Stretch:
-        """Send so many, wait for the last; raises where one did not succeed."""
+        """Send this number and wait for the last; raises if one did not succeed."""
         before, began = self.stack.cpu(), time.time()
         if not load.held:
             return self.waited(self._send(workflow, executions), load.steps, began, before)
         with self._held():
             ids = self._send(workflow, executions)
         made = self.waited(ids, load.steps, began, before)
-        # A worker that is let go on looks at its queue some time later.
+        # A resumed worker looks at its queue some time later.
         [first, last] = self.one(WORKED, ids)
         return replace(made, seconds=last - first)
 
@@ -199,9 +199,9 @@ class StackClient:
             self._order("add_consumer")
 
     def _order(self, command: str) -> None:
-        """A remote control command of Celery's about the queue; raises where none answers.
+        """Send a remote control command of Celery about the queue; raises if no worker answers.
 
-        Over a connection of its own: Celery pools connections by address, and the next stack may
+        It uses a connection of its own: Celery pools connections by address, and the next stack may
         have the address of one that has ended.
         """
         worker = nodename(QUEUE, gethostname())

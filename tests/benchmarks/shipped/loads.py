@@ -12,8 +12,8 @@ HELD = "single-backlog"
 class ShippedLoad:
     """Executions of one graph; `plain` names plain Celery's and `bare` the bare worker's.
 
-    `anew` workflows share the executions, each published for them: no step was ever timed. `held`
-    work waits in the queue until the last is accepted; its rate counts from the first step on.
+    `anew` workflows share the executions; each is published for them, so no step has been timed.
+    `held` work waits in the queue until the last is accepted; its rate counts from the first step.
     """
 
     name: str
@@ -27,7 +27,7 @@ class ShippedLoad:
     held: bool = False
 
     def sized(self, scale: float) -> int:
-        """How many executions at such a share of the full size."""
+        """How many executions for this share of the full size."""
         if self.anew:
             return self.executions
         return max(8, round(self.executions * scale))
@@ -35,7 +35,7 @@ class ShippedLoad:
 
 @dataclass(frozen=True, slots=True)
 class PlainLoad:
-    """Plain Celery's side: its rate does not depend on how much there is, so it gets less."""
+    """Plain Celery's side: its rate does not depend on the amount, so it gets less."""
 
     executions: int
     steps: int
@@ -46,7 +46,7 @@ LONG, WIDE = shapes.CHAIN, shapes.FAN + 2
 _effects, _pure = shapes.fan("bench.effect"), shapes.fan("bench.pure")
 _chain, _pure_chain = shapes.chain("bench.effect"), shapes.chain("bench.pure")
 _one = shapes.single("bench.effect", {"value": "{{ input.n }}"})
-# What wakes a stack up before it is measured; what follows it, nobody has timed.
+# Wakes a stack before the measurement; the work after it is new to the engine.
 WARM = ShippedLoad("warm", "", shapes.single("bench.pure", {"value": 1}), 100, 1, "")
 
 LOADS = {

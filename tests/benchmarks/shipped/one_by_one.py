@@ -23,7 +23,7 @@ FIRST_LINE = "SELECT (outputs ->> 'at')::float FROM runners_run WHERE execution_
 
 
 def measure(stage: Stage, options: Options, homes: Homes) -> Figures:
-    """On a fresh stack: while nothing else goes on, then as many as sixteen clients send."""
+    """On a fresh stack: one at a time, then as many as sixteen clients send."""
     with homes.started("shipped-http") as stack, StackClient(stack, stage) as client:
         client.warm_up()
         figures = _quiet(client, stage, max(40, round(ONE_AT_A_TIME * options.scale)))

@@ -10,7 +10,7 @@ from tests.benchmarks.shipped.loads import LOADS
 
 
 def measure(run: Run) -> None:
-    """Each part that was asked for, on stacks of its own."""
+    """Measure each selected part, on stacks of its own."""
     stage, options = run.stage, run.options
     homes = Homes(stage.folder, options.concurrency)
 

@@ -37,7 +37,7 @@ TITLES = {
 
 
 class RunningStack:
-    """A stack that somebody has started; `account` signs in to it."""
+    """A running stack; `account` signs in to it."""
 
     def __init__(self, home: Path, pid: int, account: Mapping[str, str]) -> None:
         self.home, self.pid, self.account = home, pid, account
@@ -138,7 +138,7 @@ def _environment(home: Path, concurrency: int) -> dict[str, str]:
 
 
 def _name(process: psutil.Process) -> str:
-    """What the stack calls it, if it says so."""
+    """The stack's name for it, if it has one."""
     words = " ".join(process.cmdline())
     if title := next((name for sign, name in TITLES.items() if sign in words), ""):
         return title

@@ -20,7 +20,7 @@ def node(page: Any, path: str) -> Any:
 
 
 def handle(page: Any, path: str, outcome: str = "success") -> Any:
-    """Where a task's edges on an outcome begin; `in` is where edges end."""
+    """Where a task's edges with an outcome begin; edges end at `in`."""
     return page.locator(f'.react-flow__handle[data-nodeid="{path}"][data-handleid="{outcome}"]')
 
 
@@ -50,7 +50,7 @@ def notice(page: Any) -> Any:
 
 
 def draft(page: Any) -> Any:
-    """The word on whether the server has the draft."""
+    """The text that says whether the server has the draft."""
     return page.get_by_role("status", name="Draft")
 
 

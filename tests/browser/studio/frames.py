@@ -12,7 +12,7 @@ START = """() => {
   let next = requestAnimationFrame(tick);
   window.endFrames = () => { cancelAnimationFrame(next); return times.slice(1); };
 }"""
-# A file that figures are written to; they are worth something on a quiet machine alone.
+# A file for the figures, which are useful only from a quiet machine.
 FIGURES = os.environ.get("VALKYR_FIGURES", "")
 
 
@@ -27,7 +27,7 @@ class Frames:
 
 
 def during(page: Any, steps: int, act: Callable[[], None]) -> Frames:
-    """Do something in so many steps and tell how it was drawn."""
+    """Do something in this number of steps and return how it was drawn."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     before = _spent(session)
@@ -46,7 +46,7 @@ def _spent(session: Any) -> tuple[float, float]:
 
 
 def figure(name: str, value: Any) -> None:
-    """Write a figure down, if somebody asked for them."""
+    """Write a figure to a file, if requested."""
     if FIGURES:
         with Path(FIGURES).open("a") as file:
             file.write(f"{name}: {value}\n")

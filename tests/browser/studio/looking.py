@@ -7,7 +7,7 @@ from tests.support.accessibility import findings_in_both
 
 
 def look(page: Any, name: str, without: tuple[str, ...] = ()) -> None:
-    """Nothing for axe to find in either theme; a picture of each for who asks for pictures."""
+    """axe finds nothing in either theme; a picture of each if requested."""
     found = findings_in_both(page, without=without)
     assert found == [], f"{name}: {found}"
     picture_in_both(page, name)

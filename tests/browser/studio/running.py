@@ -1,4 +1,4 @@
-"""Test runs from the studio, carried by the real engine, and what the page shows of them."""
+"""Test runs from the studio, executed by the real engine, and how the page shows them."""
 
 from contextlib import suppress
 from typing import Any
@@ -54,7 +54,7 @@ def part(page: Any, kind: str, name: str) -> None:
 
 
 def start_test(page: Any, of: Workflow) -> UUID:
-    """Start what the open dialog says; the execution's id, once the page watches it."""
+    """Start the test run of the open dialog; return the execution's id once the page watches it."""
     with page.expect_response(f"**/v1/Workflow/{of.pk}/test") as sent:
         run_dialog(page).get_by_role("button", name="Run test").click()
     assert sent.value.status == 202, sent.value.text()
@@ -68,7 +68,7 @@ def bar(page: Any) -> Any:
 
 
 def run_state(page: Any, word: str) -> None:
-    """Wait until the bar says so."""
+    """Wait until the bar shows this text."""
     expect(bar(page).get_by_role("status", name="Run state")).to_contain_text(word)
 
 
@@ -78,7 +78,7 @@ def carry(execution: UUID) -> str:
     ready = Run.objects.filter(execution=row, state="PENDING")
     while segments := list(ready.values_list("segment", flat=True)):
         for segment in segments:
-            with suppress(StepFailed):  # as a worker's task says it
+            with suppress(StepFailed):  # as a worker's task does
                 receive.run_segment(row.pk, row.version_id, segment)
     row.refresh_from_db()
     return str(row.state)
@@ -96,7 +96,7 @@ def modules(execution: UUID) -> dict[str, str]:
 
 
 def refused(page: Any, status: int) -> None:
-    """Forget what Chromium says of an answer that the test asked for."""
+    """Ignore Chromium's console message about an answer that the test expects."""
     known = f"status of {status}"
     assert any(known in problem for problem in page.problems), page.problems
     page.problems[:] = [problem for problem in page.problems if known not in problem]

@@ -1,6 +1,7 @@
-"""Studio, executions, triage and the API's pages in a project that has them elsewhere.
+"""Studio, executions, triage and the API's pages in a project with other addresses.
 
-`valkyr.urls` are below `/flows/`, the admin is at `/office/`: no page may ask for anything else.
+`valkyr.urls` are below `/flows/`, the admin is at `/office/`: no page may request any other
+address.
 """
 
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ PLACES = ("/flows/", "/office/", "/static/")
 
 @pytest.fixture
 def elsewhere(settings: Any, staff_page: Any) -> Iterator[Any]:
-    """A page of the project, of which no other address is asked."""
+    """A page of the project that requests no other address."""
     settings.ROOT_URLCONF = "tests.hostile.urls"
     settings.VALKYR = {}
     settings.CSRF_COOKIE_NAME = "host-csrf"

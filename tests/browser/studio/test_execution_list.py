@@ -1,4 +1,4 @@
-"""The latest executions beside the canvas: chosen, current, and opened on their pages."""
+"""The latest executions next to the canvas: chosen, current, and opened on their pages."""
 
 from typing import Any
 

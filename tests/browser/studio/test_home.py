@@ -101,7 +101,7 @@ def test_a_new_installation_offers_the_ways_to_begin(staff_page: Any) -> None:
 
 
 def holding_lists(page: Any) -> list[Any]:
-    """Lists of workflows wait from now on; those that do, to be let go."""
+    """Hold back lists of workflows from now on; returns those that wait."""
     held: list[Any] = []
     page.route(LISTS, lambda route: held.append(route))  # noqa: PLW0108 - no built-in will do
     return held

@@ -1,4 +1,4 @@
-"""The last run's results beside the form: viewed, written into fields, pinned."""
+"""The last run's results next to the form: viewed, written into fields, pinned."""
 
 from typing import Any
 

@@ -139,7 +139,7 @@ def test_a_chain_grows_and_becomes_short_again_and_how_the_task_runs_is_set(
     form.get_by_role("button", name="Remove jmespath").click()
     assert task(saved(page, stored), "fetch") == {k: v for k, v in FETCH.items() if k != "ui"}
 
-    # Beside the defaults of its module.
+    # In addition to the defaults of its module.
     form.get_by_role("tab", name="Settings").click()
     seconds = field(page, "timeoutSeconds").get_by_role("textbox")
     expect(seconds).to_have_attribute("placeholder", "60")

@@ -1,4 +1,4 @@
-"""The details of the workflow itself, of edges and of notes; and that all can be read by all."""
+"""The details of the workflow itself, of edges and of notes; and all users can read all of them."""
 
 from typing import Any
 

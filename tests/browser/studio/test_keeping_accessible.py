@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def changed(workflow: Any) -> Workflow:
-    """A published workflow whose draft says more, some of it wrong."""
+    """A published workflow whose draft has changes, some of them invalid."""
     fetch = {"id": "fetch", "use": "data.set", "with": {"values": {"limit": 1}}}
     found: Workflow = workflow(tasks=[fetch])
     versioning.publish(found.pk, actor=ACTOR)

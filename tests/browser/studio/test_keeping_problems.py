@@ -45,7 +45,7 @@ def test_a_sound_workflow_says_that_it_can_be_published(studio: Any, workflow: A
 
 def test_a_server_that_cannot_be_asked_is_said_to_be_missing(studio: Any, workflow: Any) -> None:
     found = workflow(tasks=[{"id": "ask", "use": "http.request", "with": {}}])
-    # Answered by hand, since an aborted request would be a message on the console.
+    # Answered by the test, since an aborted request would write a message to the console.
     refusal = {"status": 200, "content_type": "application/json", "body": "{}"}
     studio_page = studio(found)
     studio_page.route("**/validate", lambda route: route.fulfill(**refusal))

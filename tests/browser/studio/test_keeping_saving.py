@@ -37,7 +37,7 @@ def draft_is(page: Any, state: str) -> None:
 
 
 def expected_noise(page: Any, *parts: str) -> None:
-    """Chromium itself writes requests that failed to the console; those that were meant to."""
+    """Chromium itself writes failed requests to the console; these are expected."""
     page.problems[:] = [one for one in page.problems if not any(part in one for part in parts)]
 
 
@@ -51,7 +51,7 @@ def elsewhere(server: str, browser: Browser) -> Iterator[OnePage]:
 
 @pytest.fixture
 def second(staff_page: Any, elsewhere: OnePage) -> Iterator[Callable[[Workflow], Any]]:
-    """Opens the same workflow in a browser of its own, signed in as the same person."""
+    """Opens the same workflow in another browser, signed in as the same person."""
     with elsewhere.lent() as page:
 
         def opened(of: Workflow) -> Any:
@@ -65,7 +65,7 @@ def second(staff_page: Any, elsewhere: OnePage) -> Iterator[Callable[[Workflow],
 
 @pytest.fixture
 def in_conflict(studio: Any, workflow: Any, second: Any) -> tuple[Any, Workflow]:
-    """A page whose workflow somebody else saved first, with the dialog that says so."""
+    """A page whose workflow another user saved first, with the dialog about it."""
     found = workflow(tasks=TASKS)
     page, other = studio(found), second(found)
     rename(other, "theirs")
@@ -133,7 +133,7 @@ def test_a_second_press_makes_no_second_copy(in_conflict: Any) -> None:
 
     with page.expect_request(making.asks):
         page.get_by_role("button", name="Save mine as a copy").dblclick()
-    page.evaluate("fetch(location.href)")  # what the second press asked for has come by then
+    page.evaluate("fetch(location.href)")  # the second press's request has arrived by then
 
     assert len(making.routes) == 1
     making.let_go()
@@ -171,7 +171,7 @@ def test_restored_work_on_an_older_draft_is_a_conflict(
 
 
 def _checks(answer: Any, name: str) -> bool:
-    """Whether it tells the problems of a draft of this name."""
+    """Whether it shows the problems of a draft with this name."""
     return answer.url.endswith("/validate") and name in (answer.request.post_data or "")
 
 
@@ -180,7 +180,7 @@ def test_signing_out_in_the_middle_loses_nothing(
 ) -> None:
     found = workflow(tasks=TASKS)
     page = studio(found)
-    # What is asked by itself must not be refused as well, after the draft is saved again.
+    # Automatic requests must not be rejected as well after the draft is saved again.
     with page.expect_response(lambda answer: _checks(answer, "while signed out")):
         rename(page, "while signed out")
     Session.objects.all().delete()

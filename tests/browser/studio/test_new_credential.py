@@ -1,4 +1,4 @@
-"""A credential made where it is needed: beside the field of a task."""
+"""A credential created where it is needed: next to a task's field."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The palette and the list of tasks: by mouse, by keys alone, on narrow screens."""
+"""The palette and the list of tasks: by mouse, by keyboard, on narrow screens."""
 
 import re
 from typing import Any
@@ -176,7 +176,7 @@ def test_the_sides_are_drawers_on_narrow_screens(studio: Any, workflow: Any) -> 
     page.keyboard.press("Escape")
     expect(modules).to_be_hidden()
     expect(opener).to_be_focused()
-    # Below 600 px the list stands for the canvas, and a task's name shows its details.
+    # Below 600 px the list replaces the canvas, and a task's name opens its details.
     page.get_by_role("button", name="Fetch order", exact=True).click()
     details = page.get_by_role("complementary", name="Details")
     expect(details).to_be_visible()

@@ -198,7 +198,7 @@ def test_the_payload_of_an_earlier_run_is_waited_for_unless_one_types_another(
 
 
 def test_a_failing_step_is_shown_mended_and_run_again(studio: Any, workflow: Any) -> None:
-    # The quotient of two numbers: by naught there is none.
+    # The quotient of two numbers: division by zero fails.
     divided = task("share") | {"name": "Share", "with": {"value": "{{ 84 / input.by }}"}}
     made = workflow("shares", tasks=[divided])
     page = studio(made)

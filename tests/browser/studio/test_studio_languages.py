@@ -19,7 +19,7 @@ TASKS = [
     {"id": "risky", "name": "Risky?", "use": "flow.if", "with": {"condition": "{{ true }}"}},
 ]
 EDGES = [{"from": "fetch", "to": "risky"}]
-# Of each language: what buttons, regions, a status and a plural say.
+# By language: the texts of buttons, regions, a status and a plural.
 STUDIO = {
     "de": ("Veröffentlichen…", "Zeichenfläche", "Entwurf", "gespeichert", "2 Aufgaben"),
     "es": ("Publicar…", "Lienzo", "Borrador", "guardado", "2 tareas"),
@@ -32,7 +32,7 @@ MONITOR = {
 
 @pytest.fixture
 def in_language(staff_page: Any) -> Callable[[str], Any]:
-    """Lets Django say another language on the pages that mount the studio and the monitor.
+    """Makes Django use another language on the pages that mount the studio and the monitor.
 
     Written into the page's `<html lang>`, so that only the sources under test decide.
     """
@@ -158,7 +158,7 @@ def test_a_language_that_does_not_arrive_is_shown_in_english(
 
 
 def languages_asked(page: Any) -> Any:
-    """The languages whose chunks the page fetched, once asked."""
+    """The languages whose chunks the page fetched."""
     found: list[str] = []
 
     def note(request: Any) -> None:
@@ -171,7 +171,7 @@ def languages_asked(page: Any) -> Any:
 
 
 def cut_off(page: Any) -> list[str]:
-    """The texts of buttons, headings and labels that do not fit where they stand."""
+    """The texts of buttons, headings and labels that do not fit into their boxes."""
     found: list[str] = page.evaluate(
         """() => [...document.querySelectorAll('button, h1, h2, h3, th, dt, label, .pill, .tabs *')]
             .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1

@@ -66,7 +66,7 @@ def _stop_workers(world: World) -> None:
 
 
 def _work_and_die(world: World, workflow: Workflow, seconds: float) -> list[float]:
-    """Kill somebody every three seconds; how long each sweep took meanwhile."""
+    """Kill a process every three seconds; return how long each sweep took meanwhile."""
     done = Run.objects.filter(execution__workflow=workflow, state="SUCCESS")
     wait_until(done.exists, 60, "the first of the backlog's steps")
     ticks: list[float] = []
@@ -78,7 +78,7 @@ def _work_and_die(world: World, workflow: Workflow, seconds: float) -> list[floa
             _kill_one(world, random)
         for sweep in (sweeper.often, sweeper.seldom):
             begun = time.monotonic()
-            if sweep():  # empty where the control worker was at it
+            if sweep():  # empty while the control worker processed it
                 ticks.append(time.monotonic() - begun)
         time.sleep(0.2)
     return ticks

@@ -17,19 +17,19 @@ SCHEDULES = 20
 
 
 def _schedules() -> list[Trigger]:
-    """Due every minute; what was missed is caught up with, each time of it."""
+    """Due every minute; each missed time is caught up."""
     more: dict[str, Any] = {"catchUp": "all", "overlap": "allow"}
     return [scheduled(**EVERY_MINUTE, **more) for _ in range(SCHEDULES)]
 
 
 def _fired_once(world: World, triggers: list[Trigger]) -> None:
-    """One execution for each time that fired, and none beside them."""
+    """One execution for each time that fired, and no others."""
     Trigger.objects.filter(pk__in=[one.pk for one in triggers]).update(enabled=False)
     ticks = CronTick.objects.filter(trigger__in=triggers, status="FIRED").order_by()
     executions = WorkflowExecution.objects.filter(trigger__in=triggers)
 
     def agree() -> bool:
-        """Whoever was at it when the schedules were switched off ends first."""
+        """The work that was in progress when the schedules were switched off ends first."""
         of_ticks = ticks.values_list("execution_id", flat=True)
         return set(executions.values_list("pk", flat=True)) == set(of_ticks)
 

@@ -24,7 +24,7 @@ def _run(world: World) -> None:
 
 
 def _kill(world: World, execution: UUID, mark: dict[str, Any]) -> None:
-    """And wait until somebody does the step again."""
+    """And wait until another worker executes the step again."""
     world.injected("kill -9 of a worker's child", mark["pid"])
     killed = kill(mark["pid"])
     again = wait_for_mark(execution, number=2, seconds=60)

@@ -73,7 +73,7 @@ def _judge(world: World) -> None:
 
 
 def _nothing_from_the_future(world: World) -> None:
-    # The load goes on meanwhile: what ends between two questions is no work of a wrong clock.
+    # The load continues meanwhile: what ends between two queries is not due to a wrong clock.
     soon = database_now() + timedelta(seconds=OFF / 2)
     ahead = WorkflowExecution.objects.filter(pk__in=world.ids(), finished_at__gt=soon).count()
     ahead += Run.objects.filter(execution_id__in=world.ids(), finished_at__gt=soon).count()

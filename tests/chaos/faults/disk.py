@@ -33,7 +33,7 @@ def _full(world: World) -> None:
         world.figure("refused meanwhile", dict(world.load.refused))
         assert world.load.refused, "nothing was refused: the disk was not full"
         assert set(world.load.refused) <= {"503"}, f"the API answered {dict(world.load.refused)}"
-        # A server whose log finds no room ends itself; whoever supervises it starts it again.
+        # A server without room for its log ends itself; its supervisor starts it again.
         if not world.postgres.alive():
             world.note("PostgreSQL ended itself, and was started again as a supervisor does")
             _start_again(world.postgres)

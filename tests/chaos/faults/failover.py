@@ -13,11 +13,11 @@ from tests.chaos.faults.postgres import recover
 from tests.chaos.world import World
 from tests.support.waiting import wait_until
 
-UNNOTICED = 2.0  # seconds until somebody promotes the standby
+UNNOTICED = 2.0  # seconds until the standby is promoted
 
 
 def _fail_over(world: World) -> None:
-    """Kill the primary, promote its standby, and wait until all goes on."""
+    """Kill the primary, promote its standby, and wait until everything continues."""
     assert world.standby is not None
     world.injected("kill -9 of the primary")
     os.kill(world.postgres.pid, signal.SIGKILL)

@@ -29,7 +29,7 @@ WAITS = {"tasks": [task("ask", "flow.approval", **{"with": {"title": "Go?"}})]}
 
 
 class Crowd:
-    """Clients that start executions, each as fast as it is answered, whatever the answer is."""
+    """Clients that start executions as fast as they get answers, whatever the answers are."""
 
     def __init__(self, web: WebServer, token: str, workflow: Workflow) -> None:
         self.accepted: list[UUID] = []
@@ -153,7 +153,7 @@ def _cancel(world: World, execution: UUID) -> None:
 def _operator(world: World) -> httpx.Client:
     """A client that is signed in to the admin."""
     call_command("collectstatic", interactive=False, verbosity=0)
-    world.web.kill()  # it knows the files that there were when it started
+    world.web.kill()  # it knows the files that existed when it started
     world.web.start()
     client = httpx.Client(base_url=world.web.address, timeout=30)
     page = client.get("/admin/login/").raise_for_status().text

@@ -12,13 +12,13 @@ from tests.chaos.world import World
 from tests.support.waiting import wait_until
 
 AWAY = 8.0
-SLOWEST = 6.0  # seconds until an answer, also where it is a refusal
-# Every address is asked without a database in tests/integration/test_database_gone.py.
+SLOWEST = 6.0  # seconds until an answer, including rejections
+# tests/integration/test_database_gone.py requests every address without a database.
 PAGES = ("/v1/WorkflowExecution", "/v1/Run", "/v1/Workflow", "/actuator/health/ready")
 
 
 def ask(world: World, client: httpx.Client, path: str) -> int:
-    """The status of a page; AssertionError where there is no answer in time."""
+    """Return the status of a page; AssertionError if there is no answer in time."""
     begun = time.monotonic()
     answer = client.get(path, headers={"Authorization": f"Bearer {world.token}"})
     took = time.monotonic() - begun

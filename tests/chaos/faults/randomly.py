@@ -83,7 +83,7 @@ def _kill(world: World, kill: Kill) -> None:
 
 
 def _as_drawn(world: World, drawn: list[Drawn], begun: dict[int, UUID]) -> None:
-    """Each ended as its drawing says, but where chance killed one step's workers three times."""
+    """Each ended as drawn, except where chance killed one step's workers three times."""
     poisoned = set(
         Run.objects.filter(
             execution_id__in=begun.values(), error__contains="ended its worker process"

@@ -11,7 +11,7 @@ from tests.support.waiting import wait_until_gone
 from tests.support.workflows import effect, publish, start, start_many, states, task, wait_for_end
 
 LITTLE = Load(rate=1)
-# What cannot be stored, and what the step's error says of it.
+# Values that cannot be stored, and the step's error for them.
 SAYS = {
     "too large": "52,428,802 bytes",
     "nan": "cannot be stored as JSON",

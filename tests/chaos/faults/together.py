@@ -8,7 +8,7 @@ from tests.chaos.fault import Fault, Load
 from tests.chaos.world import World
 from tests.support.running import output_of
 
-SECONDS_A_KILL = 0.5  # on a machine that is busy; a tenth of it on one that is not
+SECONDS_A_KILL = 0.5  # on a busy machine; a tenth of it on an idle one
 
 
 def _run(world: World) -> None:

@@ -31,9 +31,10 @@ LOCK = "SELECT id FROM executions_workflowexecution WHERE id = %s FOR UPDATE"
 
 
 def _session() -> psycopg.Connection[Any]:
-    """One without the engine's time limits, which would free the lock by themselves.
+    """A session without the engine's time limits, which would free the lock by themselves.
 
-    It waits a minute for a lock: where nobody lets it go the fault fails, and the run goes on.
+    It waits a minute for a lock: if the lock is not released, the fault fails and the run
+    continues.
     """
     given = connection.get_connection_params()
     names = ("dbname", "user", "password", "host", "port")

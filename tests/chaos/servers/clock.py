@@ -10,7 +10,7 @@ FAKED = Path(__file__).with_name("faked")
 def off_by(seconds: int) -> dict[str, str]:
     """The variables of a process (and its children) whose wall clock is so far ahead.
 
-    The monotonic clock is left alone, as it is on a machine whose clock is wrong.
+    The monotonic clock stays correct, as on a machine whose clock is wrong.
     """
     library = faketime_library()
     assert library is not None, "libfaketime is not here: apt-get install faketime"

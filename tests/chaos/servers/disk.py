@@ -13,7 +13,7 @@ PIECE = 1024 * 1024
 
 @contextmanager
 def small_disk() -> Iterator[Path]:
-    """A folder on a disk of its own, gone afterwards."""
+    """A folder on a disk of its own, deleted afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="valkyr-disk-"))
     if os.geteuid() != 0:  # the fault is reported as not run
         yield folder
@@ -22,7 +22,7 @@ def small_disk() -> Iterator[Path]:
     try:
         yield folder
     finally:
-        # Whoever still has a file open there is ending.
+        # A process that still has a file open there is ending.
         _run("umount", "--lazy", str(folder))
         folder.rmdir()
 
@@ -34,7 +34,7 @@ class Ballast:
         self._file = folder / "ballast"
 
     def fill(self) -> None:
-        """Take what room there is now; what is freed later is not taken."""
+        """Take all free room; room that is freed later is not taken."""
         with self._file.open("ab", buffering=0) as file, suppress(OSError):
             for piece in (PIECE, 4096, 512):
                 with suppress(OSError):

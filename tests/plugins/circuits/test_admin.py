@@ -22,7 +22,7 @@ TARGET = "http.request:api.example.com"
 
 @pytest.fixture(autouse=True)
 def _pages(static_files: None) -> Iterator[None]:
-    """Pages need their static files; and what a process knows is of another test's rows."""
+    """Pages need their static files; and this process has cached another test's rows."""
     gate.memory().forget()
     yield
     gate.memory().forget()

@@ -19,7 +19,7 @@ def key(number: int = 1) -> Key:
 
 
 class Watch:
-    """A clock that is set by hand, and what is read at each look."""
+    """A clock that the test sets, and the rows that each look reads."""
 
     def __init__(self, **options: int) -> None:
         self.seconds = 0.0

@@ -44,7 +44,7 @@ def test_states_move_as_drawn_and_one_call_at_a_time_probes(limits, happenings):
     circuit, now, under_way, number = Circuit(), NOW, [], 0
     for what, which, passed in happenings:
         now += timedelta(seconds=passed)
-        under_way = [call for call in under_way if call[2] > now]  # nobody calls for longer
+        under_way = [call for call in under_way if call[2] > now]  # no calls for longer
         before = circuit
         if what == "ask":
             number += 1
@@ -81,7 +81,9 @@ def test_states_move_as_drawn_and_one_call_at_a_time_probes(limits, happenings):
 @settings(deadline=None)
 @given(limits, st.integers(1, 40), st.data())
 def test_a_target_that_is_dead_gets_its_threshold_and_then_one_call_a_rest(limits, callers, data):
-    """However many ask at once, in whatever order their calls fail, within one window."""
+    """However many callers ask at once, and in whatever order their calls fail, within one
+    window.
+    """
     circuit, now, trials, probes = Circuit(), NOW, 0, 0
     step = timedelta(seconds=limits.window / (callers * 4 + 4))
     under_way: list[Caller] = []

@@ -4,7 +4,7 @@ from pathlib import Path
 
 
 def lay_out(root: Path) -> None:
-    """Put it there; what must not be reached is beside the folder."""
+    """Create the files; those that must not be reached are outside the folder."""
     root.mkdir()
     outside = root.parent / "outside"
     outside.mkdir()

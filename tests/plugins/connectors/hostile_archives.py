@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def pack(entries: list[tuple[str, bytes]], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """A plain archive of these entries, also of names that nobody should write."""
+    """A plain archive of these entries, with names that no program should write, too."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", method) as archive, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of a name that comes twice
@@ -38,13 +38,13 @@ def link() -> bytes:
 
 
 def changed(data: bytes, old: bytes, new: bytes) -> bytes:
-    """An archive of which some bytes were replaced."""
+    """An archive with some bytes replaced."""
     assert old in data
     return data.replace(old, new)
 
 
 def encrypted() -> bytes:
-    """An archive whose entry says that it is encrypted, in both of its heads."""
+    """An archive whose entry claims to be encrypted, in both of its headers."""
     data = bytearray(pack([("a.txt", b"secret")]))
     for head, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         at = data.index(head) + flags
@@ -53,7 +53,7 @@ def encrypted() -> bytes:
 
 
 def liar() -> bytes:
-    """An archive whose heads say that a large entry is small."""
+    """An archive whose headers claim that a large entry is small."""
     data = bytearray(pack([("a.txt", b"0" * 5_000_000)]))
     for head, size in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         at = data.index(head) + size
@@ -62,7 +62,7 @@ def liar() -> bytes:
 
 
 def endless() -> bytes:
-    """An archive whose list of entries says to be five MiB long."""
+    """An archive whose list of entries claims to be five MiB long."""
     data = bytearray(pack([("a.txt", b"a")]))
     at = data.rindex(b"PK\x05\x06")
     listed = bytes(5 * 1024 * 1024)

@@ -1,4 +1,6 @@
-"""Archives are packed alike each time, and unpacked only within their bounds and their folder."""
+"""Archives are packed in the same way each time, and unpacked only within their bounds and
+folder.
+"""
 
 import base64
 import io

@@ -74,7 +74,7 @@ def main(inputs):
     return [sorted(os.environ), os.listdir("/tmp"), os.getcwd(), os.path.exists("/proc"),
             os.path.exists("/etc"), os.path.exists(inputs), os.getpid(), os.uname().nodename]
 """
-    # LC_CTYPE is Python's own, which takes UTF-8 where nobody says otherwise.
+    # LC_CTYPE is Python's own, which uses UTF-8 by default.
     assert run_code(code, HOME) == [["LC_CTYPE"], [], "/tmp", False, False, False, 1, "code"]
 
 
@@ -212,7 +212,7 @@ def main(inputs):
     assert kept < 256 * 2**20, kept
     raise MemoryError
 """
-    assert "asked for more memory than its memoryMb" in fail_code(code).message
+    assert "needed more memory than its memoryMb" in fail_code(code).message
 
 
 @pytest.mark.parametrize("folder", ["/", "/usr", "/usr/lib", "/valkyr", "library", "outside"])

@@ -1,4 +1,4 @@
-"""Which sandbox `python.code` gets, and who says so."""
+"""Which sandbox `python.code` gets, and which setting decides."""
 
 import logging
 from collections.abc import Callable
@@ -18,7 +18,9 @@ DENIED = "bwrap: No permissions to create new namespace"
 
 @pytest.fixture(params=["missing", "denied"])
 def cause(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    """Why bubblewrap does not work: it is not there, or says what it says in a container."""
+    """Why bubblewrap does not work: it is not installed, or fails with its message in a
+    container.
+    """
     monkeypatch.setenv("PATH", str(tmp_path))
     if request.param == "missing":
         return "there is no program bwrap on the PATH"
@@ -30,7 +32,7 @@ def cause(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_p
 
 @pytest.fixture
 def start_worker(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
-    """What the log of a worker that starts says."""
+    """The log of a worker that starts."""
 
     def start() -> list[str]:
         with caplog.at_level(logging.INFO, "valkyr_plugins.connectors"):

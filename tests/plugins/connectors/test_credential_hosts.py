@@ -104,7 +104,7 @@ def test_every_module_that_takes_a_credential_says_what_it_judges() -> None:
     }
     judging = {name for name, spec in registry.specs().items() if spec.judges_hosts}
     tried = {module for module, _, _ in CALLS.values()}
-    # Those left out are of a family that is tried, over the same client.
+    # The others belong to a family that is tested, with the same client.
     families = {name.partition(".")[0] for name in tried}
 
     assert not {name for name in silent if not name.startswith("test.")}

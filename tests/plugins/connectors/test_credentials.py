@@ -113,7 +113,7 @@ def test_a_credential_names_a_mail_server_and_nothing_else() -> None:
         "mail.example", 465, "ann", "p@ss", "from_start", trusted=False
     )
     for url in ("file:///etc", "http://mail.example", "smtp://host:no", ""):
-        with pytest.raises(StepError, match="the credential's url is not a URL") as caught:
+        with pytest.raises(StepError, match="the credential's url is not a valid URL") as caught:
             destination({"url": url})
         assert not url or url not in caught.value.message
 

@@ -21,7 +21,7 @@ QUERY = "query Order($id: ID!) { order(id: $id) { total } }"
 
 
 class Endpoint(ThreadingHTTPServer):
-    """Gives the answer it was told to give."""
+    """Gives the answer that the test set."""
 
     daemon_threads = True
 

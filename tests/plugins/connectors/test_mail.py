@@ -26,7 +26,7 @@ MAIL = {
 
 
 class PostOffice(Sink):
-    """Keeps what it gets; refuses whom it is told to refuse."""
+    """Stores what it gets; rejects the recipients that the test names."""
 
     def __init__(self):
         super().__init__()

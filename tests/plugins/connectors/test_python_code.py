@@ -109,7 +109,7 @@ def test_a_processor_without_a_known_filter_is_refused() -> None:
         ("prints without end", "while True: print('x' * 9999)", "more than 8 MiB"),
         ("fills a file", "open('/tmp/x', 'wb').write(b'x' * 2**24)", "more than 8 MiB"),
         ("fills /tmp", "[open(f'/tmp/{n}', 'wb').write(b'x' * 2**22) for n in range(9)]", "16 MiB"),
-        ("hoards", "x = []\n    while True: x.append(bytearray(2**20))", "asked for more memory"),
+        ("hoards", "x = []\n    while True: x.append(bytearray(2**20))", "needed more memory"),
         ("recurses", "main(inputs)", "RecursionError"),
         ("recurses past Python's limit", "sys.setrecursionlimit(2**30); repr(deep())", "SIGSEGV"),
         ("leaves", "sys.exit(3)", "called sys.exit"),
@@ -147,7 +147,7 @@ def test_a_report_that_the_code_forged_is_but_its_result(fail_code: Callable[...
 def test_a_loop_that_ignores_every_signal_ends_on_time(fail_code: Callable[..., Failure]) -> None:
     with ThreadPoolExecutor(1) as pool:
         failing = pool.submit(fail_code, ENDLESS, seconds=2)
-        # One that lost its parent would be nobody's child later.
+        # A process that lost its parent would be a child of none of ours later.
         wait_until(lambda: len(confined_processes()) == 2, 30, "the code's process")
         started = confined_processes()
         failure = failing.result()

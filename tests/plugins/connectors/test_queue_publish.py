@@ -33,7 +33,7 @@ def url() -> str:
 
 @pytest.fixture
 def store(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator["redis.Redis"]:
-    """That database, empty, where an administrator has allowed it."""
+    """That database, empty, if an administrator has allowed it."""
     monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
     client = redis.Redis.from_url(url)
     client.flushdb()
@@ -213,7 +213,7 @@ def test_a_wrong_password_and_a_wrong_kind_of_key_fail_for_good(
 
 
 class FullRedis(socketserver.BaseRequestHandler):
-    """Speaks as much of Redis's protocol as it takes to say that there is no room."""
+    """Speaks enough of Redis's protocol to report that there is no room."""
 
     def handle(self) -> None:
         while said := self.request.recv(65_536):

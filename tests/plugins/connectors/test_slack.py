@@ -20,7 +20,7 @@ TOKEN = "xoxb-s3cret-token"
 
 
 class Slack(ThreadingHTTPServer):
-    """Answers as told; remembers the last request."""
+    """Gives the answer that the test set; remembers the last request."""
 
     daemon_threads = True
 

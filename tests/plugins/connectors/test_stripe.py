@@ -37,7 +37,7 @@ def ask(
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
 ) -> Ask:
-    """Runs a module; each test has idempotency keys of its own, named by `step`."""
+    """Runs a module; each test has its own idempotency keys, named by `step`."""
     monkeypatch.setenv("VALKYR_STRIPE_API_BASE", server.url)
     monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
 

@@ -1,4 +1,4 @@
-"""`webhook.post` signs after Standard Webhooks, says the same id each time, and judges answers."""
+"""`webhook.post` signs by Standard Webhooks, repeats the same id, and judges answers."""
 
 import base64
 import hashlib

@@ -47,7 +47,7 @@ def workflow() -> Workflow:
 
 @pytest.fixture
 def now() -> datetime:
-    """Twenty minutes past a full hour of long ago, whatever the clock says."""
+    """Twenty minutes past a full hour long ago, whatever the clock shows."""
     return floor(database_now(), HOUR) + timedelta(minutes=20)
 
 

@@ -1,4 +1,4 @@
-"""What triggers do over a quota: schedules and queues wait, webhooks and events say no."""
+"""Triggers over a quota: schedules and queues wait, webhooks and events reject."""
 
 import json
 from datetime import timedelta

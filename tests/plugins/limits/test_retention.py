@@ -1,4 +1,4 @@
-"""Costs of steps are kept longer than their executions, and deleted in time."""
+"""Costs of steps are stored longer than their executions, and deleted in time."""
 
 from datetime import timedelta
 

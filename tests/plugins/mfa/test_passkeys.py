@@ -1,4 +1,4 @@
-"""Passkeys beside the password: added, asked for, used, removed and reset."""
+"""Passkeys in addition to the password: added, requested, used, removed and reset."""
 
 import html
 import json

@@ -1,4 +1,4 @@
-"""Small exports of n8n, made in a line, and those of `tests/data/n8n`."""
+"""Small n8n exports, written in one line, and those of `tests/data/n8n`."""
 
 import json
 from itertools import pairwise
@@ -40,7 +40,7 @@ def converted(document: Any) -> Conversion:
 
 
 def chain(*nodes: Any, **more: Any) -> Conversion:
-    """The conversion of nodes that follow each other, begun by hand."""
+    """The conversion of a chain of nodes, without an import."""
     everything = [node("Begin", "manualTrigger"), *nodes]
     pairs = pairwise(everything)
     return converted(
@@ -65,7 +65,7 @@ def edges(found: Conversion) -> set[tuple[str, str, str]]:
 
 
 def row(found: Conversion, name: str) -> Any:
-    """What the report says of a node."""
+    """The report's text about a node."""
     return next(one for one in found.report.rows if one.node == name)
 
 

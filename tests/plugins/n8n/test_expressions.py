@@ -118,7 +118,7 @@ def test_what_is_worked_out_comes_to_the_same(source: str, value: object) -> Non
         ("$json.x; $json.y", "more than one value"),
         ("(" * 100 + "1" + ")" * 100, "nested"),
         ("", "its end"),
-        ("'open", "cannot be read"),
+        ("'open", "cannot be parsed"),
     ],
 )
 def test_what_has_no_equal_is_refused_with_a_reason(source: str, reason: str) -> None:
@@ -175,5 +175,5 @@ def test_json_with_expressions_in_it_keeps_its_form() -> None:
     assert texts.json_text('={"n": {{ $json.n }}, "t": "Hi {{ $json.name }}", "l": [1]}') == {
         "n": "{{ tasks.a.output.n }}", "t": "Hi {{ tasks.a.output.name }}", "l": [1],
     }  # fmt: skip
-    with pytest.raises(ValueError, match="worked out"):
+    with pytest.raises(ValueError, match="is computed"):
         texts.json_text('={"{{ $json.name }}": 1}')

@@ -91,7 +91,7 @@ def fulfil(order: Order) -> Sent:
 
 @workflow
 def careful(order: Order) -> object:
-    """Go another way where the charge fails."""
+    """Continue elsewhere if the charge fails."""
     paid = charge(order.id, order.total)
     with when(failed(paid)):
         note(f"not paid: {error(paid).message}")

@@ -25,7 +25,7 @@ def declared(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def told(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
-    """What the command says of each workflow, by slug: its change and its version."""
+    """The command's report per workflow, by slug: its change and its version."""
     assert main([*words, "--local", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     return {row["slug"]: (row["change"], row["version"]) for row in rows}

@@ -49,7 +49,7 @@ def document(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def edges(function: Callable[..., Any]) -> dict[str, list[str]]:
-    """What each task stands after, with `all` first where it needs all of them."""
+    """The predecessors of each task, after `all` if it needs all of them."""
     found = {}
     for task in document(function)["tasks"]:
         after = task.get("after", [])

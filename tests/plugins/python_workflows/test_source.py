@@ -116,7 +116,7 @@ def test_templates_become_handles_where_these_mean_the_same() -> None:
         'return {"fee": paid.fee}',
     ):
         assert wanted in source
-    assert "after=" not in source  # what `told` reads says it
+    assert "after=" not in source  # if what `told` reads contains it
     assert graph_of(traced(source)) == graph_of(document)
 
 

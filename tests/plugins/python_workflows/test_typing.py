@@ -14,7 +14,9 @@ CONFIG = "[mypy]\nstrict = True\nfollow_imports = silent\n"
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What `mypy --strict` says of every example and of the wrong program; one run for all."""
+    """The output of `mypy --strict` for every example and for the wrong program; one run for
+    all.
+    """
     folder = tmp_path_factory.mktemp("typed")
     (folder / "mypy.ini").write_text(CONFIG)
     for path in (PROJECT / "examples").glob("*/workflow.py"):

@@ -67,28 +67,28 @@ def right(order: Order) -> str:
 @workflow
 def wrong(order: Order) -> int:
     """Wire all as it should not be."""
-    paid = charge(order.lines)  # WRONG: a list where a number is taken
+    paid = charge(order.lines)  # WRONG: a list instead of a number
     charge()  # WRONG: an argument is missing
-    charge.options(retry="none")(order="7")  # WRONG: a text where a number is taken
+    charge.options(retry="none")(order="7")  # WRONG: a text instead of a number
     ship(paid, [1])  # WRONG: another step's output
-    print(paid.numbr)  # WRONG: a field that there is not
+    print(paid.numbr)  # WRONG: an unknown field
     parcels = each([1, 2], pack)  # WRONG: items of another kind than the step takes
     ship(order.id, each(order.lines, charge))  # WRONG: results of another kind
     ship(order.id, first_of(order.total, 3))  # WRONG: neither is a list
     choose(order.total > 3, paid, pack("x")).number  # WRONG: one of the two has no such field
     approve(order.id)  # WRONG: a title is a text
-    each(order.lines, pack, at_most="3")  # WRONG: a text where a number is taken
+    each(order.lines, pack, at_most="3")  # WRONG: a text instead of a number
     ship(order.id, modules.data.sort)  # WRONG: a built-in module that is not called
     kept = modules.file.write(path="a.txt", content="")
-    charge(kept.path)  # WRONG: a text where a number is taken
+    charge(kept.path)  # WRONG: a text instead of a number
     print(kept.size)  # WRONG: a field that file.write does not give
-    note(modules.file.list(path="a").entries[0].bytes)  # WRONG: a number where a text is taken
+    note(modules.file.list(path="a").entries[0].bytes)  # WRONG: a number instead of a text
     pack(modules.http.request(url="https://example.com/").headers)  # WRONG: an object, not a text
     note(modules.data.sort(rows=[]).rows.length)  # WRONG: a list has no such field
-    modules.file.write(paht="a.txt")  # WRONG: an input that there is not
-    modules.file.wirte(path="a.txt")  # WRONG: a module that there is not
+    modules.file.write(paht="a.txt")  # WRONG: an unknown input
+    modules.file.wirte(path="a.txt")  # WRONG: an unknown module
     modules.http.request("https://example.com/")  # WRONG: inputs are given by name
     modules.flow.if_.options(retry=2).outcome  # WRONG: a module that is not called
     right.start(7)  # WRONG: the payload is an order
-    right.start(order=order, amount=7)  # WRONG: there is no such parameter
+    right.start(order=order, amount=7)  # WRONG: an unknown parameter
     return paid  # WRONG: it promises a number

@@ -37,7 +37,7 @@ def made(ids: Sequence[UUID], **wish: Any) -> Redrive:
 
 
 def begun(ids: Sequence[UUID], **wish: Any) -> Redrive:
-    """One that was started."""
+    """A started redrive."""
     return lifecycle.start(made(ids, **wish).pk, actor=ACTOR)
 
 

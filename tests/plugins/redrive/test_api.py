@@ -193,7 +193,7 @@ def test_changes_and_many_need_permissions_of_their_own(
     changed = {"ids": ids[:1], "overrides": {"values": {}}}
     assert "redrive_with_overrides" in post(client, REDRIVES, changed, 403)["detail"]
     post(client, REDRIVES, {"ids": ids[:20]}, 201)
-    # Who may make them may have others start them, and not the other way round.
+    # A user who may create them may let others start them, but not vice versa.
     for body in ({"ids": ids}, changed):
         made = post(author, REDRIVES, body, 201)
         post(client, f"{REDRIVES}/{made['id']}/start", expected=403)

@@ -1,4 +1,4 @@
-"""What became of a sent entry, decided from what its rows say."""
+"""The result of a sent entry, as its rows show it."""
 
 from uuid import UUID
 
@@ -17,7 +17,7 @@ AGAIN = UUID(int=7)
         ((None, "RUNNING", "SUCCESS", False), "SUCCEEDED"),
         ((None, "FAILED", "SUCCESS", False), "SUCCEEDED"),  # something else failed the execution
         ((AGAIN, "RUNNING", None, False), "FAILED_AGAIN"),
-        ((AGAIN, "RUNNING", "PENDING", False), "FAILED_AGAIN"),  # and was sent home by somebody
+        ((AGAIN, "RUNNING", "PENDING", False), "FAILED_AGAIN"),  # and was cancelled by a user
         ((AGAIN, "CANCELLED", None, True), "FAILED_AGAIN"),
         ((None, "CANCELLED", None, False), "SKIPPED"),
         ((None, "TIMEOUT", None, False), "FAILED_AGAIN"),

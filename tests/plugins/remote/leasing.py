@@ -21,7 +21,7 @@ def report(verb: str, token: str) -> dict[str, Any]:
 
 
 def render(**more: Any) -> dict[str, Any]:
-    """A step that a remote runner carries."""
+    """A step that a remote runner executes."""
     inputs = {"handler": "render", "scene": "{{ input.scene }}", **more.pop("inputs", {})}
     return {"id": "render", "use": "remote.step", "queue": "gpu", "with": inputs, **more}
 

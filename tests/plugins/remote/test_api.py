@@ -571,7 +571,7 @@ def test_a_runner_gets_a_secret_only_where_its_credential_says_so(
     if refused:
         run = Run.objects.get(execution_id=execution, step_path__startswith="render")
         assert (run.state, run.error_type) == ("DLQ", "PERMANENT")
-        assert 'remote runners may not use the credential "farm"' in run.error
+        assert 'may not use the credential "farm"' in run.error
 
 
 def test_a_runner_gets_no_short_lived_values(

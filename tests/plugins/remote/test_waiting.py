@@ -1,4 +1,4 @@
-"""Remote runners that wait until there is a run, which others commit meanwhile."""
+"""Remote runners that wait for a run, which others commit meanwhile."""
 
 import time
 from datetime import timedelta

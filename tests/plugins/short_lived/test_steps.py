@@ -81,7 +81,7 @@ def test_a_rejected_secret_is_read_again_once(
 ) -> None:
     keep_vault(workspace, server)
     ran(queue, asks(server))
-    server.valid.clear()  # as if somebody had revoked the lease
+    server.valid.clear()  # as if the lease had been revoked
 
     execution = ran(queue, asks(server))
 

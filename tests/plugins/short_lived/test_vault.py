@@ -96,7 +96,7 @@ def test_while_vault_is_down_a_valid_secret_is_used(
 
     assert read(one) is first
     assert server.count(PATH) == 2
-    assert read(one) is first  # and Vault is not asked for each step
+    assert read(one) is first  # and Vault gets no request per step
     assert server.count(PATH) == 2
 
 
@@ -272,6 +272,6 @@ def test_good_fields_are_kept() -> None:
 
 
 def _wait_for_margin(seconds: float) -> Any:
-    """Wait until a lease of these seconds is near its end, by the share that is kept back."""
+    """Wait until a lease of these seconds is near its end, less the reserved share."""
     until = time.monotonic() + seconds * (1 - issuing.SHARE) + 0.01
     wait_until(lambda: time.monotonic() >= until, seconds + 10, "the margin before the end")

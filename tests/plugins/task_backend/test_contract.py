@@ -1,4 +1,4 @@
-"""The Tasks framework's documented behaviour, kept by the backend; the kit runs the executions."""
+"""The backend follows the Tasks framework's documented behaviour; the kit runs the executions."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -32,7 +32,7 @@ def _kit(db: None) -> None:
 
 
 def ended(result: TaskResult[Any]) -> TaskResult[Any]:
-    """The result when the kit has carried the execution as far as it goes."""
+    """The result when the kit has run the execution as far as possible."""
     WorkflowRun(UUID(result.id)).carry()
     result.refresh()
     return result

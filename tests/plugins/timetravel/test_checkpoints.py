@@ -32,7 +32,7 @@ def engine(
 
 @pytest.fixture
 def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """The broker's place; workers are carried on by hand."""
+    """Stands in for the broker; the test runs the workers."""
     quiet = world(Random(0), monkeypatch, lose=0, double=0, die=0)
     with quiet as made, configured(stretch_steps=32, segment_steps=32):
         yield made
@@ -166,7 +166,7 @@ def test_one_costs_one_statement(queue: World) -> None:
     pk = start(publish(looping(onLoop=True)))
     with CaptureQueriesContext(connection) as ours:
         checkpoints.take(pk, keep=3)
-    # The hot statements go past Django's log; whatever else there were would be in it.
+    # Hot statements bypass Django's log; any others would be in it.
     assert len(ours) == 0
     assert len(taken(pk)) == 1
 

@@ -40,7 +40,7 @@ def engine(
 
 @pytest.fixture
 def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """The broker's place; workers are carried on by hand."""
+    """Stands in for the broker; the test runs the workers."""
     quiet = world(Random(0), monkeypatch, lose=0, double=0, die=0)
     with quiet as made, configured(stretch_steps=32, segment_steps=32):
         yield made
@@ -51,7 +51,7 @@ def approval(name: str, after: Any = None) -> dict[str, Any]:
 
 
 def approve(queue: World, pk: UUID, decision: str = "approved") -> list[str]:
-    """Decide on all that an execution waits for, until it waits for nothing; what was asked."""
+    """Decide on every approval of an execution until none is left; return the requests."""
     asked = []
     settle(queue, pk)
     while run := waiting(pk).first():
@@ -62,7 +62,7 @@ def approve(queue: World, pk: UUID, decision: str = "approved") -> list[str]:
 
 
 def settle(queue: World, pk: UUID) -> None:
-    """Until nothing runs, also in children, whose ends are told by hand."""
+    """Work until nothing runs, also in children, whose ends the test delivers."""
     queue.drain()
     for child in WorkflowExecution.objects.filter(parent_id=pk).values_list("pk", flat=True):
         if wake_parent(child):

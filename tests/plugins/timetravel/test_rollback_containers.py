@@ -1,4 +1,4 @@
-"""Going back, and branching off, inside loops and maps: the places go on where they were."""
+"""Rolling back and forking inside loops and maps: iterations continue where they were."""
 
 from collections.abc import Iterator
 from random import Random
@@ -29,7 +29,7 @@ def engine(
 
 @pytest.fixture
 def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """The broker's place; workers are carried on by hand."""
+    """Stands in for the broker; the test runs the workers."""
     quiet = world(Random(0), monkeypatch, lose=0, double=0, die=0)
     with quiet as made, configured(stretch_steps=32, segment_steps=32):
         yield made
@@ -174,7 +174,7 @@ def test_a_map_keeps_the_items_that_were_done(queue: World) -> None:
 
 
 def _one_fails(bad: int) -> dict[str, Any]:
-    """Two items side by side, one of which fails; somebody minds it."""
+    """Two parallel items, one of which fails; an error edge handles it."""
     get = effect("get", failTimes=f"{{{{ 9 if index == {bad} else 0 }}}}", errorType="PERMANENT")
     return {
         "tasks": [

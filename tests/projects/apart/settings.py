@@ -1,4 +1,4 @@
-"""Two databases, both real; nothing but the alias is said."""
+"""Two databases, both real; only the alias is set."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""A project with accounts of its own, Django's own admin, and beat's own pages."""
+"""A project with its own accounts, Django's own admin, and beat's own pages."""
 
 from valkyr_project.celery import app as celery_app
 

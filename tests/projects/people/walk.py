@@ -2,7 +2,7 @@
 
     python -m tests.projects.people.walk [both]
 
-With `both` the pages of the project's second site too: the same models, registered anew.
+With `both`, also the pages of the project's second site: the same models, registered again.
 """
 
 import sys

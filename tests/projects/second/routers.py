@@ -4,7 +4,7 @@ ACCOUNTS = {"people", "auth", "admin", "sessions", "contenttypes", "django_celer
 
 
 class Accounts:
-    """The project's own: accounts and what belongs to them are kept beside the workflows."""
+    """The project's own router: accounts and related rows are in the workflows' database."""
 
     def db_for_read(self, model: Any, **hints: Any) -> str | None:
         return "workflows" if model._meta.app_label in ACCOUNTS else None

@@ -1,4 +1,4 @@
-"""Unfold as its documentation says, and nothing more."""
+"""Unfold as its documentation describes, and nothing more."""
 
 # ruff: noqa: F405 - the other project's settings are taken whole
 from tests.projects.people.settings import *  # noqa: F403

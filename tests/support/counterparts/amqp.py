@@ -1,6 +1,6 @@
-"""A broker that speaks as much AMQP 0-9-1 as it takes to publish: handshake, confirms, returns.
+"""A broker that speaks enough AMQP 0-9-1 to publish: handshake, confirms, returns.
 
-It knows the queues it is given. What goes to the default exchange and another queue is returned
+It knows the queues it is given. Messages to the default exchange and another queue are returned
 (basic.return), as RabbitMQ does with mandatory messages; another exchange closes the channel.
 """
 

@@ -1,9 +1,9 @@
-"""A badly behaved HTTP server on real sockets: each path has a vice of its own.
+"""A misbehaving HTTP server on real sockets: each path has its own fault.
 
-It writes to the connection itself, so that it can say what no server library would. A request to
-`/good` is answered well; `GOOD` and `VICES` list the paths. `requests` are the targets of requests
-in the order they came, `connections` how many were opened; a target in `cut_once` breaks off the
-first time.
+It writes to the connection itself, so that it can send what no server library would. A request to
+`/good` is answered correctly; `GOOD` and `VICES` list the paths. `requests` are the targets of
+requests in the order of arrival, `connections` the number of connections; a target in `cut_once` is
+cut off the first time.
 """
 
 import gzip
@@ -35,7 +35,7 @@ class BadServer:
 
     @property
     def url(self) -> str:
-        """Where it answers, without a slash at the end."""
+        """Its address, without a slash at the end."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
@@ -46,7 +46,7 @@ class BadServer:
     def stop(self) -> None:
         """Close the port and every connection."""
         self.closing.set()
-        # A close alone would leave the thread in `accept`.
+        # Closing the socket would leave the thread in `accept`.
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -87,7 +87,7 @@ class BadServer:
 
 @contextmanager
 def bad_server() -> Iterator[BadServer]:
-    """One that ends with the block."""
+    """A server that ends with the block."""
     server = BadServer()
     try:
         yield server
@@ -96,14 +96,14 @@ def bad_server() -> Iterator[BadServer]:
 
 
 def _target(connection: socket.socket) -> str:
-    """What the next request asks for, whose body is read and forgotten; "" at the end."""
+    """The next request's target, whose body is read and dropped; "" at the end."""
     head = b""
     while b"\r\n\r\n" not in head:
         data = connection.recv(65_536)
         if not data:
             return ""
         head += data
-        if head[:1] == b"\x16":  # somebody wants to speak TLS
+        if head[:1] == b"\x16":  # the client begins a TLS handshake
             connection.sendall(b"this is no TLS\r\n")
             return ""
     head, _, body = head.partition(b"\r\n\r\n")
@@ -138,12 +138,12 @@ def _good(server: BadServer, connection: socket.socket, query: dict[str, str]) -
 
 
 def _goodbye(server: BadServer, connection: socket.socket, query: dict[str, str]) -> None:
-    """A good answer, after which the connection is closed although nobody said so."""
+    """A correct answer, after which the connection is closed without notice."""
     reply(connection, b'{"good": true}', JSON)
 
 
 def _pages(server: BadServer, connection: socket.socket, query: dict[str, str]) -> None:
-    """One of 10,000 pages, by `page`; each tells the next in every way there is."""
+    """One of 10,000 pages, by `page`; each links to the next in every supported way."""
     page = int(query.get("page", "1"))
     following = page + 1 if page < PAGES else None
     link = [f'Link: </pages?page={following}>; rel="next"'] if following else []
@@ -228,7 +228,7 @@ def _two_lengths(server: BadServer, connection: socket.socket, query: dict[str, 
 
 
 def _gzip_bomb(server: BadServer, connection: socket.socket, query: dict[str, str]) -> None:
-    # 64 members of a mebibyte each: packing one takes no time, even beside other work.
+    # 64 members of a mebibyte each: packing one takes no time, even on a busy machine.
     reply(connection, gzip.compress(bytes(MEBIBYTE)) * 64, "Content-Encoding: gzip")
 
 

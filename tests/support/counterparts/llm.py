@@ -1,6 +1,6 @@
-"""A server that speaks OpenAI's protocol well, badly, slowly, by halves and without an end.
+"""A server that speaks OpenAI's protocol correctly, incorrectly, slowly, in parts and endlessly.
 
-The model's name in a request says how it behaves: `MISCHIEF` lists the names; every other one is
+The model's name in a request selects the behaviour: `MISCHIEF` lists the names; every other one is
 answered as the demo's server answers.
 """
 
@@ -45,7 +45,7 @@ class Mischief(LlmHandler):
         super().embeddings(body)
 
     def times(self, body: Body) -> int:
-        """How often this model was asked, now included."""
+        """How often this model was called, including now."""
         return self.model_server.asked[body["model"]]
 
     # What a provider refuses.
@@ -112,7 +112,7 @@ class Mischief(LlmHandler):
     def as_uncounted(self, body: Body) -> None:
         self.say({**body, "stream_options": None}, "x" * 40)
 
-    # What goes wrong on the way.
+    # Errors during the transfer.
 
     def as_html(self, body: Body) -> None:
         self._send(b"<html>Sign in</html>", "text/html")
@@ -140,7 +140,7 @@ class Mischief(LlmHandler):
         self.close_connection = True
 
     def as_endless_sentence(self, body: Body) -> None:
-        """It ends well as HTTP goes, without a reason to finish."""
+        """A successful HTTP response, without a finish reason."""
         self._some(body, "Half of the ans")
         self._end()
 
@@ -174,7 +174,7 @@ class Mischief(LlmHandler):
         self.send_event("y" * 3_000_000)
         self._end()
 
-    # What it says.
+    # The text of its answers.
 
     def as_tools(self, body: Body) -> None:
         if any(message["role"] == "tool" for message in body["messages"]):
@@ -248,7 +248,7 @@ class Mischief(LlmHandler):
 
 
 class ModelServer(LlmServer):
-    """`requests` and `headers` are what came, in order; `asked` counts by model."""
+    """`requests` and `headers` are those received, in order; `asked` counts by model."""
 
     def __init__(self) -> None:
         super().__init__(handler=Mischief)
@@ -266,6 +266,6 @@ class ModelServer(LlmServer):
             self.asked[body["model"]] += 1
 
     def stop(self) -> None:
-        """Let go of whoever waits, and stop."""
+        """Release the waiting requests, and stop."""
         self.closing.set()
         super().stop()

@@ -1,8 +1,8 @@
 """A server that speaks Stripe's API: localstripe, at 127.0.0.1, with Stripe's idempotency keys.
 
 Run as a process of its own: `python -m tests.support.counterparts.stripe`; it prints its port.
-localstripe does not know idempotency keys, and calls a declined card an invalid request; both are
-added here as Stripe's documentation tells them. `GET /_counterpart/calls` lists what was asked.
+localstripe has no idempotency keys, and calls a declined card an invalid request. Both are added
+here as Stripe's documentation describes them. `GET /_counterpart/calls` lists the requests.
 """
 
 import asyncio
@@ -82,7 +82,7 @@ class _StripeLike:
 
 
 def _stub(said: str) -> Any:
-    """What the test asked to be answered, in the description's `stub_status <status>`."""
+    """The answer that the test requested, in the description's `stub_status <status>`."""
     status = int(said.partition("stub_status+")[2][:3])
     kind = "rate_limit_error" if status == 429 else "api_error"
     answer = _error(status, kind, "as asked")

@@ -1,4 +1,4 @@
-"""This run beside the last committed one."""
+"""This run compared with the last committed one."""
 
 import pytest
 

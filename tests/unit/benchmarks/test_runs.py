@@ -1,4 +1,4 @@
-"""One run: parts that fail, take too long or are interrupted, and what is kept of the others."""
+"""One run: parts that fail, take too long or are interrupted, and what is stored of the others."""
 
 import os
 import time

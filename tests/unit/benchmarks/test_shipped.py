@@ -1,4 +1,4 @@
-"""What `--only shipped` sends, and what it makes of what it found."""
+"""What `--only shipped` sends, and how it reads the results."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Chaos on RabbitMQ: its broker is made before Django is set up, which is told where it is."""
+"""Chaos on RabbitMQ: its broker is started before Django is set up with its address."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The plan of random kills follows from the seed alone."""
+"""The plan of random kills follows from the seed only."""
 
 from random import Random
 

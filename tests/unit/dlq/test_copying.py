@@ -26,7 +26,7 @@ from dlq.copying.requests import (
 from tests.support.counterparts.http import BadServer
 from tests.support.stack import PROJECT
 
-# Whatever a row of PostgreSQL can hold; no NUL.
+# Whatever a row of PostgreSQL can store; no NUL.
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=40)
 NASTY = st.sampled_from(
     ["'", '"', "$(id)", "`id`", "${HOME}", "\\", "!!", "\n", "a b", "--data", "@/etc/passwd", "*",
@@ -217,7 +217,7 @@ def test_generated_tests_run_and_find_the_failure_again(tmp_path: Path) -> None:
             env={
                 "PATH": os.environ["PATH"],
                 "VALKYR_HTTP_ALLOWED_NETWORKS": "127.0.0.0/8",
-                "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none",  # none is asked
+                "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none",  # no request
             },
             capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Which messages are the same failure: made up ones, and those of our own modules."""
+"""Which messages are the same failure: invented ones, and those of our own modules."""
 
 from itertools import combinations
 from uuid import UUID, uuid4
@@ -59,7 +59,7 @@ ALIKE = {
         "{} has no card",
     ),
 }  # fmt: skip
-# Pairs of the same failure, as our own modules and the libraries under them tell it.
+# Pairs of the same failure, as our own modules and the libraries under them report it.
 UNIQUE = "db.internal:5432/orders: UniqueViolation 23505: duplicate key value violates unique"
 SAME = [
     (

@@ -1,4 +1,4 @@
-"""Loops and maps for tests of definitions, and the catalog that knows them."""
+"""Loops and maps for tests of definitions, and their catalog."""
 
 from runners.modules import registry
 from tests.unit.graph.catalog import CATALOG, spec

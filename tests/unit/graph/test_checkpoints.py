@@ -1,4 +1,4 @@
-"""When the engine takes a checkpoint by itself."""
+"""When the engine takes a checkpoint automatically."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The published JSON Schema is one, and says the same as validation of what it can say."""
+"""The published JSON Schema is valid, and agrees with the validation as far as a schema can."""
 
 import json
 

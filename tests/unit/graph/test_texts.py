@@ -74,7 +74,7 @@ def nested(levels, inner):
 
 
 def test_aliases_do_not_nest_deeper_than_what_is_written_out():
-    # Each line is shallow, and each stands in the next one.
+    # Each line is shallow, and each is nested in the next one.
     lines = [f"k{n}: &a{n} {nested(60, f'*a{n - 1}')}" for n in range(1, 100)]
 
     assert refused("\n".join([f"k0: &a0 {nested(60, '1')}", *lines])) == ["too_deep"]

@@ -1,4 +1,4 @@
-"""Templates are compared with what modules say of their outputs; what is open is never told."""
+"""Templates are compared with modules' declared outputs; open outputs are never reported."""
 
 from pathlib import Path
 from typing import Any

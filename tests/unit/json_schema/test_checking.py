@@ -215,8 +215,8 @@ def test_patterns_mean_what_json_schema_says(text: str, fits: str, fits_not: str
 def turns_of_another_thread(work: Callable[[], object], wanted: int) -> int:
     """How often another thread ran while this one worked, at most 20,000 times.
 
-    Neither thread is made to give the interpreter up, so the other one runs only where the work
-    lets go of it.
+    Neither thread is made to release the interpreter, so the other one runs only when the work
+    releases it.
     """
     turns = 0
     done = threading.Event()

@@ -113,7 +113,7 @@ def test_a_viewer_that_does_not_read_is_dropped(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("turns", range(5))
 def test_a_viewer_that_is_cancelled_as_news_come_ends(turns: int) -> None:
-    """A connection that was over went on for five minutes, and its client was not told."""
+    """An ended connection continued for five minutes, and its client was not informed."""
 
     async def meet() -> tuple[bool, bool]:
         viewer = Viewer(EXECUTIONS, PK)

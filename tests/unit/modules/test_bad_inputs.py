@@ -1,4 +1,4 @@
-"""Every module that comes with Valkyr explains itself, and fails as its own table says."""
+"""Every built-in module explains itself, and fails as its own table says."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,12 +15,12 @@ from runners.modules.base import Bad
 from runners.modules.declared import declared
 from tests.support.bad_inputs import check_row, rows
 
-# Their outputs are whatever they are given, or what runs inside them.
+# Their outputs are their inputs, or the result of what runs inside them.
 OPEN = {"flow.noop", "flow.if", "flow.switch", "flow.fail", "flow.loop", "flow.map", "remote.step",
         "flow.set_variables", "data.set", "data.jmespath", "flow.pinned",
         "n8n.placeholder"}  # fmt: skip
 NEED_CREDENTIAL = {"stripe.payment_intent", "stripe.refund", "stripe.customer"}
-# Whatever is given to them is right: they wait, or pass it on.
+# Every input is valid: they wait, or pass it on.
 TAKES_ALL: set[str] = {"flow.noop"}
 # It is there to keep a workflow from being published.
 BLOCKS = "n8n.placeholder"
@@ -97,7 +97,7 @@ def test_a_module_says_what_goes_wrong(name: str) -> None:
 
 @pytest.fixture(autouse=True)
 def files_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """File steps have an empty folder, and nobody's settings reach a row."""
+    """File steps have an empty folder, and no settings reach a row."""
     monkeypatch.setenv("VALKYR_FILES_ROOT", str(tmp_path))
 
 

@@ -1,4 +1,4 @@
-"""A typed function becomes a module; its annotations say what goes in and comes out."""
+"""A typed function becomes a module; its annotations define its inputs and outputs."""
 
 import asyncio
 import typing

@@ -1,4 +1,4 @@
-"""What a sub-workflow step asks for, and what it makes of its child's end."""
+"""A sub-workflow step's request, and its result after the child's end."""
 
 import pytest
 

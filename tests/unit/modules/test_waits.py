@@ -1,4 +1,4 @@
-"""Modules that wait: what they wait for, and what they make of what wakes them."""
+"""Modules that wait: their waits, and their results after the wake-up."""
 
 from datetime import UTC, datetime, timedelta
 

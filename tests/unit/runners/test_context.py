@@ -1,4 +1,4 @@
-"""Whatever a module says of itself can be stored, or is refused to the module's face."""
+"""Everything that a module reports can be stored, or is rejected in the module itself."""
 
 from decimal import Decimal
 from types import SimpleNamespace

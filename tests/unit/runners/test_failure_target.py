@@ -1,4 +1,4 @@
-"""What a failed step talked to, as its module's circuit says it."""
+"""A failed step's target, as its module's circuit names it."""
 
 from typing import Any
 

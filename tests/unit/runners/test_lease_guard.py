@@ -1,4 +1,4 @@
-"""What is due for a lease that cannot be renewed, and what a step may still say then."""
+"""What is due for a lease that cannot be renewed, and what a step may still report then."""
 
 import time
 from types import SimpleNamespace

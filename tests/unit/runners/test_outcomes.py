@@ -35,7 +35,7 @@ def caused(error, cause):
 
 
 def made_of(cause):
-    """As httpcore does: the cause is what the error was made of, and nothing else tells it."""
+    """As httpcore does: the cause is the original error, and nothing else refers to it."""
     return caused(httpx.ConnectError("no"), ConnectionError(cause))
 
 

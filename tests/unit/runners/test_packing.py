@@ -16,7 +16,7 @@ def fan(width, **branch):
 
 
 def sent(document, width, *, milliseconds=1.0, workers=1, most=32, seconds=0.05):
-    """The canvas for the branches, where every step is known to take so long, or by its path."""
+    """The canvas for the branches, where every step is known to take this time, or by its path."""
     graph = graph_of(document)
 
     def estimate(step):

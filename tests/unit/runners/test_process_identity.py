@@ -1,4 +1,4 @@
-"""A holder is gone only when its process certainly is: same boot, same namespace, other life."""
+"""A holder has ended only if its process certainly has: same boot, same namespace, other start."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ def process():
 
 
 def named(process_id, **other):
-    """The holder that process would be, but for what is said otherwise."""
+    """The holder that this process would be, with the given changes."""
     _, _, _, namespace, boot, *_ = process_identity().split("|")
     parts = {"name": "somebody", "pid": process_id, "start": started(process_id)}
     parts |= {"namespace": namespace, "boot": boot}

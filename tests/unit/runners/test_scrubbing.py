@@ -1,4 +1,4 @@
-"""Secrets are taken out of whatever comes back, in the forms in which it usually does."""
+"""Secrets are removed from results and errors, in their usual encodings."""
 
 import base64
 import html

@@ -1,4 +1,4 @@
-"""What a worker knows of an execution while it carries a segment, and what it concludes."""
+"""A worker's knowledge of an execution while it runs a segment, and its conclusions."""
 
 from types import SimpleNamespace
 from typing import Any

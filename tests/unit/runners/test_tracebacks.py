@@ -1,4 +1,4 @@
-"""Tracebacks say where, never what with."""
+"""Tracebacks show places, never values."""
 
 import json
 

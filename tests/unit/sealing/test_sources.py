@@ -1,4 +1,4 @@
-"""Where the installation's key comes from, and what is refused."""
+"""Where the installation's key comes from, and what is rejected."""
 
 import base64
 from pathlib import Path

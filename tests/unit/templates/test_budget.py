@@ -31,7 +31,7 @@ def work_only() -> RenderBudget:
 
 
 def ended(expression: str) -> str:
-    """The message of the error that rendering ends with; empty where it is done."""
+    """The message of the error that ends the rendering; empty if it succeeds."""
     try:
         render(expression)
     except TemplateError as error:

@@ -97,7 +97,7 @@ def test_an_allowance_of_a_message_ends_in_a_worker_too() -> None:
 
 
 def _limits_of_a_request() -> str:
-    """What a view of a project renders within, asked for by a server of any kind."""
+    """A view of a project renders within it, for a server of any kind."""
     found: list[str] = []
 
     def view(request: HttpRequest) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Secrets in templates: whole expressions, references for rows, values for the module alone."""
+"""Secrets in templates: whole expressions, references for rows, values for the module only."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`{{ todo("…") }}` stands for what is still to be written, and keeps a draft from publishing."""
+"""`{{ todo("…") }}` marks what is still to be written, and keeps a draft from publishing."""
 
 import pytest
 

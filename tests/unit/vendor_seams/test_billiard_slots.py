@@ -1,4 +1,4 @@
-"""A child of a billiard pool knows its slot, which the child that replaces it gets again."""
+"""A child of a billiard pool knows its slot, which its replacement gets again."""
 
 import subprocess
 import sys

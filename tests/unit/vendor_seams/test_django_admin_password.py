@@ -1,4 +1,4 @@
-"""The admin's page for one's own password is the one that was put in its place."""
+"""The admin's page for changing one's password is the replaced one."""
 
 from django.contrib import admin
 from django.urls import resolve, reverse

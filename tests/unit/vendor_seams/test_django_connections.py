@@ -1,4 +1,4 @@
-"""What Django keeps beside a connection, and what it does by it."""
+"""What Django keeps besides a connection, and how it uses it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ SEE = "Django's connections have changed: see executions/vendor_seams/django_con
 
 @pytest.fixture
 def other() -> Iterator[Any]:
-    """An open connection of its own, beside the test's."""
+    """An open connection of its own, in addition to the test's."""
     made = connections.create_connection("default")
     made.inc_thread_sharing()
     made.ensure_connection()
@@ -39,7 +39,7 @@ def test_a_connection_has_what_the_seam_writes(other: Any, name: str) -> None:
 
 def test_a_connection_that_has_just_answered_is_not_asked_again(other: Any) -> None:
     other.health_check_enabled = True
-    other.connection.close()  # whoever asks finds it dead
+    other.connection.close()  # the next caller finds it dead
     django_connections.mark_healthy(other)
 
     other.close_if_health_check_failed()

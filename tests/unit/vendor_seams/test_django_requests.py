@@ -1,4 +1,4 @@
-"""Django's handler of an answer, and its check of where a request came from."""
+"""Django's handler of an answer, and its check of a request's origin."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ SEE = "Django has changed: see executions/vendor_seams/django_requests.py"
 
 
 class Handler:
-    """One that answers."""
+    """A handler that answers."""
 
 
 def test_the_handler_is_the_sender_when_an_answer_is_closed() -> None:

@@ -1,4 +1,4 @@
-"""An OpenAPI document of our own, whatever a project's SPECTACULAR_SETTINGS are."""
+"""Our own OpenAPI document, whatever a project's SPECTACULAR_SETTINGS are."""
 
 from collections.abc import Iterator
 

@@ -32,7 +32,7 @@ def test_a_broker_is_looked_for_every_three_seconds_however_long_it_is_away(
 
 
 def test_producers_send_through_our_transport_too() -> None:
-    """kombu's pool makes connections of a class of its own, with the transport of kombu's."""
+    """kombu's pool makes connections of our class, with kombu's transport."""
     with current_app.producer_or_acquire() as producer, current_app.pool.acquire() as connection:
         found = {type(one.transport) for one in (producer.connection, connection)}
 

@@ -1,4 +1,4 @@
-"""prometheus-client counts in files that are named as we say."""
+"""prometheus-client counts in files with our names."""
 
 import subprocess
 import sys

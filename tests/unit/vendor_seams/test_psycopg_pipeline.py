@@ -1,4 +1,4 @@
-"""Statements sent together: what the server hears last, on which its clocks depend."""
+"""Statements sent together: the server's last message, on which its clocks depend."""
 
 import inspect
 import re

@@ -1,4 +1,4 @@
-"""Connections that a pool gives out: a round trip for the check only where one is due."""
+"""Connections that a pool hands out: a round trip for the check only if one is due."""
 
 import os
 from pathlib import Path
@@ -24,7 +24,7 @@ def _pool() -> Any:
 
 
 def _sent(pool: Any, trace: Path) -> int:
-    """How many messages the server gets while a connection is taken and given back."""
+    """The number of messages to the server while a connection is taken and returned."""
     with trace.open("w") as file:
         with pool.connection() as connection:
             connection.pgconn.trace(file.fileno())
@@ -36,9 +36,9 @@ def _sent(pool: Any, trace: Path) -> int:
 def test_a_connection_that_answered_just_now_is_not_asked_again(tmp_path: Path) -> None:
     with _pool() as pool:
         with pool.connection():
-            pass  # new: the pool asks nothing
+            pass  # new: the pool sends no check
         with pool.connection():
-            pass  # asked for the first time
+            pass  # checked for the first time
 
         assert _sent(pool, tmp_path / "trace") == 0
 

@@ -1,4 +1,6 @@
-"""A pool whose database refuses connections: who waits is told, who comes later is served."""
+"""A pool whose database refuses connections: waiting callers get an error, later ones are
+served.
+"""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""What has to be set on a connection goes before each statement, in the same round trip."""
+"""Settings that a connection needs are sent before each statement, in the same round trip."""
 
 from typing import Any
 

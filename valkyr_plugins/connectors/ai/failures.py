@@ -20,7 +20,7 @@ from valkyr_plugins.connectors.ai.provider import ProviderInputs
 from valkyr_plugins.connectors.network.transport import request_deadline
 
 MAX_SAID = 500
-# By the error's code or type, or words of its message (OpenAI, Azure, DeepSeek, Zhipu, vLLM).
+# By the error's code or type, or a part of its message (OpenAI, Azure, DeepSeek, Zhipu, vLLM).
 TOO_LONG = ("context_length", "context length", "context window", "prompt is too long")
 FILTERED = (
     "content_filter", "content filter", "content_policy", "content management policy",
@@ -56,7 +56,7 @@ def told(error: Exception, inputs: ProviderInputs, host: str, seconds: float) ->
         )
     if isinstance(error, openai.APIError) and not isinstance(error, openai.APIConnectionError):
         return _broken_off(error, who)
-    # The client's own words for a failed connection say nothing; its cause does.
+    # The client's message for a failed connection says nothing; its cause does.
     cause = (error.__cause__ if isinstance(error, openai.APIConnectionError) else None) or error
     text = f"{who}: {type(cause).__name__}: {cause}"[:MAX_SAID].rstrip(": ")
     return StepError(text, error_type_of(cause))
@@ -92,7 +92,7 @@ def _refused(error: openai.APIStatusError, who: str) -> StepError:
 
 def _meaning(status: int, text: str) -> tuple[str, ErrorType]:
     if status == 401:
-        # Without the provider's words: some repeat a part of the key.
+        # Without the provider's message: some repeat a part of the key.
         return "rejected the key (401): check the step's credential", ErrorType.PERMANENT
     known = _known(text) if status < 500 else ""
     if known:

@@ -110,7 +110,7 @@ def written(path: str, data: bytes) -> None:
         replace(folder, name, path, data)
 
 
-# A CSV's lines: of a text, or of a file's bytes, with the place of each.
+# A CSV's lines, from a text or from a file's bytes, with the position of each.
 
 
 UTF8_MARK = b"\xef\xbb\xbf"

@@ -145,7 +145,7 @@ def _require_plain(compound: str) -> None:
 MAX_DEPTH = 512
 MAX_SIBLINGS = 5_000
 TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]{0,30})")
-# They hold nothing, or end where the next of them begins; in SVG and MathML nothing is so.
+# They are empty, or end where the next one begins; in SVG and MathML no element is.
 FLAT = frozenset(
     (
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source",
@@ -205,7 +205,7 @@ class Document:
             )
         try:
             nodes = within.css(part.compound)
-        # selectolax raises an error of its own for a selector, of no public class.
+        # selectolax raises its own private error for an invalid selector.
         except Exception as error:
             raise StepError(f"{part.compound[:100]!r} is not a CSS selector: {error}") from error
         if within.parent is None or within.parent.is_document_node:

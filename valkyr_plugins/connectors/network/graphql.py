@@ -30,7 +30,7 @@ def operations(document: str) -> dict[str, str]:
     found: dict[str, str] = {}
     *definitions, _ = _outside(document).split("{}")
     for definition in definitions:
-        head = _HEAD.search(definition)  # none: a selection alone
+        head = _HEAD.search(definition)  # none: only a selection
         kind, name = ("query", "") if head is None else (head[1], head[2] or "")
         if kind in KINDS:
             found[name] = kind

@@ -17,7 +17,7 @@ from valkyr_plugins.limits.quotas import LIMITS, MAX_TARGET, QUOTAS, QuotaUses, 
 # Quotas as JSON, with their use.
 
 
-MOST_COUNTED = 2**53 - 1  # what JSON's readers can tell apart
+MOST_COUNTED = 2**53 - 1  # what JSON parsers can distinguish
 
 
 class QuotaShape(LimitShape):

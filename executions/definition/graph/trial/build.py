@@ -40,7 +40,7 @@ class Trial:
     document: dict[str, Any]
     problems: tuple[DefinitionProblem, ...] = ()
     places: Mapping[tuple[str, int], str] | None = None  # ("tasks", 0) -> "tasks[3]"
-    told_already: frozenset[str] = frozenset()  # where tasks are read that are not in it
+    told_already: frozenset[str] = frozenset()  # the places that read tasks outside the part
 
     def told(self, found: list[DefinitionProblem]) -> list[DefinitionProblem]:
         """Return these problems and the document's, with paths as in the requested definition."""

@@ -9,7 +9,7 @@ from tests.support.stack import Stack
 
 
 class Api:
-    """Asks as the stack's administrator; one token for all questions."""
+    """Calls the API as the stack's administrator, with one token."""
 
     def __init__(self, stack: Stack) -> None:
         self._url = stack.url

@@ -1,4 +1,4 @@
-"""Going about a page by keys alone: what cannot be reached by Tab does not exist."""
+"""Using a page by keyboard only: what Tab cannot reach does not exist."""
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -23,7 +23,7 @@ def push(page: Page, button: Locator) -> None:
 
 
 def write(page: Page, field: Locator, text: str) -> None:
-    """Reach a field and put this text in the place of its own."""
+    """Move to a field and replace its text."""
     reach(page, field)
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(text)

@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A task to add: its id, its module as the palette calls it, and what it asks the partner."""
+    """A task to add: its id, its module's name in the palette, and its request to the partner."""
 
     id: str
     module: str

@@ -22,7 +22,7 @@ def pane(page: Page) -> Locator:
 
 
 def field(page: Page, label: str) -> Locator:
-    """A field of the form, of whichever kind."""
+    """A field of the form, of any kind."""
     of = details(page)
     named = re.compile(rf"^{re.escape(label)}( ?, required)?$")
     return of.get_by_role("combobox", name=named).or_(of.get_by_role("textbox", name=named)).first
@@ -39,7 +39,7 @@ def run_is(page: Page, word: str) -> None:
 
 
 def tasks_are(page: Page, states: dict[str, Any]) -> None:
-    """Wait until the nodes say so."""
+    """Wait until the nodes show these states."""
     for task, word in states.items():
         expect(node(page, task)).to_contain_text(word)
 

@@ -1,4 +1,4 @@
-"""The demo's order again, by keys alone: built, run, broken, mended and published."""
+"""The demo's order again, with the keyboard only: built, run, broken, repaired and published."""
 
 import pytest
 from playwright.sync_api import Page, expect

@@ -1,4 +1,4 @@
-"""The demo's order, drawn from nothing by mouse: run, broken, mended and published."""
+"""The demo's order, drawn from nothing with the mouse: run, broken, repaired and published."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(400)
 
 
 def draw(page: Page, step: order.Step, x: int, y: int) -> None:
-    """Drag a module to a place of the canvas and name the task."""
+    """Drag a module to a point of the canvas and name the task."""
     modules(page).get_by_role("button", name=step.module, exact=True).drag_to(
         pane(page), target_position={"x": x, "y": y}
     )

@@ -1,6 +1,6 @@
-"""Read at the start of a Python under libfaketime, whose `clock_nanosleep` fails with EINVAL.
+"""Loaded at the start of a Python under libfaketime, whose `clock_nanosleep` fails with EINVAL.
 
-Python sleeps by it since 3.11; `select` waits as long, by the clock that is left alone.
+Python uses it to sleep since 3.11; `select` waits as long, by the correct clock.
 """
 
 import select

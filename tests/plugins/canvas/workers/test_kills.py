@@ -45,7 +45,7 @@ def test_a_task_killed_between_effect_and_record_acts_twice_and_is_recorded_once
     assert result.get(timeout=SECONDS) == 6
     acted = [line for line in lines_of(mark) if line.startswith("0 ")]
     assert len(acted) == 2
-    assert len(set(acted)) == 1  # by one id, with which the other side can tell
+    assert len(set(acted)) == 1  # by one id, which the other side recognises
     assert {line.split()[0] for line in lines_of(mark)} == {"0", "1", "2", "3"}
     recorded = Run.objects.filter(execution_id=result.id, state="SUCCESS", superseded=False)
     paths = list(recorded.values_list("step_path", flat=True))
@@ -124,7 +124,7 @@ def one_child_of(fleet: Fleet) -> Callable[[], None]:
 
 
 def attempts_of(results: list[DurableResult]) -> dict[str, int]:
-    """How often each task was tried by its rows, by the id that its recorded result tells."""
+    """How often each task was tried according to its rows, by the id in its recorded result."""
     runs = Run.objects.filter(
         execution_id__in=[UUID(one.id) for one in results], module="celery.task", superseded=False
     )

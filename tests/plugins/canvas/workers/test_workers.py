@@ -1,4 +1,4 @@
-"""Durable canvases on real workers, each beside plain Celery's; repair, transactions."""
+"""Durable canvases on real workers, each compared with plain Celery's; repair, transactions."""
 
 import json
 import re
@@ -34,10 +34,10 @@ SECONDS = 40
 
 
 def told(result: Any) -> Any:
-    """What `get` of a plain or a durable result comes to, as text and as an error's facts."""
+    """The result of `get` of a plain or a durable result, as text and as an error's facts."""
     try:
         if isinstance(result, ResultBase) and not getattr(result, "ignored", False):
-            # Asked for again and again: our result backend does not listen.
+            # Polled: our result backend does not listen.
             wait_until(result.ready, SECONDS, f"the end of {result}")
         found = result.get(timeout=SECONDS)
     except Exception as error:  # whatever the task raised
@@ -47,7 +47,7 @@ def told(result: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def ended(fleet: Fleet) -> dict[str, tuple[Any, Any]]:
-    """What each canvas of the corpus comes to: plain Celery's, and the durable one's."""
+    """The result of each canvas of the corpus: plain Celery's, and the durable one's."""
     plain = {name: make().apply_async() for name, make in CORPUS.items()}
     durable = {name: valkyr.durable(make()).start() for name, make in CORPUS.items()}
     return {name: (told(plain[name]), told(durable[name])) for name in CORPUS}

@@ -50,7 +50,7 @@ _numbers = count(1)
 
 @pytest.fixture
 def target(queue: World) -> Iterator[str]:
-    """A target nobody has called yet."""
+    """A target without calls."""
     targets.install()
     gate.memory().forget()
     name = f"partner-{next(_numbers)}"
@@ -122,7 +122,7 @@ def test_a_target_that_answers_costs_its_steps_no_query(queue: World, target: st
     first, *others = (queries(start(given)) for _ in range(8))
 
     assert first > 0
-    # One of them may come when it is time to look at what is not clean: two queries a second.
+    # One of them may be due when circuits with failures are read: two queries a second.
     assert sorted(others)[:6] == [0] * 6
 
 

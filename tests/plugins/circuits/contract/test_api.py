@@ -1,4 +1,4 @@
-"""Circuit breakers over HTTP: open circuits, held steps, and closing one by hand."""
+"""Circuit breakers over HTTP: open circuits, held steps, and closing one manually."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -19,7 +19,7 @@ TARGET = "http.request:api.example.com"
 
 @pytest.fixture(autouse=True)
 def _forgotten() -> Iterator[None]:
-    """What this process knows of circuits is of another test's rows."""
+    """This process has cached circuits of another test's rows."""
     gate.memory().forget()
     yield
     gate.memory().forget()

@@ -13,8 +13,8 @@ from tests.support.counterparts.llm import ModelServer
 
 @pytest.fixture(scope="package")
 def model_server() -> Iterator[ModelServer]:
-    """The server; what it was asked is forgotten by `llm` between tests."""
-    # As a worker does before it forks: no step's time goes into imports.
+    """The server; `llm` resets its requests between tests."""
+    # As a worker does before it forks, so that imports take no time of a step.
     registry.get("llm.chat").warm_up()
     registry.get("llm.embed").warm_up()
     server = ModelServer()
@@ -30,7 +30,7 @@ def step_context(make_context: Callable[..., Context]) -> Context:
 
 @pytest.fixture
 def llm(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
-    """The server, with nothing asked yet; steps find it without a `baseUrl`."""
+    """The server, without requests so far; steps find it without a `baseUrl`."""
     monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
     monkeypatch.setenv("VALKYR_LLM_BASE_URL", model_server.url)
     monkeypatch.delenv("VALKYR_LLM_PRICES", raising=False)

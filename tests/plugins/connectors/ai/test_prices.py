@@ -33,7 +33,7 @@ def prices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_most_specific_pattern_counts(prices):
     found = charge("gpt-4o-mini-2024-07-18", USAGE)
 
-    # 0.6 million at 0.15, 0.4 million kept by the provider at 0.075, half a million at 0.60.
+    # 0.6 million at 0.15, 0.4 million cached by the provider at 0.075, half a million at 0.60.
     assert (found.amount, found.currency) == (Decimal("0.42"), "")
 
 

@@ -9,7 +9,7 @@ from valkyr_plugins.connectors.ai import quality
 
 WORD = "tea"
 FIFTY = " ".join([WORD] * 50)
-# What the formula gives, computed by hand: text, keywords, target, the four dimensions, the score.
+# Results of the formula, computed by hand: text, keywords, target, the four dimensions, the score.
 VECTORS = [
     ("nothing", "", [], None, (0, 0, 1, 1), 0.4),
     ("nothing where something was asked for", "", ["tea"], 100, (0, 0, 0, 0), 0),

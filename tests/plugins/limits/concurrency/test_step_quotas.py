@@ -52,7 +52,7 @@ def ada(workspace: Workspace) -> Any:
 
 
 def limit(workspace: Workspace, **facts: Any) -> Quota:
-    """A quota on `test.effect`, unless told otherwise."""
+    """A quota on `test.effect` by default."""
     what = {"resource": "module", "target": "test.effect"} | facts
     made = Quota.objects.create(workspace=workspace, **what)
     known_limits.forget()

@@ -1,4 +1,4 @@
-"""The code of the pages does on real workers what the pages say."""
+"""The code of the pages does on real workers what the pages promise."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Redrives, turn by turn, beside users, rivals and limits; PostgreSQL is real."""
+"""Redrives, turn by turn, with users, rivals and limits; PostgreSQL is real."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -156,7 +156,7 @@ def test_a_step_of_a_cancelled_execution_is_skipped_whenever_it_was_cancelled(
     )
     redrive = begun(letters)
     driver.drive()
-    # Sent, and nobody works: cancelled under way.
+    # Sent, and no worker runs: cancelled in progress.
     for pk in ids:
         executions.cancel(pk, actor=ACTOR)
 
@@ -276,7 +276,7 @@ def test_a_limited_workspace_is_never_overfilled(queue: World) -> None:
     workspace = limited_workspace(2)
     letters = dead(queue, 5, workspace=workspace)
     redrive = begun(letters)
-    while driver.turn().more:  # one turn is over before the second where the machine is slow
+    while driver.turn().more:  # on a slow machine, one turn ends before the second
         pass
 
     active = WorkflowExecution.objects.filter(workspace=workspace, state="RUNNING").count()

@@ -59,7 +59,7 @@ class DearCall(Call):
 
 @pytest.fixture(autouse=True)
 def _as_before(engine: None) -> Iterator[None]:
-    """Gates that a test registers, and what this process knows of circuits, are forgotten."""
+    """Forget the gates that a test registers, and this process's cached circuits."""
     targets.install()
     if "test.dear_call" not in registry.specs():
         registry.add(DearCall())
@@ -76,7 +76,7 @@ def _as_before(engine: None) -> Iterator[None]:
 
 @pytest.fixture
 def place(queue: World) -> Workspace:
-    """A workspace of its own, so that nobody else's runs are leased."""
+    """A workspace of its own, so that no other runs are leased."""
     return limited_workspace(10_000)
 
 
@@ -103,7 +103,7 @@ def fail(held: Leased, kind: ErrorType = ErrorType.TRANSIENT) -> None:
 
 
 def limit(place: Workspace, **facts: Any) -> Quota:
-    """A quota on remote steps, unless told otherwise."""
+    """A quota on remote steps by default."""
     what = {"resource": "module", "target": "remote.step"} | facts
     made = Quota.objects.create(workspace=place, **what)
     known_limits.forget()
@@ -130,7 +130,7 @@ def open_circuit(place: Workspace, target: str) -> None:
 
 
 def why(run: Run) -> tuple[str, str, str, str]:
-    """What is told of a run that is held back, but for its times."""
+    """The explanation of a held run, without its times."""
     [step] = explain(run.execution).steps
     assert step.reason is not None
     told = re.sub(r"\d\d:\d\d:\d\d", "…", step.reason.message)
@@ -138,7 +138,7 @@ def why(run: Run) -> tuple[str, str, str, str]:
 
 
 def tried(place: Workspace, use: str, **inputs: Any) -> tuple[Run, Run]:
-    """The runs of two equal steps: one that a worker tried, and one that a runner asked for."""
+    """The runs of two equal steps: one that a worker tried, and one that a runner requested."""
     by_worker = start(publish(local(use, **inputs), place))
     recorded(claimed(by_worker, "one.main"))
     by_runner = start(publish(remote(use, **inputs), place))

@@ -60,7 +60,7 @@ def ids(found: Sequence[Leased]) -> set[UUID]:
 
 @pytest.fixture
 def place(queue: World) -> Workspace:
-    """A workspace of its own, so that nobody else's runs are leased."""
+    """A workspace of its own, so that no other runs are leased."""
     return limited_workspace(10_000)
 
 

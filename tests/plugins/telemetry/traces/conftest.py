@@ -69,7 +69,7 @@ def web(fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebS
 
 @pytest.fixture(scope="package")
 def ann(engine: None) -> dict[str, str]:
-    """The headers of somebody who may everything."""
+    """The headers of a user who may do everything."""
     user: Any = get_user_model().objects.create_superuser("ann")
     return {"Authorization": bearer(user)}
 

@@ -22,9 +22,10 @@ HEX = re.compile(r"[0-9a-f]+")
 
 
 def lines(of: Member | WebServer) -> list[dict[str, Any]]:
-    """Every line so far; each must be an object of its own.
+    """Every line so far; each must be a separate object.
 
-    Celery warns root before anything could set logging up; that alone may come first.
+    Celery warns on the root logger before anything could configure logging; only that may come
+    first.
     """
     whole = of.log.read_text().rpartition("\n")[0].splitlines()
     return [json.loads(line) for line in dropwhile(lambda text: not text.startswith("{"), whole)]
@@ -32,7 +33,7 @@ def lines(of: Member | WebServer) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def failed(fleet: Fleet, web: WebServer, ann: dict[str, str]) -> Run:
-    """A step that failed for good after a retry, in an execution that a named request started."""
+    """A step that failed permanently after a retry, in an execution started by a named request."""
     retry = {"maxAttempts": 2, "baseSeconds": 0.1, "jitter": 0}
     workflow = publish({"name": "logged", "tasks": [effect("fails", failTimes=9, retry=retry)]})
     headers = {"x-request-id": "the-request"}

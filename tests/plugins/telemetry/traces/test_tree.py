@@ -24,7 +24,7 @@ SECRETIVE = "not to be told"
 
 
 def document(child: str, url: str) -> dict[str, Any]:
-    """A retry, a map, a child, an outgoing request, and a step that fails for good."""
+    """A retry, a map, a child, an outgoing request, and a step that fails permanently."""
     body = {"tasks": [effect("item", value=SECRETIVE)]}
     return {
         "name": "told of",

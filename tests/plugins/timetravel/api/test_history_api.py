@@ -250,7 +250,7 @@ def test_a_replay_starts_anew_or_only_verifies(author: APIClient, failed: str) -
 
 
 def test_a_verification_that_takes_long_is_asked_for_later(author: APIClient, failed: str) -> None:
-    asked = post(author, f"{failed}/replay", {"verify": True})  # nobody works
+    asked = post(author, f"{failed}/replay", {"verify": True})  # no worker runs
 
     assert asked.status_code == 202, asked.content
     assert asked.headers["Location"] == f"/v1/Verification/{asked.json()['id']}"
@@ -263,7 +263,7 @@ def test_a_verification_that_takes_long_is_asked_for_later(author: APIClient, fa
 
 
 def test_an_execution_is_verified_once_at_a_time(author: APIClient, failed: str) -> None:
-    key = {"HTTP_IDEMPOTENCY_KEY": "first"}  # kept with what it made, so it does not wait
+    key = {"HTTP_IDEMPOTENCY_KEY": "first"}  # stored with what it created, so it does not wait
     address = f"{EXECUTION}/{failed}/replay"
 
     first = author.post(address, {"verify": True}, format="json", **key).json()
@@ -275,7 +275,7 @@ def test_an_execution_is_verified_once_at_a_time(author: APIClient, failed: str)
 
 
 def verified_later(client: APIClient, execution: str) -> dict[str, Any]:
-    """A verification asked for under a key of its own."""
+    """A verification requested with an idempotency key of its own."""
     answer = client.post(
         f"{EXECUTION}/{execution}/replay",
         {"verify": True},
