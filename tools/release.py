@@ -1,9 +1,9 @@
 """Build the files of a release twice, and write them only if both builds are equal.
 
 `python -m tools.release` writes the source distribution, the wheel, the SBOM and SHA256SUMS of the
-commit HEAD to dist/. The two builds differ in folder, time zone, umask and hash seed, so that a file
-that depends on these is found. Uncommitted changes are not built. `--compare FOLDER` also compares
-the result with the files of a published release.
+commit HEAD to dist/. The two builds differ in folder, time zone, umask and hash seed, so that a
+file that depends on these is found. Uncommitted changes are not built. `--compare FOLDER` also
+compares the result with the files of a published release.
 """
 
 import argparse
