@@ -1205,8 +1205,7 @@ export const es = {
   "yaml.workflowAsYaml": "Flujo como YAML",
   "yaml.tabIndentsPressEscapeAndThen":
     "Pulse Tab para aplicar sangría. Pulse Escape y luego Tab para salir del campo.",
-  "yaml.commentsStayWhileThisPage":
-    "Los comentarios se conservan mientras esta página esté abierta, pero no se guardan.",
+  "yaml.commentsAreSaved": "Los comentarios se guardan con el borrador.",
   "yaml.theTextIsNotTakenOver": "Corrija estos errores para aplicar sus cambios:",
   "yaml.lineColumn": "línea {line}, columna {column}",
   "yaml.yaml": "YAML",
