@@ -84,7 +84,7 @@ def test_comments_are_saved_and_stay_with_their_tasks(as_text: Any) -> None:
     expect(draft).to_have_text("cloud_donesaved")
     page.reload()
     page.get_by_role("button", name="List", exact=True).click()
-    page.get_by_role("button", name="Fetch order").click()
+    page.get_by_role("button", name="Fetch order", exact=True).click()
     page.get_by_label("ID", exact=True).fill("load")
     page.get_by_label("ID", exact=True).press("Enter")
     page.get_by_role("button", name="YAML", exact=True).click()

@@ -487,6 +487,7 @@ export const de = {
   "inspector.description": "Beschreibung",
   "inspector.required": "Erforderlich",
   "inspector.jsonSchemaOfThePayload": "JSON-Schema des Payloads",
+  "inspector.nextTimes": "Nächste Auslösungen",
   "inspector.schedule": "Zeitplan",
   "inspector.webhook": "Webhook",
   "inspector.event": "Ereignis",

@@ -474,6 +474,7 @@ export const en = {
   "inspector.description": "Description",
   "inspector.required": "Required",
   "inspector.jsonSchemaOfThePayload": "JSON Schema of the payload",
+  "inspector.nextTimes": "Next fire times",
   "inspector.schedule": "Schedule",
   "inspector.webhook": "Webhook",
   "inspector.event": "Event",

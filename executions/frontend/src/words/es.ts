@@ -479,6 +479,7 @@ export const es = {
   "inspector.description": "Descripción",
   "inspector.required": "Obligatorio",
   "inspector.jsonSchemaOfThePayload": "JSON Schema del payload",
+  "inspector.nextTimes": "Próximas ejecuciones programadas",
   "inspector.schedule": "Programación",
   "inspector.webhook": "Webhook",
   "inspector.event": "Evento",
