@@ -67,9 +67,11 @@ class Evaluated(CamelCaseSerializer):
 class EvaluateTemplate(Endpoint):
     """Evaluate a template."""
 
-    @operation("evaluateTemplate", "Workflow", {200: Evaluated}, request=Evaluation, errors=[403, 404])
+    @operation(
+        "evaluateTemplate", "Workflow", {200: Evaluated}, request=Evaluation, errors=[403, 404]
+    )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return the value of a template for the given data, by the rules and limits of web requests.
+        """Return the value of a template for the given data, within the limits of web requests.
 
         Nothing is stored, and nothing is read but the request.
         """
@@ -97,7 +99,9 @@ def evaluated(text: str, scope: Mapping[str, Any]) -> dict[str, Any]:
     return _told(value=value)
 
 
-def _told(*, value: Any = None, truncated: bool = False, error: str | None = None) -> Any:
+def _told(
+    *, value: Any = None, truncated: bool = False, error: str | None = None
+) -> dict[str, Any]:
     return {"value": value, "truncated": truncated, "error": error}
 
 

@@ -441,7 +441,9 @@ def test_an_earlier_version_is_published_again_and_the_draft_stays(author: APICl
     assert (row.details["version"], row.details["again"]) == (3, 1)
 
 
-@pytest.mark.parametrize(("version", "status"), [(1, 409), (2, 404), (7, 404), (0, 422), ("1", 422)])
+@pytest.mark.parametrize(
+    ("version", "status"), [(1, 409), (2, 404), (7, 404), (0, 422), ("1", 422)]
+)
 def test_a_version_is_published_again_only_if_it_was_published_and_differs(
     author: APIClient, version: Any, status: int
 ) -> None:

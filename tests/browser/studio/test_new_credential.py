@@ -30,9 +30,7 @@ def open_dialog(page: Any) -> Any:
     return page.get_by_role("dialog", name="New credential")
 
 
-def test_a_credential_is_made_beside_its_field_and_selected(
-    studio: Any, workflow: Any
-) -> None:
+def test_a_credential_is_made_beside_its_field_and_selected(studio: Any, workflow: Any) -> None:
     stored = workflow(tasks=[FETCH])
     page = studio(stored)
     dialog = open_dialog(page)
@@ -51,7 +49,11 @@ def test_a_credential_is_made_beside_its_field_and_selected(
     expect(field(page, "credential").locator("option:checked")).to_have_text("shop")
     assert task(saved(page, stored), "fetch")["credential"] == "shop"
     row = Credential.objects.get(name="shop")
-    assert (row.type, row.fields, row.hosts) == ("basic", ["password", "username"], ["api.example.com"])
+    assert (row.type, row.fields, row.hosts) == (
+        "basic",
+        ["password", "username"],
+        ["api.example.com"],
+    )
     assert SECRET not in page.content()
 
 
