@@ -7,6 +7,8 @@ PostgreSQL evaluates every CHECK of a table in every statement: only two exist, 
 its columns (an unknown state breaks the second), and none on the counters.
 """
 
+from uuid import UUID
+
 from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
@@ -14,6 +16,7 @@ from uuid6 import uuid7
 from executions.configuration import OWN_QUEUES
 from executions.database.clock import ClockTimestamp
 from executions.models import WorkflowExecution
+from executions.models.sealed_columns import SealedJSON, SealedLines, SealedText
 from runners.states import FINAL, HELD, IDENTITY, LIVE, ErrorType, RunState
 
 
@@ -56,7 +59,7 @@ class Run(models.Model):
     lease_until = models.DateTimeField(null=True)
     deadline_at = models.DateTimeField(null=True)
     heartbeat_at = models.DateTimeField(null=True)
-    heartbeat_details = models.JSONField(null=True)
+    heartbeat_details = SealedJSON(null=True)
     recoveries = models.IntegerField(default=0)
     crashes = models.IntegerField(default=0, db_default=0)
     crash_cause = models.CharField(max_length=200, blank=True, default="", db_default="")
@@ -65,20 +68,20 @@ class Run(models.Model):
     idempotency_key = models.CharField(max_length=64, blank=True, default="")
     inputs_hash = models.CharField(max_length=64, blank=True, default="")
     config_hash = models.CharField(max_length=64, blank=True, default="")
-    overrides = models.JSONField(null=True)
-    inputs = models.JSONField(null=True)
+    overrides = SealedJSON(null=True)
+    inputs = SealedJSON(null=True)
     secret_places = models.JSONField(
         null=True,
         help_text="Of a remote step: where its inputs name secrets; set once they are rendered.",
     )
-    outputs = models.JSONField(null=True)
+    outputs = SealedJSON(null=True)
     outcome = models.CharField(max_length=100, blank=True, default="")
-    error = models.TextField(blank=True, default="")
+    error = SealedText(blank=True, default="")
     error_type = models.CharField(
         max_length=12, blank=True, default="", choices=[(e.value, e.value) for e in ErrorType]
     )
-    error_details = models.JSONField(null=True)
-    logs = models.JSONField(null=True)
+    error_details = SealedJSON(null=True)
+    logs = SealedLines(null=True)
 
     waits_for = models.CharField(max_length=10, blank=True, default="", db_default="")
     progress = models.JSONField(null=True)
@@ -154,6 +157,14 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"{self.step_path} #{self.attempt}"
+
+    def sealed_workspace(self) -> UUID:
+        """Return the workspace whose key seals the payloads of this row."""
+        return self.execution.workspace_id
+
+    def sealed_place(self, column: str) -> str:
+        """Return the place that a column's envelope is bound to (`sealing.payloads.place`)."""
+        return f"{self.execution_id}|{self.step_path}|{column}"
 
     @property
     def runner(self) -> str:

@@ -16,7 +16,7 @@ from runners.observability.tracing import tell_taken_over
 from runners.process import activity
 from runners.process.cause_of_death import Death, judge
 from runners.process.identity import gone, process_identity
-from runners.segment.inputs import Prepared, prepare, restored
+from runners.segment.inputs import Prepared, prepare, restored, stored_inputs
 from runners.segment.packs import ExecutionPack
 from runners.segment.run_rows import release
 from runners.segment.state import SegmentState
@@ -114,7 +114,7 @@ def request_claim(
         "crashed": death.crashed,
         "cause": death.cause,
         "suspect": death.suspect,
-        "inputs": prepared.text if prepared else None,
+        "inputs": stored_inputs(state.data, seen.step, prepared),
         "inputs_hash": prepared.hash if prepared else "",
         "config_hash": seen.step.config_hash,
         "key": prepared.key if prepared else "",

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from executions.definition.graph.places import find, place_of, split
 from executions.definition.versions import Compiled, compiled
+from executions.sealing.sealer import opened, opened_results, opened_variables
 from runners import statements
 from runners.conf import config
 from runners.dispatch import estimates
@@ -108,7 +109,8 @@ def _found(
     *,
     header: bool = False,
 ) -> tuple[SegmentState, LiveRun]:
-    """Return the segment's progress, from its row."""
+    """Return the segment's progress, from its row. Raises SealBroken."""
+    found = _opened(execution_id, found)
     prefix, inner = split(found.path)
     place, _ = find(version.graph, segment)
     if prefix != place.prefix:  # a batch of a map's items, taken over in the middle
@@ -128,6 +130,7 @@ def _found(
         principal_id=found.principal_id,
         links=links,
         header=header,
+        sealing_key=found.sealing_key,
     )
     state = SegmentState(
         context,
@@ -171,7 +174,21 @@ class _Loaded(NamedTuple):
     inputs: Any
     publications: int
     trace_id: str
+    sealing_key: int | None
     results: list[Any] | None
+
+
+def _opened(execution_id: UUID, found: _Loaded) -> _Loaded:
+    """Return the row with its payloads opened, if they are sealed."""
+    path = found.path
+    return found._replace(
+        input=opened(execution_id, found.input, "trigger_payload"),
+        variables=opened_variables(execution_id, found.variables),
+        overrides=opened(execution_id, found.overrides, "overrides", path),
+        details=opened(execution_id, found.details, "heartbeat_details", path),
+        inputs=opened(execution_id, found.inputs, "inputs", path),
+        results=opened_results(execution_id, found.results or ()),
+    )
 
 
 def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
