@@ -17,6 +17,7 @@ from executions.database import transaction
 from executions.definition.graph.places import module_in
 from executions.observability import log_context
 from executions.observability.metric_values import Counter
+from executions.sealing.columns import seals
 from executions.states import VersionKind
 from runners.failures.classification import Failure
 from runners.models import Run
@@ -74,6 +75,9 @@ def take_in(
     if run.execution.version.kind == VersionKind.TEST:
         return None
     entry = _entry(run, failure, exhausted=exhausted, manual=manual)
+    # A group is shared by many rows, and SQL compares its message.
+    sealed = seals(entry)
+    entry.inputs_indexed = entry.inputs_indexed and not sealed
     home = placed(
         Failing(
             workspace_id=entry.workspace_id,
@@ -82,8 +86,8 @@ def take_in(
             place=place_of(run.step_path),
             module=run.module,
             exception=failure.exception,
-            message=normalise(failure.message),
-            sample=failure.message,
+            message="" if sealed else normalise(failure.message),
+            sample="" if sealed else failure.message,
             version_number=entry.version_number,
             facets=facets_of(entry),
         )

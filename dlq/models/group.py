@@ -85,7 +85,9 @@ class FailureGroup(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.exception or 'failure'}: {self.message[:80]}"
+        return ": ".join(
+            filter(None, (self.place, self.exception or "failure", self.message[:80]))
+        )
 
 
 class GroupFingerprint(models.Model):

@@ -42,7 +42,7 @@ class SealedColumnMixin(Column):
     """A column that holds envelopes in a workspace that seals its payloads.
 
     `form` says how a value is sealed: `json` and `text` as a whole, `each` value of an object, or
-    `lines` of a list.
+    `lines` of a list, `facts` only the payloads among an object's values.
     """
 
     descriptor_class = SealedAttribute
@@ -76,6 +76,15 @@ class SealedLines(SealedColumnMixin, models.JSONField):
     """A JSON list of lines, sealed together; SQL may append to it."""
 
     form = "lines"
+
+
+class SealedFacts(SealedColumnMixin, models.JSONField):
+    """The facts of a wait, of which only the payloads are sealed (`sealing.payloads.PRIVATE`).
+
+    SQL reads the others.
+    """
+
+    form = "facts"
 
 
 class SealedText(SealedColumnMixin, models.TextField):

@@ -2,16 +2,31 @@
 
 from executions import sealing
 from executions.sealing import KeyUnknown, Sealed, SealingError, place_of, seal, unseal
+from executions.models.sealed_columns import SealedObject
+from executions.sealing.payloads import SEALED, is_sealed, place
+from executions.sealing.payloads import TEXT as ENVELOPE
+from executions.sealing.columns import rebind, stored
+from executions.sealing.sealer import Sealer, opened, opened_text
 from executions.sealing.store import SealedColumn, register
 
 __all__ = [
+    "ENVELOPE",
+    "SEALED",
     "KeyUnknown",
     "Sealed",
     "SealedColumn",
+    "SealedObject",
+    "Sealer",
     "SealingError",
+    "is_sealed",
+    "opened",
+    "opened_text",
+    "place",
     "place_of",
+    "rebind",
     "register",
     "seal",
     "sealing",
+    "stored",
     "unseal",
 ]

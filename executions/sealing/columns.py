@@ -1,6 +1,7 @@
 """Seal and open the columns of rows that the ORM writes and reads (`models.sealed_columns`)."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from executions import ports
@@ -10,11 +11,13 @@ OPENERS = {
     "json": payloads.open_json,
     "text": payloads.open_text,
     "each": payloads.open_each,
+    "facts": payloads.open_each,
     "lines": payloads.open_lines,
 }
 SEALERS = {
     "json": payloads.seal_json,
     "each": payloads.seal_each,
+    "facts": payloads.seal_facts,
     "lines": payloads.seal_lines,
 }
 
@@ -57,6 +60,23 @@ def stored(row: Any, **changes: Any) -> dict[str, Any]:
         name: sealed(row, name, forms[name], value) if forms[name] and value else value
         for name, value in changes.items()
     }
+
+
+def rebind(row: Any, places: Mapping[str, str]) -> bool:
+    """Seal again what was copied into a row from other places, by column; save it.
+
+    Return whether any of it was sealed. Raises SealBroken.
+    """
+    changed = []
+    for column, where in places.items():
+        form, value = row._meta.get_field(column).form, row.__dict__[column]
+        opened = OPENERS[form](value, where) if value else value
+        if opened is not value:
+            setattr(row, column, opened)
+            changed.append(column)
+    if changed:
+        row.save(update_fields=changed)
+    return bool(changed)
 
 
 def seals(row: Any) -> bool:

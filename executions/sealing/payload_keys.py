@@ -13,7 +13,7 @@ from threading import Lock
 from uuid import UUID
 
 from executions.database import transaction
-from executions.models import PayloadKey
+from executions.models import PayloadKey, WorkflowExecution
 from executions.sealing.errors import KeyUnknown
 from executions.sealing.installation_key import KEY_BYTES, Aead, aes_gcm
 from executions.sealing.values import place_of, seal, unseal
@@ -69,6 +69,14 @@ def current(workspace_id: UUID) -> int | None:
     """Return the key that seals the workspace's payloads; None if it does not seal. One query."""
     rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=True)
     return rows.values_list("pk", flat=True).first()
+
+
+def of_executions(execution_ids: Iterable[UUID]) -> dict[UUID, int]:
+    """Return the keys of those executions whose workspaces seal payloads. One query."""
+    rows = WorkflowExecution.objects.filter(
+        pk__in=list(execution_ids), workspace__payload_keys__seals=True
+    )
+    return dict(rows.order_by().values_list("pk", "workspace__payload_keys"))
 
 
 def sealing(workspace_ids: Iterable[UUID] | None = None) -> set[UUID]:

@@ -13,6 +13,7 @@ import base64
 import binascii
 import json
 import re
+from collections.abc import Container
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,8 @@ from executions.sealing import payload_keys
 from executions.sealing.errors import SealBroken
 
 TEXT = f"{SEALED}:"
+# What a wait asks, receives and returns; its other facts are states, times, names and counters.
+PRIVATE = frozenset({"comment", "description", "error", "input", "output", "payload", "title"})
 # The key of a context whose workspace was not read yet.
 UNKNOWN = -1
 _FORM = re.compile(r"[0-9]{1,18}\.[A-Za-z0-9+/]+={0,2}")
@@ -60,15 +63,22 @@ def seal_text(text: str, where: str, key: int | None) -> str:
     return text if key is None or not text else f"{TEXT}{_sealed(text, where, key)}"
 
 
-def seal_each(text: str, where: str, key: int | None) -> str:
-    """Return a JSON object's text with each value sealed by itself, as of variables."""
+def seal_each(
+    text: str, where: str, key: int | None, names: Container[str] | None = None
+) -> str:
+    """Return a JSON object's text with each value (of these names) sealed, as of variables."""
     if key is None:
         return text
     parts = (
-        f"{json.dumps(name)}:{seal_json(_dumped(value), f'{where}.{name}', key)}"
+        f"{json.dumps(name)}:{_part(name, value, where, key, names)}"
         for name, value in json.loads(text).items()
     )
     return f"{{{','.join(parts)}}}"
+
+
+def seal_facts(text: str, where: str, key: int | None) -> str:
+    """Return the text of a wait's facts with its payloads sealed."""
+    return seal_each(text, where, key, PRIVATE)
 
 
 def seal_lines(text: str, where: str, key: int | None) -> str:
@@ -109,6 +119,11 @@ def open_lines(values: Any, where: str) -> Any:
         opened = open_json(value, where)
         lines += opened if isinstance(opened, list) else [opened]
     return lines
+
+
+def _part(name: str, value: Any, where: str, key: int, names: Container[str] | None) -> str:
+    text = _dumped(value)
+    return text if names is not None and name not in names else seal_json(text, f"{where}.{name}", key)
 
 
 def _sealed(text: str, where: str, key: int) -> str:

@@ -4,8 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import ImproperlyConfigured
+
 from executions.sealing import payload_keys, payloads
+from executions.sealing.errors import SealingError
 from executions.sealing.payloads import UNKNOWN, place
+
+SHOWN = 300
 
 
 class Sealer:
@@ -47,6 +52,13 @@ class Sealer:
             return text
         return payloads.seal_each(text, place(self.execution_id, column), self.key)
 
+    def facts(self, text: str, column: str, run_id: UUID) -> str:
+        """Return the text of a run's facts of a wait as it is stored."""
+        if self.key is None:
+            return text
+        where = place(self.execution_id, column, str(run_id))
+        return payloads.seal_facts(text, where, self.key)
+
     def lines(self, text: str, column: str, step_path: str = "") -> str:
         """Return a JSON list's text as it is stored."""
         if self.key is None:
@@ -68,9 +80,22 @@ def opened_text(execution_id: UUID, value: str, column: str, step_path: str = ""
     return payloads.open_text(value, place(execution_id, column, step_path))
 
 
+def shown_text(execution_id: UUID, value: str, column: str, step_path: str = "") -> str:
+    """Return the start of a text for display; a sentence if it is sealed and does not open."""
+    try:
+        return opened_text(execution_id, value, column, step_path)[:SHOWN]
+    except (SealingError, ImproperlyConfigured):
+        return "This text is sealed, and its seal does not open."
+
+
 def opened_variables(execution_id: UUID, values: Any) -> Any:
     """Return an execution's variables, opened if they are sealed. Raises SealBroken."""
     return payloads.open_each(values, place(execution_id, "context_data")) if values else values
+
+
+def opened_facts(execution_id: UUID, values: Any, column: str, run_id: UUID) -> Any:
+    """Return a run's facts of a wait, opened if they are sealed. Raises SealBroken."""
+    return payloads.open_each(values, place(execution_id, column, str(run_id)))
 
 
 def opened_results(execution_id: UUID, rows: Iterable[Any]) -> list[Any]:

@@ -312,7 +312,9 @@ def _wake(
         {
             "run": run_id,
             "progress": payloads.dump(turns.document(), "counters of a container"),
-            "wake": payloads.dump(wake, "end of a container's body"),
+            "wake": state.context.sealer.facts(
+                payloads.dump(wake, "end of a container's body"), "wake", run_id
+            ),
             "patience": config().patience,
         },
     )

@@ -15,8 +15,8 @@ from uuid6 import uuid7
 
 from executions.configuration import OWN_QUEUES
 from executions.database.clock import ClockTimestamp
-from executions.models import WorkflowExecution
-from executions.models.sealed_columns import SealedJSON, SealedLines, SealedText
+from executions.models import Workflow, WorkflowExecution
+from executions.models.sealed_columns import SealedFacts, SealedJSON, SealedLines, SealedText
 from runners.states import FINAL, HELD, IDENTITY, LIVE, ErrorType, RunState
 
 
@@ -84,8 +84,8 @@ class Run(models.Model):
     logs = SealedLines(null=True)
 
     waits_for = models.CharField(max_length=10, blank=True, default="", db_default="")
-    progress = models.JSONField(null=True)
-    wake = models.JSONField(null=True)
+    progress = SealedFacts(null=True)
+    wake = SealedFacts(null=True)
     cached_from = models.UUIDField(null=True, help_text="The run whose result was reused.")
 
     retry_after = models.DateTimeField(null=True)
@@ -164,7 +164,8 @@ class Run(models.Model):
 
     def sealed_place(self, column: str) -> str:
         """Return the place that a column's envelope is bound to (`sealing.payloads.place`)."""
-        return f"{self.execution_id}|{self.step_path}|{column}"
+        of_wait = column in ("progress", "wake")
+        return f"{self.execution_id}|{self.pk if of_wait else self.step_path}|{column}"
 
     @property
     def runner(self) -> str:
@@ -187,7 +188,7 @@ class CachedResult(models.Model):
     key = models.CharField(max_length=64)
     run_id = models.UUIDField(help_text="The run that made it.")
     outcome = models.CharField(max_length=100)
-    outputs = models.JSONField(null=True)
+    outputs = SealedJSON(null=True)
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     expires_at = models.DateTimeField()
     rows_belong_to = (("owner", "executions.Workflow"), ("owner", "executions.Workspace"))
@@ -200,3 +201,12 @@ class CachedResult(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+    def sealed_workspace(self) -> UUID:
+        """Return the workspace whose key seals the payloads of this row."""
+        workflow = Workflow.objects.filter(pk=self.owner).only("workspace_id").first()
+        return workflow.workspace_id if workflow else self.owner
+
+    def sealed_place(self, column: str) -> str:
+        """Return the place that a column's envelope is bound to (`sealing.payloads.place`)."""
+        return f"cached {self.key}||{column}"

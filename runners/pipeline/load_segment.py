@@ -9,7 +9,12 @@ from uuid import UUID
 
 from executions.definition.graph.places import find, place_of, split
 from executions.definition.versions import Compiled, compiled
-from executions.sealing.sealer import opened, opened_results, opened_variables
+from executions.sealing.sealer import (
+    opened,
+    opened_facts,
+    opened_results,
+    opened_variables,
+)
 from runners import statements
 from runners.conf import config
 from runners.dispatch import estimates
@@ -187,6 +192,7 @@ def _opened(execution_id: UUID, found: _Loaded) -> _Loaded:
         overrides=opened(execution_id, found.overrides, "overrides", path),
         details=opened(execution_id, found.details, "heartbeat_details", path),
         inputs=opened(execution_id, found.inputs, "inputs", path),
+        wake=opened_facts(execution_id, found.wake, "wake", found.run_id),
         results=opened_results(execution_id, found.results or ()),
     )
 

@@ -34,7 +34,9 @@ def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
                 "holder": work.holder,
                 "kind": wait.kind.value,
                 "key": wait.key,
-                "facts": payloads.dump(facts, "facts of the wait"),
+                "facts": state.context.sealer.facts(
+                    payloads.dump(facts, "facts of the wait"), "progress", work.run_id
+                ),
                 "seconds": wait.seconds,
                 "until": wait.until,
                 "logs": _logs(state, work, unit),

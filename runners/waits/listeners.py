@@ -19,6 +19,7 @@ from executions.definition.templates import RenderBudget, Template, TemplateErro
 from executions.definition.templating.budget import WEB
 from executions.definition.templating.render_guard import Allowance, TimeSpent
 from executions.definition.versions import Compiled, compiled
+from executions.sealing.sealer import opened, opened_results, opened_variables
 from runners import statements
 from runners.failures.failure_text import storable_text
 from runners.modules.flow import truth
@@ -197,7 +198,14 @@ def _facts(found: Iterable[Listener]) -> dict[UUID, tuple[Any, ...]]:
             "want_vars": any(step.reads_vars for step in steps),
         },
     )
-    return {execution_id: tuple(facts) for execution_id, *facts in rows}
+    return {
+        execution_id: (
+            *facts,
+            opened(execution_id, payload, "trigger_payload"),
+            opened_variables(execution_id, variables),
+        )
+        for execution_id, *facts, payload, variables in rows
+    }
 
 
 def _load_results(made: Sequence[tuple[Listener, TemplateData]]) -> None:
@@ -217,7 +225,7 @@ def _load_results(made: Sequence[tuple[Listener, TemplateData]]) -> None:
     )
     known: dict[UUID, dict[str, tuple[Any, ...]]] = defaultdict(dict)
     for execution_id, *row in rows:
-        known[execution_id][row[0]] = tuple(row)
+        [known[execution_id][row[0]]] = opened_results(execution_id, [tuple(row)])
     for listener, data in made:
         paths = template_data.missing(data, listener.step)
         results = known[listener.execution_id]

@@ -11,6 +11,8 @@ from uuid import UUID
 from executions import payloads
 from executions.admission import capacity
 from executions.database import transaction
+from executions.sealing import payload_keys
+from executions.sealing.payloads import PRIVATE, place, seal_facts
 from runners import statements
 from runners.conf import config
 from runners.dispatch.messages import resend
@@ -59,9 +61,28 @@ def wake_each(
             "runs": [run for run, _ in found],
             "kinds": [str(kind) for kind in kinds],
             "wake": text,
+            "sealed": _sealed(found, text, waking),
             "patience": config().patience,
         },
     )
     # Steps of paused executions, and those that need a slot first, are sent when these continue.
     resend(row[:-2] for row in rows if row[-2])
     return {row[-1] for row in rows}
+
+
+def _sealed(
+    found: Sequence[tuple[UUID, UUID]], text: str, waking: Mapping[str, Any]
+) -> list[str | None] | None:
+    """Return what wakes each run, sealed for it; None if no workspace seals it.
+
+    One query, if a payload wakes the runs.
+    """
+    if not PRIVATE & waking.keys():
+        return None
+    keys = payload_keys.of_executions({execution for _, execution in found})
+    if not keys:
+        return None
+    return [
+        seal_facts(text, place(execution, "wake", str(run)), keys.get(execution))
+        for run, execution in found
+    ]
