@@ -36,7 +36,6 @@ from executions.access.actor import Actor, record
 from executions.database import transaction
 from executions.database.clock import database_now
 from executions.errors import WrongState
-from executions.sealing.columns import seals
 
 # Move entries to another group in batches, each in a transaction of its own.
 #
@@ -126,7 +125,6 @@ def _homes(move: GroupMove, entries: list[DeadLetterEntry]) -> dict[UUID, Placed
 
 def failing_of(entry: DeadLetterEntry) -> Failing:
     """Return an entry's data for its group, as of the failure."""
-    sealed = seals(entry)
     return Failing(
         workspace_id=entry.workspace_id,
         workflow_id=entry.workflow_id,
@@ -134,8 +132,8 @@ def failing_of(entry: DeadLetterEntry) -> Failing:
         place=place_of(entry.step_path),
         module=entry.module,
         exception=entry.exception,
-        message="" if sealed else normalise(entry.failure_reason),
-        sample="" if sealed else entry.failure_reason,
+        message=normalise(entry.failure_reason),
+        sample=entry.failure_reason,
         version_number=entry.version_number,
         facets=facets_of(entry),
     )

@@ -75,9 +75,7 @@ def take_in(
     if run.execution.version.kind == VersionKind.TEST:
         return None
     entry = _entry(run, failure, exhausted=exhausted, manual=manual)
-    # A group is shared by many rows, and SQL compares its message.
-    sealed = seals(entry)
-    entry.inputs_indexed = entry.inputs_indexed and not sealed
+    entry.inputs_indexed = entry.inputs_indexed and not seals(entry)
     home = placed(
         Failing(
             workspace_id=entry.workspace_id,
@@ -86,8 +84,8 @@ def take_in(
             place=place_of(run.step_path),
             module=run.module,
             exception=failure.exception,
-            message="" if sealed else normalise(failure.message),
-            sample="" if sealed else failure.message,
+            message=normalise(failure.message),
+            sample=failure.message,
             version_number=entry.version_number,
             facets=facets_of(entry),
         )

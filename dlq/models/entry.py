@@ -47,6 +47,8 @@ class DeadLetterEntry(models.Model):
 
     AUDITED_AS = "DeadLetterQueue"  # its name in the API and the audit trail
 
+    SEALED_BY = "workspace"
+
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="+")
     workflow = models.ForeignKey(Workflow, on_delete=models.PROTECT, related_name="+")

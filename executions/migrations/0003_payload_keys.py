@@ -20,6 +20,7 @@ class Migration(executions.database.migrations.Migration):
                 ('seals', models.BooleanField(default=False)),
                 ('sealed', models.BinaryField()),
                 ('key_id', models.BigIntegerField(db_index=True, editable=False)),
+                ('marks', models.JSONField(default=dict)),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='payload_keys', to='executions.workspace')),
             ],

@@ -33,6 +33,8 @@ class WorkflowExecution(models.Model):
     execution that was started within its caller's transaction may have to be counted first.
     """
 
+    SEALED_BY = "workspace"
+
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(
         Workspace, on_delete=models.PROTECT, related_name="+", db_index=False

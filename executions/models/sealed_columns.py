@@ -18,6 +18,9 @@ else:
     Column = object
 
 
+PLAIN = {"text": "TextField", "blank": "CharField"}
+
+
 class SealedAttribute(DeferredAttribute):
     """The attribute of a sealed column, opened at its first use."""
 
@@ -42,7 +45,8 @@ class SealedColumnMixin(Column):
     """A column that holds envelopes in a workspace that seals its payloads.
 
     `form` says how a value is sealed: `json` and `text` as a whole, `each` value of an object, or
-    `lines` of a list, `facts` only the payloads among an object's values.
+    `lines` of a list, `facts` only the payloads among an object's values;
+    `blank` text is left out instead.
     """
 
     descriptor_class = SealedAttribute
@@ -58,8 +62,7 @@ class SealedColumnMixin(Column):
     def deconstruct(self) -> Any:
         """Return the plain field: the sealing does not change the column."""
         name, _, args, kwargs = super().deconstruct()
-        plain = "TextField" if self.form == "text" else "JSONField"
-        return name, f"django.db.models.{plain}", args, kwargs
+        return name, f"django.db.models.{PLAIN.get(self.form, 'JSONField')}", args, kwargs
 
 
 class SealedJSON(SealedColumnMixin, models.JSONField):
@@ -91,3 +94,9 @@ class SealedText(SealedColumnMixin, models.TextField):
     """A text column."""
 
     form = "text"
+
+
+class BlankedText(SealedColumnMixin, models.CharField):
+    """A text that SQL compares and many rows share: left empty where payloads are sealed."""
+
+    form = "blank"

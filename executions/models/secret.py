@@ -134,6 +134,8 @@ class PayloadKey(models.Model):
     seals = models.BooleanField(default=False)
     sealed = models.BinaryField(editable=False)
     key_id = models.BigIntegerField(editable=False, db_index=True)
+    # How far a walk over the workspace's rows has come: the last id, by table.
+    marks = models.JSONField(default=dict)
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 
     class Meta:

@@ -146,6 +146,8 @@ class Event(models.Model):
     so far, and `looked_at` is when that was.
     """
 
+    SEALED_BY = "workspace"
+
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="+")
     event_id = models.CharField(max_length=200, help_text="The sender's; known ones are ignored.")
@@ -183,6 +185,8 @@ class Event(models.Model):
 
 class RefusedMessage(models.Model):
     """A message of a QUEUE trigger that could not start an execution: the trigger's dead letter."""
+
+    SEALED_BY = "trigger__workflow__workspace"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     trigger = models.ForeignKey(Trigger, on_delete=models.CASCADE, related_name="refused")

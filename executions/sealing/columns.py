@@ -11,6 +11,7 @@ OPENERS = {
     "json": payloads.open_json,
     "text": payloads.open_text,
     "each": payloads.open_each,
+    "blank": lambda value, where: value,
     "facts": payloads.open_each,
     "lines": payloads.open_lines,
 }
@@ -47,6 +48,8 @@ def reform(form: str, value: Any, where: str, key: int | None) -> Any:
     """Return an opened value in the form in which it is stored, sealed if there is a key."""
     if key is None or value is None:
         return value
+    if form == "blank":
+        return ""
     if form == "text":
         return payloads.seal_text(value, where, key)
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)

@@ -20,6 +20,8 @@ from executions.sealing.values import place_of, seal, unseal
 
 KEPT_SECONDS = 300
 MOST_KEPT = 1_000
+# For so long a segment of an execution uses the key with which it began.
+CURRENT_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ def make(workspace_id: UUID) -> int:
     Raises the errors of `prepare`.
     """
     with transaction.atomic():
-        stop(workspace_id)
+        PayloadKey.objects.filter(workspace_id=workspace_id, seals=True).update(seals=False)
         row = PayloadKey.objects.create(
             workspace_id=workspace_id, seals=True, sealed=b"", key_id=0
         )
@@ -106,9 +108,20 @@ def make(workspace_id: UUID) -> int:
 def stop(workspace_id: UUID) -> bool:
     """Seal no more of the workspace's payloads; its keys stay. Return whether it did seal."""
     rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=True)
-    return bool(rows.update(seals=False))
+    return bool(rows.update(seals=False, marks={}))
 
 
-def remove(keys: Iterable[int]) -> None:
-    """Delete keys; what they sealed does not open any more."""
-    PayloadKey.objects.filter(pk__in=list(keys), seals=False).delete()
+def newest(workspace_id: UUID) -> PayloadKey | None:
+    """Return the workspace's newest key, whether it seals or not; None if it never sealed."""
+    return PayloadKey.objects.filter(workspace_id=workspace_id).order_by("-pk").first()
+
+
+def remove_old(workspace_id: UUID) -> list[int]:
+    """Delete the workspace's keys that do not seal; return them.
+
+    What they sealed does not open any more.
+    """
+    rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=False)
+    found = list(rows.values_list("pk", flat=True))
+    rows.filter(pk__in=found).delete()
+    return found

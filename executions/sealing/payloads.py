@@ -24,6 +24,8 @@ from executions.sealing.errors import SealBroken
 TEXT = f"{SEALED}:"
 # What a wait asks, receives and returns; its other facts are states, times, names and counters.
 PRIVATE = frozenset({"comment", "description", "error", "input", "output", "payload", "title"})
+# The text of a log's line.
+MESSAGE = "message"
 # The key of a context whose workspace was not read yet.
 UNKNOWN = -1
 _FORM = re.compile(r"[0-9]{1,18}\.[A-Za-z0-9+/]+={0,2}")
@@ -42,9 +44,9 @@ def is_sealed(value: Any) -> bool:
 
 
 def key_of(value: Any) -> int | None:
-    """Return the key of an envelope (of logs: the first); None if the value is not sealed."""
-    if isinstance(value, list) and value:
-        value = value[0]
+    """Return the key of an envelope, or of a log's line; None if the value is not sealed."""
+    if isinstance(value, dict) and SEALED not in value:
+        value = value.get(MESSAGE)
     if not is_sealed(value):
         return None
     head, _, _ = _body(value).partition(".")
@@ -111,14 +113,36 @@ def open_each(values: Any, where: str) -> Any:
 
 
 def open_lines(values: Any, where: str) -> Any:
-    """Return a list with each envelope replaced by the lines it holds. Raises SealBroken."""
-    if not isinstance(values, list) or not any(isinstance(v, dict) and SEALED in v for v in values):
+    """Return a list with each envelope replaced by the lines it holds. Raises SealBroken.
+
+    A line that SQL appended may hold a sealed message.
+    """
+    if not isinstance(values, list) or not any(key_of(value) for value in values):
         return values
     lines: list[Any] = []
     for value in values:
-        opened = open_json(value, where)
-        lines += opened if isinstance(opened, list) else [opened]
+        if is_sealed(value):
+            lines += open_json(value, where)
+        elif key_of(value):
+            lines.append(value | {MESSAGE: open_text(value[MESSAGE], where)})
+        else:
+            lines.append(value)
     return lines
+
+
+def keys_in(form: str, value: Any) -> set[int | None]:
+    """Return the keys that seal the parts of a column's value; None for a part in the clear."""
+    if value is None or value == "":
+        return set()
+    if form == "lines":
+        return {key_of(line) for line in value}
+    if form in ("each", "facts"):
+        return {
+            key_of(part)
+            for name, part in value.items()
+            if part is not None and (form == "each" or name in PRIVATE)
+        }
+    return {key_of(value)}
 
 
 def _part(name: str, value: Any, where: str, key: int, names: Container[str] | None) -> str:

@@ -1,5 +1,6 @@
 """Seal and open the payloads of one execution, for code that reads and writes rows as text."""
 
+import time
 from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
@@ -8,6 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from executions.sealing import payload_keys, payloads
 from executions.sealing.errors import SealingError
+from executions.sealing.payload_keys import CURRENT_SECONDS
 from executions.sealing.payloads import UNKNOWN, place
 
 SHOWN = 300
@@ -17,21 +19,24 @@ class Sealer:
     """Seals payloads of one execution under its workspace's key.
 
     `key` is the workspace's current key, None if it does not seal. It is read at its first use if
-    the caller does not know it.
+    the caller does not know it, and again after `payload_keys.CURRENT_SECONDS`: a step may run for
+    hours.
     """
 
-    __slots__ = ("_key", "execution_id", "workspace_id")
+    __slots__ = ("_key", "_known_at", "execution_id", "workspace_id")
 
     def __init__(
         self, execution_id: UUID, workspace_id: UUID, key: int | None = UNKNOWN
     ) -> None:
         self.execution_id, self.workspace_id, self._key = execution_id, workspace_id, key
+        self._known_at = time.monotonic()
 
     @property
     def key(self) -> int | None:
-        """Return the key; one query if it is not known."""
-        if self._key == UNKNOWN:
+        """Return the key; one query if it is not known, or was read long ago."""
+        if self._key == UNKNOWN or time.monotonic() - self._known_at > CURRENT_SECONDS:
             self._key = payload_keys.current(self.workspace_id)
+            self._known_at = time.monotonic()
         return self._key
 
     def json(self, text: str, column: str, step_path: str = "") -> str:

@@ -33,6 +33,8 @@ class Run(models.Model):
     counters, an event's name), `wake` the cause of its end.
     """
 
+    SEALED_BY = "execution__workspace"
+
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     execution = models.ForeignKey(
         WorkflowExecution, on_delete=models.PROTECT, related_name="runs", db_index=False
@@ -192,6 +194,7 @@ class CachedResult(models.Model):
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     expires_at = models.DateTimeField()
     rows_belong_to = (("owner", "executions.Workflow"), ("owner", "executions.Workspace"))
+    SEALED_BY = "owner"
 
     class Meta:
         constraints = [
@@ -201,6 +204,12 @@ class CachedResult(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+    @staticmethod
+    def sealed_rows(workspace_id: UUID) -> Q:
+        """Return the condition on rows of a workspace or one of its workflows."""
+        workflows = Workflow.objects.filter(workspace_id=workspace_id).values("pk")
+        return Q(owner=workspace_id) | Q(owner__in=workflows)
 
     def sealed_workspace(self) -> UUID:
         """Return the workspace whose key seals the payloads of this row."""

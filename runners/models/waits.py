@@ -117,6 +117,8 @@ class Approval(Run):
 class EarlyCallback(models.Model):
     """A callback that came early, kept until the step named by `step_path` begins to wait."""
 
+    SEALED_BY = "execution__workspace"
+
     execution = models.ForeignKey(
         WorkflowExecution, on_delete=models.CASCADE, related_name="+", db_index=False
     )

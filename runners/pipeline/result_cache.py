@@ -14,6 +14,7 @@ from uuid6 import uuid7
 
 from executions import payloads
 from executions.definition.graph.model import CachePolicy, Step
+from executions.sealing import SealBroken
 from executions.sealing.payloads import open_json, seal_json
 from runners import statements
 from runners.modules.base import Result
@@ -38,7 +39,11 @@ def lookup(state: SegmentState, step: Step, prepared: Prepared) -> Done | None:
     if row is None:
         return None
     run_id, outcome, outputs = row
-    outputs = open_json(outputs, _place(step, prepared))
+    try:
+        outputs = open_json(outputs, _place(step, prepared))
+    except SealBroken as error:
+        log.warning("the result of run %s cannot be reused: %s", run_id, error)
+        return None
     return Done(
         step,
         state.place,

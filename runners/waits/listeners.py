@@ -156,8 +156,9 @@ def _judged(
                     budget = RenderBudget(profile=WEB)
                     passes = truth(listener.filter.render(scope, budget))
                 except TemplateError as error:
-                    failures[listener.run_id] = (
-                        f"The filter failed, so the event passed by: {error}"
+                    text = f"The filter failed, so the event passed by: {error}"
+                    failures[listener.run_id] = data.context.sealer.text(
+                        storable_text(text, NOTE_LENGTH), "logs", data.path(listener.step)
                     )
             yield listener, passes
     finally:
@@ -254,7 +255,7 @@ def _note(failures: dict[UUID, str]) -> None:
         "note_filters",
         {
             "runs": list(failures),
-            "messages": [storable_text(text, NOTE_LENGTH) for text in failures.values()],
+            "messages": list(failures.values()),
             "most": NOTES,
         },
     )

@@ -26,6 +26,8 @@ class Checkpoint(models.Model):
     so that the engine can delete both after this plugin was removed and its table remains.
     """
 
+    SEALED_BY = "execution__workspace"
+
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     execution = models.ForeignKey(
         WorkflowExecution,
