@@ -10,7 +10,6 @@ from uuid6 import uuid7
 from dlq.states import GroupStatus
 from executions.database.accounts import set_null
 from executions.database.clock import ClockTimestamp
-
 from executions.models import Workflow, Workspace
 from executions.models.sealed_columns import BlankedText
 
@@ -90,9 +89,7 @@ class FailureGroup(models.Model):
         ]
 
     def __str__(self) -> str:
-        return ": ".join(
-            filter(None, (self.place, self.exception or "failure", self.message[:80]))
-        )
+        return ": ".join(filter(None, (self.place, self.exception or "failure", self.message[:80])))
 
     def sealed_workspace(self) -> UUID:
         """Return the workspace whose payloads may be sealed."""

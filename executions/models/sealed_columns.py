@@ -14,8 +14,9 @@ from executions import ports
 
 if TYPE_CHECKING:
     Column = models.Field[Any, Any]
+    PlainText, ShortText = models.TextField[Any, Any], models.CharField[Any, Any]
 else:
-    Column = object
+    Column, PlainText, ShortText = object, models.TextField, models.CharField
 
 
 PLAIN = {"text": "TextField", "blank": "CharField"}
@@ -90,13 +91,13 @@ class SealedFacts(SealedColumnMixin, models.JSONField):
     form = "facts"
 
 
-class SealedText(SealedColumnMixin, models.TextField):
+class SealedText(SealedColumnMixin, PlainText):
     """A text column."""
 
     form = "text"
 
 
-class BlankedText(SealedColumnMixin, models.CharField):
+class BlankedText(SealedColumnMixin, ShortText):
     """A text that SQL compares and many rows share: left empty where payloads are sealed."""
 
     form = "blank"

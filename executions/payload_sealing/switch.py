@@ -72,7 +72,9 @@ def remove_old_keys(workspace_id: UUID, *, actor: Actor, reason: str = "") -> li
     return removed
 
 
-def reseal(workspace_id: UUID, *, actor: Actor, reason: str = "", tell: object = None) -> WalkResult:
+def reseal(
+    workspace_id: UUID, *, actor: Actor, reason: str = "", tell: object = None
+) -> WalkResult:
     """Bring all rows into the workspace's present state; see `walk`. It is audited."""
     found = walk(workspace_id, tell=tell if callable(tell) else None)
     record(

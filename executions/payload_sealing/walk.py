@@ -104,7 +104,9 @@ def _visit(
     found.read += 1
     for _ in range(TRIES):
         stale = [
-            name for name, form in _forms(model).items() if keys_in(form, row.__dict__[name]) - {key}
+            name
+            for name, form in _forms(model).items()
+            if keys_in(form, row.__dict__[name]) - {key}
         ]
         if not stale:
             return

@@ -1,11 +1,12 @@
 """Encrypt columns with the installation's keys."""
 
 from executions import sealing
-from executions.sealing import KeyUnknown, Sealed, SealingError, place_of, seal, unseal
 from executions.models.sealed_columns import SealedObject
-from executions.sealing.payloads import SEALED, is_sealed, place
-from executions.sealing.payloads import TEXT as ENVELOPE
+from executions.payloads import SEALED
+from executions.sealing import KeyUnknown, Sealed, SealingError, place_of, seal, unseal
 from executions.sealing.columns import rebind, stored
+from executions.sealing.payloads import TEXT as ENVELOPE
+from executions.sealing.payloads import is_sealed, place
 from executions.sealing.sealer import Sealer, opened, opened_text
 from executions.sealing.store import SealedColumn, register
 

@@ -96,9 +96,7 @@ def make(workspace_id: UUID) -> int:
     """
     with transaction.atomic():
         PayloadKey.objects.filter(workspace_id=workspace_id, seals=True).update(seals=False)
-        row = PayloadKey.objects.create(
-            workspace_id=workspace_id, seals=True, sealed=b"", key_id=0
-        )
+        row = PayloadKey.objects.create(workspace_id=workspace_id, seals=True, sealed=b"", key_id=0)
         sealed = seal(os.urandom(KEY_BYTES), place_of(row))
         row.sealed, row.key_id = sealed.value, sealed.key_id
         row.save(update_fields=["sealed", "key_id"])

@@ -65,9 +65,7 @@ def seal_text(text: str, where: str, key: int | None) -> str:
     return text if key is None or not text else f"{TEXT}{_sealed(text, where, key)}"
 
 
-def seal_each(
-    text: str, where: str, key: int | None, names: Container[str] | None = None
-) -> str:
+def seal_each(text: str, where: str, key: int | None, names: Container[str] | None = None) -> str:
     """Return a JSON object's text with each value (of these names) sealed, as of variables."""
     if key is None:
         return text
@@ -147,7 +145,9 @@ def keys_in(form: str, value: Any) -> set[int | None]:
 
 def _part(name: str, value: Any, where: str, key: int, names: Container[str] | None) -> str:
     text = _dumped(value)
-    return text if names is not None and name not in names else seal_json(text, f"{where}.{name}", key)
+    return (
+        text if names is not None and name not in names else seal_json(text, f"{where}.{name}", key)
+    )
 
 
 def _sealed(text: str, where: str, key: int) -> str:

@@ -25,9 +25,7 @@ class Sealer:
 
     __slots__ = ("_key", "_known_at", "execution_id", "workspace_id")
 
-    def __init__(
-        self, execution_id: UUID, workspace_id: UUID, key: int | None = UNKNOWN
-    ) -> None:
+    def __init__(self, execution_id: UUID, workspace_id: UUID, key: int | None = UNKNOWN) -> None:
         self.execution_id, self.workspace_id, self._key = execution_id, workspace_id, key
         self._known_at = time.monotonic()
 
@@ -44,6 +42,16 @@ class Sealer:
         if self.key is None:
             return text
         return payloads.seal_json(text, place(self.execution_id, column, step_path), self.key)
+
+    def details(self, text: str, step_path: str) -> str:
+        """Return the details of a running step's heartbeat as they are stored.
+
+        The step holds no connection, so the key is not read again.
+        """
+        if self._key is None:
+            return text
+        where = place(self.execution_id, "heartbeat_details", step_path)
+        return payloads.seal_json(text, where, self.key if self._key == UNKNOWN else self._key)
 
     def text(self, text: str, column: str, step_path: str = "") -> str:
         """Return a text as it is stored. No query for an empty one."""

@@ -25,8 +25,8 @@ def insert(
     """Insert executions that differ only in payload, key, trace and state; set their times.
 
     `texts` are their payloads as canonical JSON; `more` are statements to run after them in the
-    same round trip; `last` is that of `run_together`. `key` seals the payloads. Raises IntegrityError for a used idempotency
-    key.
+    same round trip; `last` is that of `run_together`. `key` seals the payloads. Raises
+    IntegrityError for a used idempotency key.
     """
     starts = range(0, len(executions), TOGETHER)
     parts = [slice(start, start + TOGETHER) for start in starts]
@@ -40,10 +40,10 @@ def insert(
 def _inserting(
     executions: Sequence[WorkflowExecution], texts: Sequence[str], key: int | None
 ) -> statements.BoundStatement:
-    parts = [
-        _row(execution, text, key) for execution, text in zip(executions, texts, strict=True)
-    ]
-    return statements.asked("start", _shared(executions[0], sealed=key is not None) | {"rows": f"[{','.join(parts)}]"})
+    parts = [_row(execution, text, key) for execution, text in zip(executions, texts, strict=True)]
+    return statements.asked(
+        "start", _shared(executions[0], sealed=key is not None) | {"rows": f"[{','.join(parts)}]"}
+    )
 
 
 def _note_times(executions: Sequence[WorkflowExecution], now: datetime) -> None:

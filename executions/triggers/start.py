@@ -285,8 +285,8 @@ def _insert(
         details=_details(request, executions),
     )
     more = (recording(actor, line), *(first_runs(started) if fresh else ()))
-    key = payload_keys.current(workspace_id) if tier is None else tier.sealing_key
-    insert(executions, texts, *more, last=_is_last(request, verdict), key=key)
+    sealing_key = payload_keys.current(workspace_id) if tier is None else tier.sealing_key
+    insert(executions, texts, *more, last=_is_last(request, verdict), key=sealing_key)
     tracing.started(executions, request.workflow, request.version.number)
     metrics.started(request.trigger_type, len(executions))
     if branch is not None and branch.prepare is not None:

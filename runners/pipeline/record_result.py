@@ -17,8 +17,8 @@ from executions import payloads
 from executions.admission import ended
 from executions.database import connection, transaction
 from executions.definition.graph.plan import task_outcomes
-from executions.states import ExecutionState
 from executions.sealing.sealer import opened_variables
+from executions.states import ExecutionState
 from runners import statements
 from runners.conf import config
 from runners.containers import child_executions, iterations

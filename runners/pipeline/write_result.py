@@ -317,7 +317,11 @@ def _rows(state: SegmentState, unit: Unit, next_steps: NextSteps) -> list[str]:
     if next_steps.step is not None and next_steps.run_id is not None:
         parts.append(
             run_rows.claimed(
-                next_steps.step, prefix, state.segment, next_steps.run_id, next_steps.prepared,
+                next_steps.step,
+                prefix,
+                state.segment,
+                next_steps.run_id,
+                next_steps.prepared,
                 sealer=sealer,
             )
         )

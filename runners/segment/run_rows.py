@@ -46,7 +46,7 @@ def skipped(step: Step, prefix: str) -> str:
     )
 
 
-def pending(
+def pending(  # noqa: PLR0913 - a row's own columns
     step: Step,
     prefix: str,
     *,
@@ -81,7 +81,13 @@ def pending(
 
 
 def claimed(
-    step: Step, prefix: str, segment: str, run_id: UUID, prepared: Prepared | None, *, sealer: Sealer
+    step: Step,
+    prefix: str,
+    segment: str,
+    run_id: UUID,
+    prepared: Prepared | None,
+    *,
+    sealer: Sealer,
 ) -> str:
     """Return the row of the step that this worker continues with."""
     inputs = ""

@@ -148,12 +148,11 @@ def load_items(data: "TemplateData", indexes: list[int]) -> None:
             "indexes": indexes,
         },
     )
-    data.items = {}
-    for index, item, sealed in found:
-        if sealed is not None:
-            items = opened(data.context.execution_id, sealed, "inputs", place.holder)["items"]
-            item = items[index] if index < len(items) else None
-        data.items[index] = item
+    data.items = {index: item for index, item, _ in found}
+    sealed = next((inputs for *_, inputs in found if inputs is not None), None)
+    if sealed is not None:
+        items = opened(data.context.execution_id, sealed, "inputs", place.holder)["items"]
+        data.items = {index: items[index] for index in indexes if index < len(items)}
 
 
 def outputs_of_turn(data: "TemplateData", place: Place) -> dict[str, Any]:

@@ -1,5 +1,5 @@
 -- As `items`, for undo steps: the map's own run may have ended in any way.
-SELECT i, (m.items -> i)::json, m.sealed
+SELECT i, (m.items -> i)::json, CASE WHEN i = (%(indexes)s::int[])[1] THEN m.sealed END
   FROM (SELECT inputs -> 'items' AS items,
                CASE WHEN inputs ? '$sealed' THEN inputs END::json AS sealed
           FROM runners_run

@@ -73,7 +73,8 @@ def valkyr(db):
 
 
 def echo(inputs, context):
-    context.log.info(f"got {MARKER}")
+    text = f"got {MARKER}"
+    context.log.info(text)
     return Result(answer(f"{inputs.json_body}"))
 
 
@@ -262,7 +263,7 @@ def everything(valkyr):
 def test_what_is_stored_is_sealed_with_the_first_key_the_next_key_and_opened_again(db):
     valkyr, out = Valkyr(), StringIO()
     slug = valkyr.workspace.slug
-    done, dead, waits = everything(valkyr)
+    done, _, waits = everything(valkyr)
     clear = columns_with(MARKER)
     assert {"runners_run.inputs", "dlq_failuregroup.sample"} < set(clear)
 
@@ -289,7 +290,9 @@ def test_what_is_stored_is_sealed_with_the_first_key_the_next_key_and_opened_aga
     assert columns_with("$sealed") == []
     assert done.output == f"order {MARKER} b {MARKER}"
     assert not PayloadKey.objects.exists()
-    actions = Activity.objects.filter(action__startswith="payloads.").values_list("action", flat=True)
+    actions = Activity.objects.filter(action__startswith="payloads.").values_list(
+        "action", flat=True
+    )
     assert set(actions) == {
         "payloads.seal", "payloads.rotate", "payloads.open", "payloads.reseal", "payloads.retire",
     }  # fmt: skip
@@ -307,13 +310,13 @@ def test_a_walk_that_was_stopped_goes_on_where_it_was(db, monkeypatch):
 
     with pytest.raises(KeyboardInterrupt):
         walk(valkyr.workspace.pk, tell=stop)
-    read = []
-    again = walk(valkyr.workspace.pk, tell=lambda found: read.append(found.read))
+    again = walk(valkyr.workspace.pk)
 
-    assert 0 < again.changed
-    assert read[0] == 2
+    assert again.changed > 0
     assert columns_with(MARKER) == []
-    assert walk(valkyr.workspace.pk).changed == 0
+    whole = walk(valkyr.workspace.pk)
+    assert whole.changed == 0
+    assert again.read < whole.read
 
 
 def test_a_search_of_sealed_payloads_is_refused_with_the_reason(valkyr, admin_user):

@@ -210,9 +210,7 @@ def _rebind(made: WorkflowExecution, origin: WorkflowExecution) -> None:
     rows = Run.objects.filter(sealed, execution_id=made.pk)
     for run in rows.only("id", "execution_id", "step_path", "error", *COPIED):
         run.execution = made
-        places = {
-            column: place(origin.pk, column, run.step_path) for column in ("error", *COPIED)
-        }
+        places = {column: place(origin.pk, column, run.step_path) for column in ("error", *COPIED)}
         rebind(run, places)
 
 
