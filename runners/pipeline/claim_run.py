@@ -7,6 +7,7 @@ from typing import Any
 from executions.definition.graph.model import Step
 from executions.definition.templates import TemplateError
 from executions.errors import PayloadError
+from executions.sealing import SealBroken
 from runners import statements
 from runners.conf import config
 from runners.dispatch.messages import resend
@@ -152,7 +153,7 @@ def claim_following(state: SegmentState) -> Work | None:
 
 def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failure | None]:
     """Return a woken run's stored inputs; render them for other runs."""
-    if seen.wake is not None:
+    if seen.wake is not None and state.unreadable is None:
         return restored(state.data, seen.step, seen.inputs, seen.overrides), None
     return attempt_prepare(state, seen.step, seen.attempt, seen.overrides)
 
@@ -167,12 +168,14 @@ def attempt_prepare(
 ) -> tuple[Prepared | None, Failure | None]:
     """Return the step's inputs, or the failure to render them."""
     try:
+        if state.unreadable is not None:
+            raise state.unreadable
         return prepare(state.data, step, attempt, overrides), None
     except TemplateError as error:
         return None, template_failure(error, state.path(step))
     except PayloadError as error:
         return None, permanent(error.message, "PayloadError")
-    except RecursionError as error:
+    except (RecursionError, SealBroken) as error:
         return None, classify(error)
 
 

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from executions.definition.graph.places import find, place_of, split
 from executions.definition.versions import Compiled, compiled
+from executions.sealing import SealBroken
 from executions.sealing.sealer import (
     opened,
     opened_facts,
@@ -114,8 +115,13 @@ def _found(
     *,
     header: bool = False,
 ) -> tuple[SegmentState, LiveRun]:
-    """Return the segment's progress, from its row. Raises SealBroken."""
-    found = _opened(execution_id, found)
+    """Return the segment's progress, from its row."""
+    unreadable = None
+    try:
+        found = _opened(execution_id, found)
+    except SealBroken as error:
+        unreadable = error
+        found = found._replace(input=None, variables={}, overrides=None, details=None, results=[])
     prefix, inner = split(found.path)
     place, _ = find(version.graph, segment)
     if prefix != place.prefix:  # a batch of a map's items, taken over in the middle
@@ -143,6 +149,7 @@ def _found(
         segment,
         resumed=not woken and (found.token > 0 or found.path != segment),
     )
+    state.unreadable = unreadable
     state.data.learn(found.results or [])
     live_run = LiveRun(
         found.run_id, step, found.attempt, found.budget, found.run_state, found.token,

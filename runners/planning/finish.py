@@ -14,6 +14,7 @@ from executions.definition.templates import TemplateError
 from executions.definition.templating import render_guard
 from executions.definition.templating.budget import while_planning
 from executions.errors import PayloadError
+from executions.sealing import SealBroken
 from executions.states import ExecutionState
 from runners.containers import iterations
 from runners.models import Run
@@ -113,7 +114,7 @@ def end_well(state: SegmentState) -> None:
         return
     try:
         output = _output(state)
-    except (TemplateError, PayloadError) as error:
+    except (TemplateError, PayloadError, SealBroken) as error:
         _fail(state, f"The workflow's output could not be made: {error}")
         return
     lifecycle.finish(
@@ -161,7 +162,7 @@ def output_of(state: SegmentState) -> Any:
         raise NoOutput
     try:
         return _output(state)
-    except (TemplateError, PayloadError) as error:
+    except (TemplateError, PayloadError, SealBroken) as error:
         raise NoOutput from error
 
 

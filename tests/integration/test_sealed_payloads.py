@@ -222,6 +222,20 @@ def test_an_envelope_opens_in_its_own_row_and_column_only(valkyr):
     assert Run.objects.get(pk=mine.pk).inputs["json"] == "one"
 
 
+def test_a_step_whose_data_does_not_open_becomes_a_dead_letter(valkyr):
+    valkyr.publish(FAILS)
+    other = valkyr.start(FAILS, {"order": MARKER}, answers={"charge": echo})
+    run = valkyr.start(LISTENS, {"order": MARKER}, answers={"charge": echo})
+    run.send_event("paid", {"of": MARKER})
+    put(run.execution, "trigger_payload", raw(other.execution, "trigger_payload"))
+
+    run.call_back("called", {"card": MARKER})
+
+    run.assert_state("FAILED")
+    [(step, reason)] = run.dead_letters.items()
+    assert "cannot be opened: it was changed, or belongs to another row" in reason
+
+
 def test_old_values_open_after_a_new_key_seals(valkyr):
     before = valkyr.start(FAILS, {"order": "old"}, answers={"charge": echo})
     old = raw(before.execution, "output")
