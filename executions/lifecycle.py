@@ -25,7 +25,7 @@ from executions.events import (
 )
 from executions.models import WorkflowExecution
 from executions.sealing.columns import stored
-from executions.sealing.sealer import Sealer
+from executions.sealing.sealer import PayloadSealer
 from executions.states import (
     FINAL,
     UNFINISHED,
@@ -92,7 +92,7 @@ def finish(
     error_message: str = "",
     stack_trace: str = "",
     metrics: Any = None,
-    sealer: Sealer,
+    sealer: PayloadSealer,
 ) -> None:
     """Move RUNNING → SUCCESS or FAILED.
 

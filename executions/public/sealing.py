@@ -7,17 +7,17 @@ from executions.sealing import KeyUnknown, Sealed, SealingError, place_of, seal,
 from executions.sealing.columns import rebind, stored
 from executions.sealing.payloads import TEXT as ENVELOPE
 from executions.sealing.payloads import is_sealed, place
-from executions.sealing.sealer import Sealer, opened, opened_text
+from executions.sealing.sealer import PayloadSealer, opened, opened_text
 from executions.sealing.store import SealedColumn, register
 
 __all__ = [
     "ENVELOPE",
     "SEALED",
     "KeyUnknown",
+    "PayloadSealer",
     "Sealed",
     "SealedColumn",
     "SealedObject",
-    "Sealer",
     "SealingError",
     "is_sealed",
     "opened",

@@ -10,7 +10,10 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Any
 from uuid import UUID
+
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from executions.database import transaction
 from executions.models import PayloadKey, WorkflowExecution
@@ -71,6 +74,12 @@ def current(workspace_id: UUID) -> int | None:
     """Return the key that seals the workspace's payloads; None if it does not seal. One query."""
     rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=True)
     return rows.values_list("pk", flat=True).first()
+
+
+def with_key(rows: QuerySet[Any]) -> QuerySet[Any]:
+    """Return rows of workspaces with the `sealing_key` of each: `current`, without a query."""
+    keys = PayloadKey.objects.filter(workspace_id=OuterRef("workspace_id"), seals=True)
+    return rows.annotate(sealing_key=Subquery(keys.values("pk")[:1]))
 
 
 def of_executions(execution_ids: Iterable[UUID]) -> dict[UUID, int]:

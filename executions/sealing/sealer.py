@@ -15,7 +15,7 @@ from executions.sealing.payloads import UNKNOWN, place
 SHOWN = 300
 
 
-class Sealer:
+class PayloadSealer:
     """Seals payloads of one execution under its workspace's key.
 
     `key` is the workspace's current key, None if it does not seal. It is read at its first use if

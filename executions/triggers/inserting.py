@@ -8,7 +8,7 @@ from typing import Any
 from executions import payloads
 from executions.database import statements
 from executions.models import WorkflowExecution
-from executions.sealing.sealer import Sealer
+from executions.sealing.sealer import PayloadSealer
 from executions.states import ExecutionState
 
 # Rows of one statement: with payloads of the largest size, half of what one value may be.
@@ -60,7 +60,7 @@ def _row(execution: WorkflowExecution, text: str, sealing_key: int | None) -> st
     key = json.dumps(execution.concurrency_key)
     sealed = ""
     if sealing_key is not None:
-        sealer = Sealer(execution.pk, execution.workspace_id, sealing_key)
+        sealer = PayloadSealer(execution.pk, execution.workspace_id, sealing_key)
         variables = payloads.dump(execution.context_data, "variables")
         text = sealer.json(text, "trigger_payload")
         sealed = f'"variables":{sealer.each(variables, "context_data")},'

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from executions import payloads
-from executions.sealing.sealer import Sealer
+from executions.sealing.sealer import PayloadSealer
 from runners.segment.packs import Pack
 from runners.segment.work import Work
 
@@ -31,7 +31,7 @@ class ActiveRun:
     in_main_thread: bool = field(default_factory=_in_main_thread)
     details: str | None = None  # canonical JSON
     pack: Pack[Any] | None = None  # what waits for this step to end
-    sealer: Sealer | None = None
+    sealer: PayloadSealer | None = None
 
     @property
     def stopped(self) -> bool:

@@ -17,7 +17,7 @@ from executions.definition.templates import TemplateError
 from executions.egress.rules import EgressRules
 from executions.egress.workspace_rules import rules_of
 from executions.errors import PayloadError
-from executions.sealing.sealer import Sealer
+from executions.sealing.sealer import PayloadSealer
 from runners.conf import config, pool
 from runners.containers import loops_and_maps
 from runners.dispatch import estimates
@@ -356,7 +356,7 @@ def run_module(
 
 @contextmanager
 def held(
-    work: Work, context: Context, pack: Pack[Any] | None = None, sealer: Sealer | None = None
+    work: Work, context: Context, pack: Pack[Any] | None = None, sealer: PayloadSealer | None = None
 ) -> Iterator[None]:
     """Run a module in the block: timed, its lease renewed, no connection kept.
 

@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 
 from executions.database import connection
-from executions.sealing.sealer import Sealer
+from executions.sealing.sealer import PayloadSealer
 from runners import statements
 from runners.conf import config, pool
 from runners.failures.classification import Failure
@@ -46,7 +46,7 @@ class Heart:
         work: Work,
         seconds: float,
         pack: Pack[Any] | None = None,
-        sealer: Sealer | None = None,
+        sealer: PayloadSealer | None = None,
     ) -> ActiveRun:
         """Watch a step and the work that came with it, which slow steps leave to other workers."""
         now = time.monotonic()

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from executions.definition.versions import Compiled
 from executions.sealing.payloads import UNKNOWN
-from executions.sealing.sealer import Sealer
+from executions.sealing.sealer import PayloadSealer
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class SegmentContext:
     links: tuple[str, ...] = ()  # segments that the Celery chain continues with
     header: bool = False  # a chord's header: the chord's body plans
     sealing_key: int | None = UNKNOWN
-    sealer: Sealer = field(init=False, repr=False, compare=False)
+    sealer: PayloadSealer = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Set the sealer of the execution's payloads."""
-        sealer = Sealer(self.execution_id, self.version.workspace_id, self.sealing_key)
+        sealer = PayloadSealer(self.execution_id, self.version.workspace_id, self.sealing_key)
         object.__setattr__(self, "sealer", sealer)

@@ -15,7 +15,7 @@ from uuid6 import uuid7
 
 from executions import payloads
 from executions.definition.graph.model import Step
-from executions.sealing.sealer import Sealer
+from executions.sealing.sealer import PayloadSealer
 from runners import statements
 from runners.conf import config
 from runners.process.cause_of_death import Death
@@ -57,7 +57,7 @@ def pending(  # noqa: PLR0913 - a row's own columns
     overrides: Any = None,
     details: Any = None,
     run_id: UUID | None = None,
-    sealer: Sealer | None = None,
+    sealer: PayloadSealer | None = None,
 ) -> str:
     """Return the row of a ready step; with `delay`, a retry due in that many seconds.
 
@@ -87,7 +87,7 @@ def claimed(
     run_id: UUID,
     prepared: Prepared | None,
     *,
-    sealer: Sealer,
+    sealer: PayloadSealer,
 ) -> str:
     """Return the row of the step that this worker continues with."""
     inputs = ""
@@ -111,7 +111,7 @@ def succeeded(
     milliseconds: float,
     run_id: UUID | None = None,
     *,
-    sealer: Sealer,
+    sealer: PayloadSealer,
 ) -> str:
     """Return the row of a pure step that already ran in memory."""
     path = prefix + step.path

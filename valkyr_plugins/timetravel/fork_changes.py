@@ -12,7 +12,7 @@ from executions.public.definitions import DefinitionProblem
 from executions.public.errors import InvalidPayload, PayloadError, WithProblems
 from executions.public.graphs import Compiled, Graph, Place, compiled, find
 from executions.public.models import VersionKind, WorkflowExecution
-from executions.public.sealing import Sealer
+from executions.public.sealing import PayloadSealer
 from executions.public.values import payloads
 from runners.public.forks import (
     APPROVAL,
@@ -95,7 +95,7 @@ def override_steps(
         )
     for path in sorted(steps):
         refuse_other_inputs(ready[path][1], path)
-    sealer = Sealer(made.pk, made.workspace_id)
+    sealer = PayloadSealer(made.pk, made.workspace_id)
     for path, inputs in steps.items():
         text = json.dumps({"inputs": dict(inputs)})
         sealed = json.loads(sealer.json(text, "overrides", path))
