@@ -40,12 +40,14 @@ class ExecutionsConfig(ApiConfig):
         from executions.database.routing import route
         from executions.definition.templating import budget
         from executions.observability import metrics
+        from executions.sealing import columns as sealed_columns
         from executions.triggers import cron, error_workflow  # noqa: F401 - connect on import
 
         checks.refuse()  # before any setting is read
         route()
         accounts.connect()
         metrics.connect()
+        sealed_columns.connect()
         time_limits.connect(self)
         row_security.connect(self)
         row_scope.connect()

@@ -15,6 +15,7 @@ from executions.database.clock import ClockTimestamp
 from executions.definition.versions import compiled
 from executions.errors import Compensated
 from executions.models import WorkflowExecution
+from executions.sealing.columns import stored
 from executions.states import ACTIVE, CapacityState, CompensationState, ExecutionState
 
 State = CompensationState
@@ -30,14 +31,22 @@ def begin(execution: WorkflowExecution, ending: ExecutionState, **changes: Any) 
     state = ExecutionState.PAUSED if execution.state in ACTIVE else execution.state
     moved = WorkflowExecution.objects.filter(
         pk=execution.pk, state=execution.state, compensation=State.NONE
-    ).update(state=state, compensation=State.WAITING, ending=ending, deadline_at=None, **changes)
+    ).update(
+        state=state,
+        compensation=State.WAITING,
+        ending=ending,
+        deadline_at=None,
+        **stored(execution, **changes),
+    )
     assert moved == 1, "the row is locked"
     return True
 
 
 def fail(execution_id: UUID, *, message: str, trace: str) -> bool:
     """Begin undoing a RUNNING execution that failed; the caller holds its lock."""
-    execution = WorkflowExecution.objects.only("version_id", "state").get(pk=execution_id)
+    execution = WorkflowExecution.objects.only("version_id", "state", "workspace_id").get(
+        pk=execution_id
+    )
     return begin(execution, ExecutionState.FAILED, error_message=message, error_stack_trace=trace)
 
 

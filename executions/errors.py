@@ -148,6 +148,12 @@ class ConcurrencyConflict(ValkyrError):
         self.holder_id = holder_id
 
 
+class SearchSealed(ValkyrError):
+    """The payloads are sealed, so they cannot be searched. Search by other fields."""
+
+    code = "payloads_sealed"
+
+
 class JobFailed(ValkyrError):
     """A worker could not compute the result of the job."""
 

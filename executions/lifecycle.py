@@ -24,6 +24,8 @@ from executions.events import (
     execution_resumed,
 )
 from executions.models import WorkflowExecution
+from executions.sealing.columns import stored
+from executions.sealing.sealer import PayloadSealer
 from executions.states import (
     FINAL,
     UNFINISHED,
@@ -90,19 +92,21 @@ def finish(
     error_message: str = "",
     stack_trace: str = "",
     metrics: Any = None,
+    sealer: PayloadSealer,
 ) -> None:
     """Move RUNNING → SUCCESS or FAILED.
 
     The caller holds the execution's lock and saw it RUNNING.
     """
+    text = None if output is None else sealer.json(payloads.dump(output, "output"), "output")
     moved = statements.fetch(
         "finish",
         {
             "execution": execution_id,
             "state": state.value,
-            "output": None if output is None else payloads.dump(output, "output"),
-            "error_message": error_message,
-            "stack_trace": stack_trace,
+            "output": text,
+            "error_message": sealer.text(error_message, "error_message"),
+            "stack_trace": sealer.text(stack_trace, "error_stack_trace"),
             "metrics": None if metrics is None else payloads.dump(metrics, "metrics"),
         },
     )
@@ -259,7 +263,7 @@ def _end(execution: WorkflowExecution, state: ExecutionState, *, message: str) -
 
 def _write(execution: WorkflowExecution, state: ExecutionState, **changes: Any) -> None:
     moved = WorkflowExecution.objects.filter(pk=execution.pk, state=execution.state).update(
-        state=state, **changes
+        state=state, **stored(execution, **changes)
     )
     assert moved == 1, "the row is locked"
 

@@ -14,6 +14,8 @@ from typing import Any
 from executions.errors import PayloadError
 
 MAX_BYTES = 5 * 1024 * 1024
+# The key of an envelope, which only `executions.sealing.payloads` writes.
+SEALED = "$sealed"
 
 _encoder = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
@@ -46,6 +48,11 @@ def dump(value: Any, what: str = "value", limit: int = MAX_BYTES) -> str:
         raise PayloadError(
             f"The {what} contains a NUL character (U+0000), which PostgreSQL cannot store. "
             "Remove it."
+        )
+    if SEALED in text and _looks_sealed(value):
+        raise PayloadError(
+            f'The {what} holds an object with the key "{SEALED}", which is reserved for sealed '
+            "payloads. Rename the key."
         )
     return text
 
@@ -130,3 +137,12 @@ def _holds_nul(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(_holds_nul(item) for item in value)
     return False
+
+
+def _looks_sealed(value: Any) -> bool:
+    """Return whether a reader would take the value, or one of its items, for an envelope."""
+    if isinstance(value, str):
+        return False
+    items = value.values() if isinstance(value, dict) else value
+    found = [value, *items] if isinstance(value, (dict, list, tuple)) else []
+    return any(isinstance(one, dict) and SEALED in one for one in found)

@@ -85,3 +85,12 @@ Arguments are the account, the code and the request. Raises TokenRefused. Option
 
 trace_headers: Port[[], dict[str, str]] = Port("executions.ports.trace_headers", "telemetry")
 """Return headers that name the present span; none outside of one. Optional."""
+
+open_payload: Port[[Any, str, str, Any], Any] = Port("executions.ports.open_payload", "executions")
+"""Open a value of a row's sealed column, if it is sealed. Raises SealBroken.
+
+Arguments are the row, the column, its form (`sealed_columns`) and the value.
+"""
+
+seal_payload: Port[[Any, str, str, Any], Any] = Port("executions.ports.seal_payload", "executions")
+"""Return what to store for a value of a row's sealed column; arguments as of `open_payload`."""

@@ -22,6 +22,7 @@ from executions.admin.filters import AGES, TabFilter
 from executions.admin.marks import clipped
 from executions.admin.scope import holds, scoped
 from executions.database.clock import first_id_at
+from executions.errors import SearchSealed
 from executions.language import lazy
 from executions.models import Workspace
 from executions.states import Permission
@@ -168,7 +169,10 @@ class EntryFilters(FiltersForm):
             rows = rows.filter(**same)
         if "inputs" in given:
             rows = scoped(self.request, rows, Permission.VIEW_PAYLOADS)
-        return chosen(rows, self.wanted())
+        try:
+            return chosen(rows, self.wanted())
+        except SearchSealed as error:
+            raise ValidationError(error.message) from None
 
     def chips(self, changelist: Any) -> Iterator[Chip]:
         """Return one chip per filled field and per condition on the inputs."""

@@ -13,6 +13,7 @@ from django.db.models.lookups import Exact
 
 from dlq.browse.path_conditions import Condition, several
 from dlq.models import DeadLetterEntry
+from executions.errors import SearchSealed
 
 # Fields that are compared directly: name → lookup.
 PLAIN: dict[str, str] = {
@@ -37,6 +38,8 @@ PLAIN: dict[str, str] = {
     "quarantinedBefore": "quarantined_at__lt",
     "text": "failure_reason__icontains",
 }
+# Fields that look into payloads.
+SEARCHES = ("inputs", "text")
 # Boolean fields.
 FLAGS: dict[str, Callable[[bool], Q]] = {
     "pinned": lambda yes: Q(pinned=yes),
@@ -46,15 +49,32 @@ FLAGS: dict[str, Callable[[bool], Q]] = {
 
 
 def chosen(rows: QuerySet[DeadLetterEntry], wanted: Mapping[str, Any]) -> QuerySet[DeadLetterEntry]:
-    """Return the rows that match a validated filter; unknown fields raise KeyError."""
+    """Return the rows that match a validated filter; unknown fields raise KeyError.
+
+    Raises SearchSealed for a search of payloads that would pass over sealed ones.
+    """
     for name, value in wanted.items():
-        if name == "inputs":
-            rows = _by_inputs(rows, value)
-        elif name in FLAGS:
+        if name in FLAGS:
             rows = rows.filter(FLAGS[name](value))
-        else:
+        elif name not in SEARCHES:
             rows = rows.filter(**{PLAIN[name]: value})
-    return rows
+    if any(wanted.get(name) for name in SEARCHES):
+        _refuse_sealed(rows)
+    if wanted.get("text"):
+        rows = rows.filter(**{PLAIN["text"]: wanted["text"]})
+    return _by_inputs(rows, wanted.get("inputs") or [])
+
+
+def _refuse_sealed(rows: QuerySet[DeadLetterEntry]) -> None:
+    """Raise SearchSealed if any of the rows is of a workspace with sealed payloads. One query."""
+    sealed = rows.order_by().filter(workspace__payload_keys__isnull=False)
+    slug = sealed.values_list("workspace__slug", flat=True).first()
+    if slug is not None:
+        raise SearchSealed(
+            f"The payloads of the workspace {slug!r} are sealed, so the database cannot search "
+            "inputs and messages. Leave out `inputs` and `text`, or restrict the search to another "
+            "workspace (`workspaceId`)."
+        )
 
 
 def _by_inputs(

@@ -17,6 +17,7 @@ from executions.database import transaction
 from executions.definition.graph.places import module_in
 from executions.observability import log_context
 from executions.observability.metric_values import Counter
+from executions.sealing.columns import seals
 from executions.states import VersionKind
 from runners.failures.classification import Failure
 from runners.models import Run
@@ -74,6 +75,7 @@ def take_in(
     if run.execution.version.kind == VersionKind.TEST:
         return None
     entry = _entry(run, failure, exhausted=exhausted, manual=manual)
+    entry.inputs_indexed = entry.inputs_indexed and not seals(entry)
     home = placed(
         Failing(
             workspace_id=entry.workspace_id,

@@ -1,5 +1,7 @@
 """A dead letter: a permanently failed run, kept until a user resolves it."""
 
+from uuid import UUID
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -11,6 +13,7 @@ from executions.database.clock import ClockTimestamp
 from executions.database.postgres_types import GinIndex
 from executions.language import lazy
 from executions.models import Workflow, WorkflowExecution, Workspace
+from executions.models.sealed_columns import SealedJSON, SealedText
 from runners.models import Run
 
 
@@ -44,6 +47,8 @@ class DeadLetterEntry(models.Model):
 
     AUDITED_AS = "DeadLetterQueue"  # its name in the API and the audit trail
 
+    SEALED_BY = "workspace"
+
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="+")
     workflow = models.ForeignKey(Workflow, on_delete=models.PROTECT, related_name="+")
@@ -74,7 +79,7 @@ class DeadLetterEntry(models.Model):
     step_path = models.CharField(max_length=1000)
     module = models.CharField(max_length=100)
     failure_type = models.CharField(max_length=20, choices=FailureType.choices)
-    failure_reason = models.TextField()
+    failure_reason = SealedText()
     error_type = models.CharField(max_length=12, blank=True, default="")
     exception = models.CharField(max_length=200, blank=True, default="")
     http_status = models.PositiveSmallIntegerField(null=True, blank=True)
@@ -84,7 +89,7 @@ class DeadLetterEntry(models.Model):
     worker = models.CharField(max_length=200, blank=True, default="")
     fingerprint = models.CharField(max_length=64)
     attempts = models.PositiveIntegerField(default=1)
-    original_inputs = models.JSONField(null=True)
+    original_inputs = SealedJSON(null=True)
     original_config = models.JSONField(null=True)
     inputs_indexed = models.BooleanField(default=True)
     resolution = models.CharField(
@@ -143,3 +148,11 @@ class DeadLetterEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.step_path}: {self.failure_reason[:80]}"
+
+    def sealed_workspace(self) -> UUID:
+        """Return the workspace whose key seals the payloads of this row."""
+        return self.workspace_id
+
+    def sealed_place(self, column: str) -> str:
+        """Return the place that a column's envelope is bound to (`sealing.payloads.place`)."""
+        return f"dead letter {self.pk}|{self.run_id}|{column}"

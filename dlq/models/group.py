@@ -1,5 +1,7 @@
 """Equal failures as one object: how often, where and since when they occur."""
 
+from uuid import UUID
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -9,6 +11,7 @@ from dlq.states import GroupStatus
 from executions.database.accounts import set_null
 from executions.database.clock import ClockTimestamp
 from executions.models import Workflow, Workspace
+from executions.models.sealed_columns import BlankedText
 
 
 class FailureGroup(models.Model):
@@ -21,6 +24,7 @@ class FailureGroup(models.Model):
     """
 
     AUDITED_AS = "FailureGroup"
+    SEALED_BY = "workspace"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(
@@ -31,8 +35,8 @@ class FailureGroup(models.Model):
     place = models.CharField(max_length=1000)
     module = models.CharField(max_length=100)
     exception = models.CharField(max_length=200, blank=True, default="")
-    message = models.CharField(max_length=300, blank=True, default="")
-    sample = models.CharField(max_length=2_000, blank=True, default="")
+    message = BlankedText(max_length=300, blank=True, default="")
+    sample = BlankedText(max_length=2_000, blank=True, default="")
     split_on = models.CharField(
         max_length=400, blank=True, default="", help_text="What it was split by: HTTP status 503."
     )
@@ -85,7 +89,15 @@ class FailureGroup(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.exception or 'failure'}: {self.message[:80]}"
+        return ": ".join(filter(None, (self.place, self.exception or "failure", self.message[:80])))
+
+    def sealed_workspace(self) -> UUID:
+        """Return the workspace whose payloads may be sealed."""
+        return self.workspace_id
+
+    def sealed_place(self, column: str) -> str:
+        """Return the place of a column, which is never sealed."""
+        return f"group {self.pk}||{column}"
 
 
 class GroupFingerprint(models.Model):

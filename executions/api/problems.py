@@ -84,6 +84,7 @@ STATUSES: dict[type[errors.ValkyrError], int] = {
     LastAdministrator: 409,
     errors.StaleRevision: 412,
     errors.QuotaExceeded: 429,
+    errors.SearchSealed: 400,
     access.Forbidden: 403,
     SealingError: 503,
 }

@@ -8,7 +8,7 @@ from executions.models.job import Job
 from executions.models.object_permission import WorkflowGroupPermission, WorkflowUserPermission
 from executions.models.quota_use import QuotaUse
 from executions.models.rate_count import RateCount
-from executions.models.secret import Credential, CredentialUse, Keyset
+from executions.models.secret import Credential, CredentialUse, Keyset, PayloadKey
 from executions.models.session import AccountSession
 from executions.models.trigger import (
     CronTick,
@@ -33,6 +33,7 @@ __all__ = [
     "KeptAnswer",
     "Keyset",
     "Membership",
+    "PayloadKey",
     "QuotaUse",
     "RateCount",
     "RefusedMessage",

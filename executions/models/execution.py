@@ -1,5 +1,7 @@
 """One execution of one version; only `lifecycle.py` writes its state."""
 
+from uuid import UUID
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -7,6 +9,7 @@ from uuid6 import uuid7
 
 from executions.database.clock import ClockTimestamp
 from executions.database.postgres_types import HashIndex
+from executions.models.sealed_columns import SealedJSON, SealedObject, SealedText
 from executions.models.workflow import Workflow, WorkflowVersion
 from executions.models.workspace import Workspace
 from executions.states import (
@@ -29,6 +32,8 @@ class WorkflowExecution(models.Model):
     whose runs all wait gives its capacity slot up and requests one again when it wakes. An
     execution that was started within its caller's transaction may have to be counted first.
     """
+
+    SEALED_BY = "workspace"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(
@@ -98,8 +103,8 @@ class WorkflowExecution(models.Model):
     trigger_type = models.CharField(
         max_length=10, choices=TriggerType.choices, default=TriggerType.MANUAL
     )
-    trigger_payload = models.JSONField(null=True)
-    context_data = models.JSONField(default=dict)
+    trigger_payload = SealedJSON(null=True)
+    context_data = SealedObject(default=dict)
     priority = models.PositiveSmallIntegerField(default=5, help_text="0 is last, 9 is first.")
     place = models.CharField(
         max_length=6,
@@ -118,9 +123,9 @@ class WorkflowExecution(models.Model):
     created_at = models.DateTimeField(db_default=ClockTimestamp())
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    output = models.JSONField(null=True, blank=True)
-    error_message = models.TextField(blank=True, default="")
-    error_stack_trace = models.TextField(blank=True, default="")
+    output = SealedJSON(null=True, blank=True)
+    error_message = SealedText(blank=True, default="")
+    error_stack_trace = SealedText(blank=True, default="")
     metrics_snapshot = models.JSONField(null=True, blank=True)
     trace_id = models.CharField(max_length=32, blank=True, default="")
     compensation = models.CharField(
@@ -262,3 +267,11 @@ class WorkflowExecution(models.Model):
 
     def __str__(self) -> str:
         return str(self.id)
+
+    def sealed_workspace(self) -> UUID:
+        """Return the workspace whose key seals the payloads of this row."""
+        return self.workspace_id
+
+    def sealed_place(self, column: str) -> str:
+        """Return the place that a column's envelope is bound to (`sealing.payloads.place`)."""
+        return f"{self.pk}||{column}"

@@ -120,3 +120,34 @@ class CredentialUse(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} by {self.step_path}"
+
+
+class PayloadKey(models.Model):
+    """A key that seals payloads of one workspace (`sealing.payloads`).
+
+    `sealed` are its 32 bytes under the data key `key_id`, bound to this row. The key with `seals`
+    is the workspace's current one; a workspace without such a key stores payloads in the clear.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, related_name="payload_keys", db_index=False
+    )
+    seals = models.BooleanField(default=False)
+    sealed = models.BinaryField(editable=False)
+    key_id = models.BigIntegerField(editable=False, db_index=True)
+    # How far a walk over the workspace's rows has come: the last id, by table.
+    marks = models.JSONField(default=dict)
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["workspace", "id"], name="payload_key_list")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace"], condition=Q(seals=True), name="payload_key_seals_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"payload key {self.pk}"

@@ -1,11 +1,14 @@
 """Triggers, which start executions automatically, and the record of each due time."""
 
+from uuid import UUID
+
 from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
 
 from executions.database.clock import ClockTimestamp
 from executions.models.execution import WorkflowExecution
+from executions.models.sealed_columns import SealedJSON, SealedText
 from executions.models.workflow import Workflow
 from executions.models.workspace import Workspace
 from executions.states import TickStatus, TriggerType
@@ -143,11 +146,13 @@ class Event(models.Model):
     so far, and `looked_at` is when that was.
     """
 
+    SEALED_BY = "workspace"
+
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="+")
     event_id = models.CharField(max_length=200, help_text="The sender's; known ones are ignored.")
     name = models.CharField(max_length=200)
-    payload = models.JSONField(null=True)
+    payload = SealedJSON(null=True)
     started = models.JSONField(default=list, help_text="What each trigger made of it.")
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     delivered_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -169,18 +174,28 @@ class Event(models.Model):
     def __str__(self) -> str:
         return f"{self.name} {self.event_id}"
 
+    def sealed_workspace(self) -> UUID:
+        """Return the workspace whose key seals the payloads of this row."""
+        return self.workspace_id
+
+    def sealed_place(self, column: str) -> str:
+        """Return the place that a column's envelope is bound to (`sealing.payloads.place`)."""
+        return f"event {self.pk}||{column}"
+
 
 class RefusedMessage(models.Model):
     """A message of a QUEUE trigger that could not start an execution: the trigger's dead letter."""
 
+    SEALED_BY = "trigger__workflow__workspace"
+
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     trigger = models.ForeignKey(Trigger, on_delete=models.CASCADE, related_name="refused")
-    body = models.TextField(
+    body = SealedText(
         blank=True, default="", help_text="The original message, truncated at 64 KiB."
     )
-    headers = models.JSONField(default=dict)
+    headers = SealedJSON(default=dict)
     code = models.CharField(max_length=60)
-    reason = models.TextField()
+    reason = SealedText()
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     resolved_at = models.DateTimeField(null=True, blank=True)
     resolution = models.CharField(max_length=20, blank=True, default="")
@@ -202,3 +217,11 @@ class RefusedMessage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.code}: {self.reason[:60]}"
+
+    def sealed_workspace(self) -> UUID:
+        """Return the workspace whose key seals the payloads of this row."""
+        return self.trigger.workflow.workspace_id
+
+    def sealed_place(self, column: str) -> str:
+        """Return the place that a column's envelope is bound to (`sealing.payloads.place`)."""
+        return f"refused {self.pk}||{column}"

@@ -1,17 +1,33 @@
 """Encrypt columns with the installation's keys."""
 
 from executions import sealing
+from executions.models.sealed_columns import SealedObject
+from executions.payloads import SEALED
 from executions.sealing import KeyUnknown, Sealed, SealingError, place_of, seal, unseal
+from executions.sealing.columns import rebind, stored
+from executions.sealing.payloads import TEXT as ENVELOPE
+from executions.sealing.payloads import is_sealed, place
+from executions.sealing.sealer import PayloadSealer, opened, opened_text
 from executions.sealing.store import SealedColumn, register
 
 __all__ = [
+    "ENVELOPE",
+    "SEALED",
     "KeyUnknown",
+    "PayloadSealer",
     "Sealed",
     "SealedColumn",
+    "SealedObject",
     "SealingError",
+    "is_sealed",
+    "opened",
+    "opened_text",
+    "place",
     "place_of",
+    "rebind",
     "register",
     "seal",
     "sealing",
+    "stored",
     "unseal",
 ]

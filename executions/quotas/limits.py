@@ -28,6 +28,7 @@ class Ceilings:
     """A tier's name its limits on running and waiting executions, and the counted limits.
 
     Only the tightest of several limits on one counter is listed; None means no limit.
+    `sealing_key` is the workspace's key of payloads.
     """
 
     tier: str
@@ -35,6 +36,7 @@ class Ceilings:
     max_pending: int | None
     limits: tuple[Limit, ...]
     archived: bool
+    sealing_key: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +72,9 @@ def query_of(workspace_id: UUID, user_id: Any) -> CeilingsQuery:
 
 def of_tier(row: Sequence[Any], more: Sequence[Limit] = ()) -> Ceilings:
     """Return a tier's limits from a row of `ceilings.sql`, and `more`."""
-    name, concurrent, pending, hourly, daily, archived = row
+    name, concurrent, pending, hourly, daily, archived, key = row
     own = windowed(None, f"The tier {name!r} of this workspace", hourly, daily)
-    return Ceilings(name, concurrent, pending, tightest([*own, *more]), archived)
+    return Ceilings(name, concurrent, pending, tightest([*own, *more]), archived, key)
 
 
 def tightest(limits: Sequence[Limit]) -> tuple[Limit, ...]:

@@ -160,10 +160,10 @@ def aead_of(source: KeySource) -> Aead:
         from executions.sealing.kms import kms_aead  # boto3 takes a second to import
 
         return kms_aead(source.uri)
-    return _aes_gcm(source.material)
+    return aes_gcm(source.material)
 
 
-def _aes_gcm(material: bytes) -> Aead:
+def aes_gcm(material: bytes) -> Aead:
     """Return Tink's AES-256-GCM for a raw key."""
     import tink
     from tink import aead, proto_keyset_format, secret_key_access

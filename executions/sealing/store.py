@@ -15,7 +15,7 @@ from django.db.models import Count, Model
 from executions.database import connection
 from executions.database.advisory_locks import AdvisoryLock
 from executions.database.clock import ClockTimestamp
-from executions.models import Credential, KeptAnswer, Keyset
+from executions.models import Credential, KeptAnswer, Keyset, PayloadKey
 from executions.sealing import installation_key
 from executions.sealing.errors import (
     KeysetChanged,
@@ -52,7 +52,7 @@ class SealedColumn:
         return self.model._default_manager.filter(**{f"{self.key}__in": ids}).exists()
 
 
-_columns = [SealedColumn(Credential), SealedColumn(KeptAnswer)]
+_columns = [SealedColumn(Credential), SealedColumn(KeptAnswer), SealedColumn(PayloadKey)]
 
 
 def register(column: SealedColumn) -> None:

@@ -16,10 +16,10 @@ WITH moment AS MATERIALIZED (SELECT clock_timestamp() AS now), inserted AS (
            CASE WHEN n.runs THEN 'RUNNING' ELSE 'PENDING' END, %(place)s, 0, %(priority)s,
            %(idempotency_key)s, %(request_hash)s,
            n.key, CASE WHEN n.key IS NOT NULL THEN %(key_limit)s::int END,
-           n.payload, %(variables)s::jsonb, n.trace, '', '',
+           n.payload, coalesce(n.variables, %(variables)s::jsonb), n.trace, '', '',
            %(timeout)s::float8, m.now, CASE WHEN n.runs THEN m.now END,
            CASE WHEN n.runs THEN m.now + %(timeout)s::float8 * interval '1 second' END
       FROM moment m, json_to_recordset(%(rows)s::json) AS n (
-           id uuid, runs bool, payload jsonb, key text, trace text)
+           id uuid, runs bool, payload jsonb, variables jsonb, key text, trace text)
 )
 SELECT now FROM moment

@@ -3,7 +3,9 @@
 -- have seen (executions/live/feed.py). `age` counts transactions back from now, across the wrap
 -- of their 32-bit ids. Without `since`: all of them.
 SELECT e.id, e.workflow_id, v.number, e.state, e.epoch, e.started_at, e.finished_at, e.created_at,
-       e.deadline_at, e.priority, e.place, left(e.error_message, 300),
+       e.deadline_at, e.priority, e.place,
+       CASE WHEN starts_with(e.error_message, '$sealed:') THEN e.error_message
+            ELSE left(e.error_message, 300) END,
        e.compensation, e.ending
   FROM unnest(%(ids)s::uuid[]) AS watched(id)
   JOIN executions_workflowexecution e ON e.id = watched.id

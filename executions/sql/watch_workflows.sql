@@ -3,7 +3,9 @@
 -- seen as they are (executions/live/feed.py). Without `since`: all of them. BETWEEN, and not `=`,
 -- keeps the planner on the workflow's own list, whose order is that of all executions' too.
 SELECT e.id, e.workflow_id, v.number, e.state, e.epoch, e.started_at, e.finished_at, e.created_at,
-       e.deadline_at, e.priority, e.place, left(e.error_message, 300),
+       e.deadline_at, e.priority, e.place,
+       CASE WHEN starts_with(e.error_message, '$sealed:') THEN e.error_message
+            ELSE left(e.error_message, 300) END,
        e.compensation, e.ending
   FROM unnest(%(ids)s::uuid[]) AS watched(id)
  CROSS JOIN LATERAL (

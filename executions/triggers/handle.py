@@ -14,6 +14,7 @@ from executions.database.threads import in_a_thread
 from executions.errors import NotFound, ValkyrError
 from executions.models import WorkflowExecution
 from executions.ports import failed_step
+from executions.sealing.sealer import opened, opened_text
 from executions.states import FINAL, ExecutionState
 
 ACTOR = Actor.system("code")
@@ -103,7 +104,8 @@ class Handle:
     def _result(self) -> Any:
         state, output, message = self._values("state", "output", "error_message")
         if state == ExecutionState.SUCCESS:
-            return output
+            return opened(self.id, output, "output")
+        message = opened_text(self.id, message, "error_message")
         found = failed_step(self.id) if state == ExecutionState.FAILED else None
         step = found or {"step": "", "type": ""}
         raise ExecutionFailed(self.id, state, step["step"], step["type"], message)

@@ -8,6 +8,7 @@ from typing import Any
 from executions import payloads
 from executions.database import statements
 from executions.models import WorkflowExecution
+from executions.sealing.sealer import PayloadSealer
 from executions.states import ExecutionState
 
 # Rows of one statement: with payloads of the largest size, half of what one value may be.
@@ -19,27 +20,30 @@ def insert(
     texts: Sequence[str],
     *more: statements.BoundStatement,
     last: bool = False,
+    key: int | None,
 ) -> None:
     """Insert executions that differ only in payload, key, trace and state; set their times.
 
     `texts` are their payloads as canonical JSON; `more` are statements to run after them in the
-    same round trip; `last` is that of `run_together`. Raises IntegrityError for a used idempotency
-    key.
+    same round trip; `last` is that of `run_together`. `key` seals the payloads. Raises
+    IntegrityError for a used idempotency key.
     """
     starts = range(0, len(executions), TOGETHER)
     parts = [slice(start, start + TOGETHER) for start in starts]
     inserted = statements.run_together(
-        [*(_inserting(executions[part], texts[part]) for part in parts), *more], last=last
+        [*(_inserting(executions[part], texts[part], key) for part in parts), *more], last=last
     )
     for part, [(now,)] in zip(parts, inserted[: len(parts)], strict=True):
         _note_times(executions[part], now)
 
 
 def _inserting(
-    executions: Sequence[WorkflowExecution], texts: Sequence[str]
+    executions: Sequence[WorkflowExecution], texts: Sequence[str], key: int | None
 ) -> statements.BoundStatement:
-    parts = [_row(execution, text) for execution, text in zip(executions, texts, strict=True)]
-    return statements.asked("start", _shared(executions[0]) | {"rows": f"[{','.join(parts)}]"})
+    parts = [_row(execution, text, key) for execution, text in zip(executions, texts, strict=True)]
+    return statements.asked(
+        "start", _shared(executions[0], sealed=key is not None) | {"rows": f"[{','.join(parts)}]"}
+    )
 
 
 def _note_times(executions: Sequence[WorkflowExecution], now: datetime) -> None:
@@ -52,16 +56,22 @@ def _note_times(executions: Sequence[WorkflowExecution], now: datetime) -> None:
                 execution.deadline_at = now + timedelta(seconds=execution.timeout_seconds)
 
 
-def _row(execution: WorkflowExecution, text: str) -> str:
+def _row(execution: WorkflowExecution, text: str, sealing_key: int | None) -> str:
     key = json.dumps(execution.concurrency_key)
+    sealed = ""
+    if sealing_key is not None:
+        sealer = PayloadSealer(execution.pk, execution.workspace_id, sealing_key)
+        variables = payloads.dump(execution.context_data, "variables")
+        text = sealer.json(text, "trigger_payload")
+        sealed = f'"variables":{sealer.each(variables, "context_data")},'
     runs = "true" if execution.state == ExecutionState.RUNNING else "false"
     return (
         f'{{"id":"{execution.pk}","runs":{runs},"key":{key},"trace":"{execution.trace_id}",'
-        f'"payload":{text}}}'
+        f'{sealed}"payload":{text}}}'
     )
 
 
-def _shared(one: WorkflowExecution) -> dict[str, Any]:
+def _shared(one: WorkflowExecution, *, sealed: bool) -> dict[str, Any]:
     return {
         "workspace": one.workspace_id,
         "workflow": one.workflow_id,
@@ -80,6 +90,6 @@ def _shared(one: WorkflowExecution) -> dict[str, Any]:
         "idempotency_key": one.idempotency_key,
         "request_hash": one.request_hash,
         "key_limit": one.concurrency_limit,
-        "variables": payloads.dump(one.context_data, "variables"),
+        "variables": None if sealed else payloads.dump(one.context_data, "variables"),
         "timeout": one.timeout_seconds,
     }

@@ -40,6 +40,7 @@ from executions.models import Trigger, Workflow, WorkflowExecution, WorkflowVers
 from executions.observability import metrics, tracing
 from executions.ports import first_runs
 from executions.quotas import Ceilings, count
+from executions.sealing import payload_keys
 from executions.states import CapacityState, ExecutionState, TriggerType
 from executions.triggers import conflicts
 from executions.triggers.inserting import insert
@@ -212,7 +213,7 @@ def owe_execution(
     execution.failure_of, execution.principal_id = failure_of, failure_of.principal_id
     if rule is not None and taken is not None:
         execution.concurrency_key, execution.concurrency_limit = taken.text, rule.limit
-    insert([execution], [text])
+    insert([execution], [text], key=payload_keys.current(workflow.workspace_id))
     tracing.started([execution], workflow, request.version.number)
     metrics.started(request.trigger_type, 1)
     record(
@@ -284,7 +285,8 @@ def _insert(
         details=_details(request, executions),
     )
     more = (recording(actor, line), *(first_runs(started) if fresh else ()))
-    insert(executions, texts, *more, last=_is_last(request, verdict))
+    sealing_key = payload_keys.current(workspace_id) if tier is None else tier.sealing_key
+    insert(executions, texts, *more, last=_is_last(request, verdict), key=sealing_key)
     tracing.started(executions, request.workflow, request.version.number)
     metrics.started(request.trigger_type, len(executions))
     if branch is not None and branch.prepare is not None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from executions.definition.graph.places import Place, split
 from executions.definition.templating.budget import while_planning
+from executions.sealing.sealer import opened, opened_text
 from runners import statements
 from runners.modules.flow import truth
 from runners.segment import template_data
@@ -37,7 +38,8 @@ def outputs(state: SegmentState, place: Place, total: int) -> list[Any]:
                 "paths": wanted[first : first + COLLECTED],
             },
         )
-        for path, value in found:
+        for path, stored in found:
+            value = opened(state.context.execution_id, stored, "outputs", path)
             index, name = paths[path]
             if blank is None:
                 outputs[index] = value
@@ -70,10 +72,14 @@ def minded(place: Place, inner: str) -> bool:
 
 def failures(state: SegmentState, prefix: str) -> list[tuple[Any, ...]]:
     """Return the handled failures of steps below a path prefix: (path, message, class of error)."""
-    return statements.fetch(
-        "failures",
-        {"execution": state.context.execution_id, "epoch": state.context.epoch, "prefix": prefix},
+    execution = state.context.execution_id
+    found = statements.fetch(
+        "failures", {"execution": execution, "epoch": state.context.epoch, "prefix": prefix}
     )
+    return [
+        (path, opened_text(execution, message, "error", path), kind)
+        for path, message, kind in found
+    ]
 
 
 # Whether a loop's condition holds, seen from one of its iterations.
@@ -83,9 +89,7 @@ def condition_holds(context: SegmentContext, turn: Place, key: str, *, ended: bo
     """Return whether a loop's condition holds, after an ended iteration or before the first."""
     assert turn.outer is not None
     template = turn.outer.graph.steps[turn.task.steps[0]].deferred[key]
-    row = statements.fetch_one("current", {"execution": context.execution_id})
-    assert row is not None
-    variables, payload, started_at = row
+    variables, payload, started_at = template_data.current(context.execution_id)
     context = replace(context, started_at=started_at, input=payload)
     data = TemplateData(context, turn, variables)
     paths = [

@@ -14,6 +14,8 @@ from executions.definition.graph.iterations import LoopTurns, MapTurns, batch, l
 from executions.definition.graph.places import Place, first_turn
 from executions.definition.graph.plan import SKIPPED
 from executions.definition.templates import Template, TemplateError
+from executions.sealing import payloads as sealed_payloads
+from executions.sealing.sealer import opened
 from runners import statements
 from runners.conf import config
 from runners.containers import iteration_results
@@ -310,7 +312,9 @@ def _wake(
         {
             "run": run_id,
             "progress": payloads.dump(turns.document(), "counters of a container"),
-            "wake": payloads.dump(wake, "end of a container's body"),
+            "wake": state.context.sealer.facts(
+                payloads.dump(wake, "end of a container's body"), "wake", run_id
+            ),
             "patience": config().patience,
         },
     )
@@ -350,7 +354,10 @@ def read_turns(state: SegmentState, place: Place, run_id: UUID, document: Any) -
         {"execution": state.context.execution_id, "epoch": state.context.epoch, "prefix": stem},
     )
     known = sorted(index for (index,) in found)
-    given, total = statements.fetch("given", {"run": run_id})[0]
+    path, given, total = statements.fetch("given", {"run": run_id})[0]
+    if sealed_payloads.is_sealed(given):
+        given = opened(state.context.execution_id, given, "inputs", path)
+        total = len(given.get("items") or ())
     turns: Turns
     if place.graph.kind == "loop":
         last = known[-1] if known else 0

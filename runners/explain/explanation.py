@@ -20,6 +20,7 @@ from executions.definition.versions import Compiled, compiled
 from executions.explain.execution import reason_of
 from executions.explain.reason import Reason, some
 from executions.models import WorkflowExecution, WorkflowVersion
+from executions.sealing.sealer import opened_text
 from executions.states import ExecutionState
 from runners import statements
 from runners.explain.holds import hold_reasons
@@ -173,7 +174,7 @@ def _failed(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[UUID, str]:
         step_path__in=[path for path, _ in retries],
     ).values_list("step_path", "attempt", "error")
     return {
-        retries[path, attempt]: error
+        retries[path, attempt]: opened_text(row.pk, error, "error", path)
         for path, attempt, error in found
         if (path, attempt) in retries
     }

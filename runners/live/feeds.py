@@ -7,6 +7,7 @@ from uuid import UUID
 from executions.database import statements
 from executions.live.feed import News, Row, execution_row, row_of
 from executions.models import WorkflowExecution
+from executions.sealing.sealer import shown_text
 from executions.states import FINAL
 from runners.containers.child_executions import SUBWORKFLOW
 from runners.statements import fetch as fetch_runs
@@ -37,7 +38,9 @@ def runs_of(execution_id: UUID) -> list[Row]:
 def _read_runs(name: str, params: dict[str, Any]) -> dict[UUID, list[Row]]:
     found: dict[UUID, list[Row]] = {}
     for execution_id, *values in fetch_runs(name, params):
-        found.setdefault(execution_id, []).append(row_of(_NAMES, values))
+        row = row_of(_NAMES, values)
+        row["error"] = shown_text(execution_id, row["error"], "error", row["stepPath"])
+        found.setdefault(execution_id, []).append(row)
     _name_children(found)
     return found
 
@@ -102,7 +105,13 @@ def _news(execution: Row | None, runs: list[Row]) -> News:
 
 def _executions(ids: Sequence[UUID], since: int | None) -> list[Row]:
     params = {"ids": list(ids), "since": None if since is None else str(since)}
-    return [execution_row(values) for values in statements.fetch("watch_executions", params)]
+    return [_execution(values) for values in statements.fetch("watch_executions", params)]
+
+
+def _execution(values: Sequence[Any]) -> Row:
+    row = execution_row(values)
+    row["errorMessage"] = shown_text(values[0], row["errorMessage"], "error_message")
+    return row
 
 
 def _by_time(run: Row) -> tuple[str, str]:
@@ -143,7 +152,7 @@ def _read_workflow(ids: Sequence[UUID], since: int | None, newest: int) -> dict[
     params = {"ids": list(ids), "since": text, "newest": newest}
     found: dict[UUID, News] = {}
     for values in statements.fetch("watch_workflows", params):
-        found.setdefault(values[1], News([], [])).executions.append(execution_row(values))
+        found.setdefault(values[1], News([], [])).executions.append(_execution(values))
     return found
 
 

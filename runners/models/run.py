@@ -7,13 +7,16 @@ PostgreSQL evaluates every CHECK of a table in every statement: only two exist, 
 its columns (an unknown state breaks the second), and none on the counters.
 """
 
+from uuid import UUID
+
 from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
 
 from executions.configuration import OWN_QUEUES
 from executions.database.clock import ClockTimestamp
-from executions.models import WorkflowExecution
+from executions.models import Workflow, WorkflowExecution
+from executions.models.sealed_columns import SealedFacts, SealedJSON, SealedLines, SealedText
 from runners.states import FINAL, HELD, IDENTITY, LIVE, ErrorType, RunState
 
 
@@ -29,6 +32,8 @@ class Run(models.Model):
     WaitKind) is set once the run has waited; `progress` is the state of its wait (a container's
     counters, an event's name), `wake` the cause of its end.
     """
+
+    SEALED_BY = "execution__workspace"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     execution = models.ForeignKey(
@@ -56,7 +61,7 @@ class Run(models.Model):
     lease_until = models.DateTimeField(null=True)
     deadline_at = models.DateTimeField(null=True)
     heartbeat_at = models.DateTimeField(null=True)
-    heartbeat_details = models.JSONField(null=True)
+    heartbeat_details = SealedJSON(null=True)
     recoveries = models.IntegerField(default=0)
     crashes = models.IntegerField(default=0, db_default=0)
     crash_cause = models.CharField(max_length=200, blank=True, default="", db_default="")
@@ -65,24 +70,24 @@ class Run(models.Model):
     idempotency_key = models.CharField(max_length=64, blank=True, default="")
     inputs_hash = models.CharField(max_length=64, blank=True, default="")
     config_hash = models.CharField(max_length=64, blank=True, default="")
-    overrides = models.JSONField(null=True)
-    inputs = models.JSONField(null=True)
+    overrides = SealedJSON(null=True)
+    inputs = SealedJSON(null=True)
     secret_places = models.JSONField(
         null=True,
         help_text="Of a remote step: where its inputs name secrets; set once they are rendered.",
     )
-    outputs = models.JSONField(null=True)
+    outputs = SealedJSON(null=True)
     outcome = models.CharField(max_length=100, blank=True, default="")
-    error = models.TextField(blank=True, default="")
+    error = SealedText(blank=True, default="")
     error_type = models.CharField(
         max_length=12, blank=True, default="", choices=[(e.value, e.value) for e in ErrorType]
     )
-    error_details = models.JSONField(null=True)
-    logs = models.JSONField(null=True)
+    error_details = SealedJSON(null=True)
+    logs = SealedLines(null=True)
 
     waits_for = models.CharField(max_length=10, blank=True, default="", db_default="")
-    progress = models.JSONField(null=True)
-    wake = models.JSONField(null=True)
+    progress = SealedFacts(null=True)
+    wake = SealedFacts(null=True)
     cached_from = models.UUIDField(null=True, help_text="The run whose result was reused.")
 
     retry_after = models.DateTimeField(null=True)
@@ -155,6 +160,15 @@ class Run(models.Model):
     def __str__(self) -> str:
         return f"{self.step_path} #{self.attempt}"
 
+    def sealed_workspace(self) -> UUID:
+        """Return the workspace whose key seals the payloads of this row."""
+        return self.execution.workspace_id
+
+    def sealed_place(self, column: str) -> str:
+        """Return the place that a column's envelope is bound to (`sealing.payloads.place`)."""
+        of_wait = column in ("progress", "wake")
+        return f"{self.execution_id}|{self.pk if of_wait else self.step_path}|{column}"
+
     @property
     def runner(self) -> str:
         """Return the worker that holds or held the run; "" if it was recorded without a lease."""
@@ -176,10 +190,11 @@ class CachedResult(models.Model):
     key = models.CharField(max_length=64)
     run_id = models.UUIDField(help_text="The run that made it.")
     outcome = models.CharField(max_length=100)
-    outputs = models.JSONField(null=True)
+    outputs = SealedJSON(null=True)
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     expires_at = models.DateTimeField()
     rows_belong_to = (("owner", "executions.Workflow"), ("owner", "executions.Workspace"))
+    SEALED_BY = "owner"
 
     class Meta:
         constraints = [
@@ -189,3 +204,18 @@ class CachedResult(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+    @staticmethod
+    def sealed_rows(workspace_id: UUID) -> Q:
+        """Return the condition on rows of a workspace or one of its workflows."""
+        workflows = Workflow.objects.filter(workspace_id=workspace_id).values("pk")
+        return Q(owner=workspace_id) | Q(owner__in=workflows)
+
+    def sealed_workspace(self) -> UUID:
+        """Return the workspace whose key seals the payloads of this row."""
+        workflow = Workflow.objects.filter(pk=self.owner).only("workspace_id").first()
+        return workflow.workspace_id if workflow else self.owner
+
+    def sealed_place(self, column: str) -> str:
+        """Return the place that a column's envelope is bound to (`sealing.payloads.place`)."""
+        return f"cached {self.key}||{column}"

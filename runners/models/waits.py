@@ -1,12 +1,14 @@
 """What runs wait for: waiters, approvals, and early callbacks."""
 
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.db import models
 from django.db.models import Q
 
 from executions.database.clock import ClockTimestamp
 from executions.models import WorkflowExecution, Workspace
+from executions.models.sealed_columns import SealedJSON
 from runners.models.run import Run
 from runners.states import WaitKind
 
@@ -115,11 +117,13 @@ class Approval(Run):
 class EarlyCallback(models.Model):
     """A callback that came early, kept until the step named by `step_path` begins to wait."""
 
+    SEALED_BY = "execution__workspace"
+
     execution = models.ForeignKey(
         WorkflowExecution, on_delete=models.CASCADE, related_name="+", db_index=False
     )
     step_path = models.CharField(max_length=1000)
-    payload = models.JSONField(null=True)
+    payload = SealedJSON(null=True)
     received_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 
     class Meta:
@@ -129,3 +133,11 @@ class EarlyCallback(models.Model):
 
     def __str__(self) -> str:
         return f"{self.step_path} of {self.execution_id}"
+
+    def sealed_workspace(self) -> UUID:
+        """Return the workspace whose key seals the payloads of this row."""
+        return self.execution.workspace_id
+
+    def sealed_place(self, column: str) -> str:
+        """Return the place that a column's envelope is bound to (`sealing.payloads.place`)."""
+        return f"{self.execution_id}|{self.step_path}|callback.{column}"

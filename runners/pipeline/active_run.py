@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from executions import payloads
+from executions.sealing.sealer import PayloadSealer
 from runners.segment.packs import Pack
 from runners.segment.work import Work
 
@@ -30,6 +31,7 @@ class ActiveRun:
     in_main_thread: bool = field(default_factory=_in_main_thread)
     details: str | None = None  # canonical JSON
     pack: Pack[Any] | None = None  # what waits for this step to end
+    sealer: PayloadSealer | None = None
 
     @property
     def stopped(self) -> bool:
@@ -48,4 +50,5 @@ class ActiveRun:
         Raises PayloadError here for details that cannot be stored, so that only this step fails.
         The renewal serves every step of the process.
         """
-        self.details = payloads.dump(details, "details of the heartbeat", MAX_DETAILS_BYTES)
+        text = payloads.dump(details, "details of the heartbeat", MAX_DETAILS_BYTES)
+        self.details = text if self.sealer is None else self.sealer.details(text, self.work.path)

@@ -7,6 +7,7 @@ from typing import Any
 from executions.definition.graph.model import Step
 from executions.definition.templates import TemplateError
 from executions.errors import PayloadError
+from executions.sealing import SealBroken
 from runners import statements
 from runners.conf import config
 from runners.dispatch.messages import resend
@@ -16,7 +17,7 @@ from runners.observability.tracing import tell_taken_over
 from runners.process import activity
 from runners.process.cause_of_death import Death, judge
 from runners.process.identity import gone, process_identity
-from runners.segment.inputs import Prepared, prepare, restored
+from runners.segment.inputs import Prepared, prepare, restored, stored_inputs
 from runners.segment.packs import ExecutionPack
 from runners.segment.run_rows import release
 from runners.segment.state import SegmentState
@@ -114,7 +115,7 @@ def request_claim(
         "crashed": death.crashed,
         "cause": death.cause,
         "suspect": death.suspect,
-        "inputs": prepared.text if prepared else None,
+        "inputs": stored_inputs(state.data, seen.step, prepared),
         "inputs_hash": prepared.hash if prepared else "",
         "config_hash": seen.step.config_hash,
         "key": prepared.key if prepared else "",
@@ -152,7 +153,7 @@ def claim_following(state: SegmentState) -> Work | None:
 
 def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failure | None]:
     """Return a woken run's stored inputs; render them for other runs."""
-    if seen.wake is not None:
+    if seen.wake is not None and state.unreadable is None:
         return restored(state.data, seen.step, seen.inputs, seen.overrides), None
     return attempt_prepare(state, seen.step, seen.attempt, seen.overrides)
 
@@ -167,12 +168,14 @@ def attempt_prepare(
 ) -> tuple[Prepared | None, Failure | None]:
     """Return the step's inputs, or the failure to render them."""
     try:
+        if state.unreadable is not None:
+            raise state.unreadable
         return prepare(state.data, step, attempt, overrides), None
     except TemplateError as error:
         return None, template_failure(error, state.path(step))
     except PayloadError as error:
         return None, permanent(error.message, "PayloadError")
-    except RecursionError as error:
+    except (RecursionError, SealBroken) as error:
         return None, classify(error)
 
 

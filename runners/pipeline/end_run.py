@@ -13,6 +13,7 @@ from executions.database import transaction
 from executions.definition.graph.places import find
 from executions.definition.versions import compiled
 from executions.errors import WrongState
+from executions.sealing.sealer import opened
 from runners import statements
 from runners.failures.classification import Failure
 from runners.modules.base import Wait
@@ -58,7 +59,7 @@ def look(run_id: UUID) -> Looked | None:
         prepared=None,
         attempt=attempt,
         budget=budget,
-        overrides=overrides,
+        overrides=opened(execution_id, overrides, "overrides", path),
     )
     return Looked(run_state, token, leased_by, crashes, execution_state, state, work, holds_body)
 

@@ -17,6 +17,7 @@ from executions.definition.templates import TemplateError
 from executions.egress.rules import EgressRules
 from executions.egress.workspace_rules import rules_of
 from executions.errors import PayloadError
+from executions.sealing.sealer import PayloadSealer
 from runners.conf import config, pool
 from runners.containers import loops_and_maps
 from runners.dispatch import estimates
@@ -157,7 +158,7 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
         with (
             _logs(revealed),
             work.within or _NOTHING,
-            held(work, context, state.pack or state.executions),
+            held(work, context, state.pack or state.executions, state.context.sealer),
         ):
             head = _run_module(state, work, prepared, context, revealed)
     except LeaseLost:
@@ -354,7 +355,9 @@ def run_module(
 
 
 @contextmanager
-def held(work: Work, context: Context, pack: Pack[Any] | None = None) -> Iterator[None]:
+def held(
+    work: Work, context: Context, pack: Pack[Any] | None = None, sealer: PayloadSealer | None = None
+) -> Iterator[None]:
     """Run a module in the block: timed, its lease renewed, no connection kept.
 
     The rendering time of the step's inputs counts towards its time limit. Raises LeaseLost if the
@@ -371,7 +374,7 @@ def held(work: Work, context: Context, pack: Pack[Any] | None = None) -> Iterato
         raise _not_renewed(work)
     heart = lease_renewal.heart()
     seconds = max(0.001, work.seconds - rendering)
-    beat = heart.hold(work, seconds, pack)
+    beat = heart.hold(work, seconds, pack, sealer)
     context.mind(cancelled=beat.cancelled, details=beat.tell)
     try:
         with time_limit(seconds):

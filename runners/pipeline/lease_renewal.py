@@ -15,6 +15,7 @@ from typing import Any
 import psycopg
 
 from executions.database import connection
+from executions.sealing.sealer import PayloadSealer
 from runners import statements
 from runners.conf import config, pool
 from runners.failures.classification import Failure
@@ -40,10 +41,18 @@ class Heart:
         self._connection: psycopg.Connection[Any] | None = None
         self._guard = LeaseGuard(self._active)
 
-    def hold(self, work: Work, seconds: float, pack: Pack[Any] | None = None) -> ActiveRun:
+    def hold(
+        self,
+        work: Work,
+        seconds: float,
+        pack: Pack[Any] | None = None,
+        sealer: PayloadSealer | None = None,
+    ) -> ActiveRun:
         """Watch a step and the work that came with it, which slow steps leave to other workers."""
         now = time.monotonic()
-        beat = ActiveRun(work, until=now + seconds, renewed=work.claimed_at, pack=pack)
+        beat = ActiveRun(
+            work, until=now + seconds, renewed=work.claimed_at, pack=pack, sealer=sealer
+        )
         with self._lock:
             self._beats[work.run_id] = beat
             if self._thread is None:

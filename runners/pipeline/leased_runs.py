@@ -46,7 +46,7 @@ from runners.process import activity
 from runners.secrets.scrubbing import Scrubber
 from runners.segment import execution_lock
 from runners.segment.context import SegmentContext
-from runners.segment.inputs import Prepared
+from runners.segment.inputs import Prepared, stored_inputs
 from runners.segment.state import SegmentState
 from runners.segment.step_context import Expense, add_cost
 from runners.segment.work import Cost, Done, LiveRun, Unit, Work
@@ -276,7 +276,7 @@ def _rendered(state: SegmentState, seen: LiveRun) -> bool:
         {
             "run": seen.id,
             "token": seen.token,
-            "inputs": prepared.text,
+            "inputs": stored_inputs(state.data, seen.step, prepared),
             "inputs_hash": prepared.hash,
             "config_hash": seen.step.config_hash,
             "key": prepared.key,

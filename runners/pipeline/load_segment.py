@@ -9,6 +9,13 @@ from uuid import UUID
 
 from executions.definition.graph.places import find, place_of, split
 from executions.definition.versions import Compiled, compiled
+from executions.sealing import SealBroken
+from executions.sealing.sealer import (
+    opened,
+    opened_facts,
+    opened_results,
+    opened_variables,
+)
 from runners import statements
 from runners.conf import config
 from runners.dispatch import estimates
@@ -109,6 +116,12 @@ def _found(
     header: bool = False,
 ) -> tuple[SegmentState, LiveRun]:
     """Return the segment's progress, from its row."""
+    unreadable = None
+    try:
+        found = _opened(execution_id, found)
+    except SealBroken as error:
+        unreadable = error
+        found = found._replace(input=None, variables={}, overrides=None, details=None, results=[])
     prefix, inner = split(found.path)
     place, _ = find(version.graph, segment)
     if prefix != place.prefix:  # a batch of a map's items, taken over in the middle
@@ -128,6 +141,7 @@ def _found(
         principal_id=found.principal_id,
         links=links,
         header=header,
+        sealing_key=found.sealing_key,
     )
     state = SegmentState(
         context,
@@ -135,6 +149,7 @@ def _found(
         segment,
         resumed=not woken and (found.token > 0 or found.path != segment),
     )
+    state.unreadable = unreadable
     state.data.learn(found.results or [])
     live_run = LiveRun(
         found.run_id, step, found.attempt, found.budget, found.run_state, found.token,
@@ -171,7 +186,22 @@ class _Loaded(NamedTuple):
     inputs: Any
     publications: int
     trace_id: str
+    sealing_key: int | None
     results: list[Any] | None
+
+
+def _opened(execution_id: UUID, found: _Loaded) -> _Loaded:
+    """Return the row with its payloads opened, if they are sealed."""
+    path = found.path
+    return found._replace(
+        input=opened(execution_id, found.input, "trigger_payload"),
+        variables=opened_variables(execution_id, found.variables),
+        overrides=opened(execution_id, found.overrides, "overrides", path),
+        details=opened(execution_id, found.details, "heartbeat_details", path),
+        inputs=opened(execution_id, found.inputs, "inputs", path),
+        wake=opened_facts(execution_id, found.wake, "wake", found.run_id),
+        results=opened_results(execution_id, found.results or ()),
+    )
 
 
 def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:

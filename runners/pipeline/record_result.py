@@ -17,6 +17,7 @@ from executions import payloads
 from executions.admission import ended
 from executions.database import connection, transaction
 from executions.definition.graph.plan import task_outcomes
+from executions.sealing.sealer import opened_variables
 from executions.states import ExecutionState
 from runners import statements
 from runners.conf import config
@@ -360,6 +361,13 @@ def _merge_variables(state: SegmentState, changes: dict[str, Any]) -> dict[str, 
     declared = {key: value for key, value in changes.items() if key in state.graph.variables}
     row = statements.fetch_one(
         "variables",
-        {"execution": state.context.execution_id, "changes": payloads.dump(declared, "variables")},
+        {
+            "execution": state.context.execution_id,
+            "changes": state.context.sealer.each(
+                payloads.dump(declared, "variables"), "context_data"
+            ),
+        },
     )
-    return dict(row[0]) if row else state.data.variables
+    if row is None:
+        return state.data.variables
+    return dict(opened_variables(state.context.execution_id, row[0]))

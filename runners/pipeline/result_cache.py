@@ -14,6 +14,8 @@ from uuid6 import uuid7
 
 from executions import payloads
 from executions.definition.graph.model import CachePolicy, Step
+from executions.sealing import SealBroken
+from executions.sealing.payloads import open_json, seal_json
 from runners import statements
 from runners.modules.base import Result
 from runners.segment.inputs import Prepared
@@ -37,6 +39,11 @@ def lookup(state: SegmentState, step: Step, prepared: Prepared) -> Done | None:
     if row is None:
         return None
     run_id, outcome, outputs = row
+    try:
+        outputs = open_json(outputs, _place(step, prepared))
+    except SealBroken as error:
+        log.warning("the result of run %s cannot be reused: %s", run_id, error)
+        return None
     return Done(
         step,
         state.place,
@@ -65,7 +72,9 @@ def store(state: SegmentState, work: Work, unit: Unit) -> None:
                 "id": uuid7(),
                 "run": work.run_id,
                 "outcome": done.result.outcome,
-                "outputs": done.outputs,
+                "outputs": seal_json(
+                    done.outputs, _place(done.step, done.prepared), state.context.sealer.key
+                ),
                 "seconds": policy.ttl_seconds,
             },
         )
@@ -76,6 +85,11 @@ def store(state: SegmentState, work: Work, unit: Unit) -> None:
 def key(step: Step, inputs_hash: str) -> str:
     """Return the key of equal steps: SHA-256 over module type, config and inputs, in hex."""
     return sha256(f"{step.module}\n{step.config_hash}\n{inputs_hash}".encode()).hexdigest()
+
+
+def _place(step: Step, prepared: Prepared) -> str:
+    """Return the place that a sealed result is bound to: its key, whatever execution reads it."""
+    return f"cached {key(step, prepared.hash)}||outputs"
 
 
 def _owned(

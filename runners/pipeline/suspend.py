@@ -34,10 +34,12 @@ def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
                 "holder": work.holder,
                 "kind": wait.kind.value,
                 "key": wait.key,
-                "facts": payloads.dump(facts, "facts of the wait"),
+                "facts": state.context.sealer.facts(
+                    payloads.dump(facts, "facts of the wait"), "progress", work.run_id
+                ),
                 "seconds": wait.seconds,
                 "until": wait.until,
-                "logs": payloads.dump(unit.logs, "log") if unit.logs else None,
+                "logs": _logs(state, work, unit),
                 "duration_ms": unit.milliseconds,
                 "cost_tokens": tokens,
                 "cost_amount": amount,
@@ -60,6 +62,12 @@ def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
         checkpoints.after_step(state, work, unit)
         write_result.publish(state, next_steps)
     state.frontier = Frontier()
+
+
+def _logs(state: SegmentState, work: Work, unit: Unit) -> str | None:
+    if not unit.logs:
+        return None
+    return state.context.sealer.lines(payloads.dump(unit.logs, "log"), "logs", work.path)
 
 
 def _heard(state: SegmentState, work: Work, wait: Wait) -> bool:

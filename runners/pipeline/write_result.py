@@ -21,7 +21,7 @@ from runners.failures.classification import Failure
 from runners.observability import metrics
 from runners.pipeline import result_cache
 from runners.segment import execution_lock, run_rows
-from runners.segment.inputs import Prepared
+from runners.segment.inputs import Prepared, stored_inputs
 from runners.segment.state import SegmentState
 from runners.segment.work import LiveRun, Unit, Work
 from runners.states import RunState
@@ -85,6 +85,7 @@ def _went_on(state: SegmentState, work: Work, unit: Unit, next_steps: NextSteps)
     if more or done is None or done.logs or done.cached_from or step is None or prepared is None:
         return False
     limits = config()
+    sealer, path = state.context.sealer, state.path(step)
     begun = _insist(
         "go_on",
         {
@@ -94,12 +95,12 @@ def _went_on(state: SegmentState, work: Work, unit: Unit, next_steps: NextSteps)
             "token": work.token,
             "holder": work.holder,
             "outcome": done.result.outcome,
-            "outputs": done.outputs,
+            "outputs": sealer.json(done.outputs, "outputs", work.path),
             "duration_ms": done.milliseconds,
             "lease": limits.lease,
             "next": next_steps.run_id,
             "segment": state.segment,
-            "path": state.path(step),
+            "path": path,
             "task": step.task_uuid,
             "module_id": step.module_uuid,
             "module": step.module,
@@ -108,7 +109,7 @@ def _went_on(state: SegmentState, work: Work, unit: Unit, next_steps: NextSteps)
             "key": prepared.key,
             "inputs_hash": prepared.hash,
             "config_hash": step.config_hash,
-            "inputs": prepared.text,
+            "inputs": sealer.json(prepared.text, "inputs", path),
         },
     )
     if begun is None:
@@ -148,7 +149,9 @@ def write_last(
     """
     nothing = NextSteps()
     name, params = _record(state, work, unit, nothing, RunState.SUCCESS, None, survey=False)
-    ending = params | {"output": None if output is None else payloads.dump(output, "output")}
+    sealer = state.context.sealer
+    text = None if output is None else sealer.json(payloads.dump(output, "output"), "output")
+    ending = params | {"output": text}
     if name == "complete" and _is_only(state, work):
         [end] = _together([("end_only", ending)], also)
         also = None
@@ -236,7 +239,7 @@ def hand_on(
             "lease": config().lease,
             "next": following.id,
             "timeout": following.step.timeout_seconds,
-            "inputs": prepared.text if prepared else None,
+            "inputs": stored_inputs(state.data, following.step, prepared),
             "inputs_hash": prepared.hash if prepared else "",
             "config_hash": following.step.config_hash,
             "key": prepared.key if prepared else "",
@@ -252,7 +255,7 @@ def _ending(
     state: SegmentState, work: Work, unit: Unit, run_state: RunState, outcome: str | None
 ) -> dict[str, Any]:
     """Return the columns of a run that ends, and the values that its fence compares."""
-    head, failure = unit.head, unit.failure
+    head, failure, sealer = unit.head, unit.failure, state.context.sealer
     tokens, amount = unit.cost_totals()
     logs = head.logs if head else unit.logs
     return {
@@ -263,11 +266,11 @@ def _ending(
         "holder": work.holder,
         "state": run_state.value,
         "outcome": outcome or (head.result.outcome if head else ""),
-        "outputs": head.outputs if head else None,
-        "error": failure.message if failure else "",
+        "outputs": sealer.json(head.outputs, "outputs", work.path) if head else None,
+        "error": sealer.text(failure.message, "error", work.path) if failure else "",
         "error_type": failure.error_type.value if failure else "",
-        "error_details": _error_details(failure),
-        "logs": payloads.dump(logs, "log") if logs else None,
+        "error_details": _error_details(state, work, failure),
+        "logs": sealer.lines(payloads.dump(logs, "log"), "logs", work.path) if logs else None,
         "duration_ms": head.milliseconds if head else unit.milliseconds,
         "cost_tokens": tokens,
         "cost_amount": amount,
@@ -299,10 +302,11 @@ def _note(
 
 def _rows(state: SegmentState, unit: Unit, next_steps: NextSteps) -> list[str]:
     steps, tasks, prefix = state.graph.steps, state.graph.tasks, state.prefix
+    sealer = state.context.sealer
     parts = [
         run_rows.succeeded(
             done.step, done.place.prefix, state.segment, done.prepared, done.outputs,
-            done.result.outcome, done.milliseconds, done.run_id,
+            done.result.outcome, done.milliseconds, done.run_id, sealer=sealer,
         )
         for done in unit.more
     ]  # fmt: skip
@@ -313,7 +317,12 @@ def _rows(state: SegmentState, unit: Unit, next_steps: NextSteps) -> list[str]:
     if next_steps.step is not None and next_steps.run_id is not None:
         parts.append(
             run_rows.claimed(
-                next_steps.step, prefix, state.segment, next_steps.run_id, next_steps.prepared
+                next_steps.step,
+                prefix,
+                state.segment,
+                next_steps.run_id,
+                next_steps.prepared,
+                sealer=sealer,
             )
         )
     parts += [run_rows.pending(steps[index], prefix) for index in next_steps.pending]
@@ -377,10 +386,11 @@ def retry_row(state: SegmentState, work: Work, delay: float, details: Any = None
         delay=delay,
         overrides=work.overrides,
         details=details,
+        sealer=state.context.sealer,
     )
 
 
-def _error_details(failure: Failure | None) -> str | None:
+def _error_details(state: SegmentState, work: Work, failure: Failure | None) -> str | None:
     if failure is None:
         return None
     told = {
@@ -389,4 +399,5 @@ def _error_details(failure: Failure | None) -> str | None:
         "details": failure.details,
     }
     names = {"fingerprint": failure.fingerprint, "target": failure.target}
-    return payloads.dump(told | {name: text for name, text in names.items() if text}, "error")
+    text = payloads.dump(told | {name: text for name, text in names.items() if text}, "error")
+    return state.context.sealer.json(text, "error_details", work.path)

@@ -14,8 +14,8 @@ from executions.definition.templates import TemplateError
 from executions.definition.templating import render_guard
 from executions.definition.templating.budget import while_planning
 from executions.errors import PayloadError
+from executions.sealing import SealBroken
 from executions.states import ExecutionState
-from runners import statements
 from runners.containers import iterations
 from runners.models import Run
 from runners.planning import compensation, plan_from_rows
@@ -114,13 +114,14 @@ def end_well(state: SegmentState) -> None:
         return
     try:
         output = _output(state)
-    except (TemplateError, PayloadError) as error:
+    except (TemplateError, PayloadError, SealBroken) as error:
         _fail(state, f"The workflow's output could not be rendered: {error}")
         return
     lifecycle.finish(
         state.context.execution_id,
         ExecutionState.SUCCESS,
         output=output,
+        sealer=state.context.sealer,
         metrics=compensation.figures(state.context.execution_id),
     )
 
@@ -133,6 +134,7 @@ def _fail(state: SegmentState, message: str, trace: str = "") -> None:
         ExecutionState.FAILED,
         error_message=message,
         stack_trace=trace,
+        sealer=state.context.sealer,
         metrics=compensation.figures(state.context.execution_id),
     )
 
@@ -160,7 +162,7 @@ def output_of(state: SegmentState) -> Any:
         raise NoOutput
     try:
         return _output(state)
-    except (TemplateError, PayloadError) as error:
+    except (TemplateError, PayloadError, SealBroken) as error:
         raise NoOutput from error
 
 
@@ -171,13 +173,10 @@ def _output(state: SegmentState) -> Any:
         return None
     context, variables = state.context, state.data.variables
     if context.started_at is None:
-        row = statements.fetch_one("current", {"execution": context.execution_id})
-        assert row is not None
-        variables, payload, started_at = row
+        variables, payload, started_at = template_data.current(context.execution_id)
         context = replace(context, started_at=started_at, input=payload)
     elif graph.variables:
-        row = statements.fetch_one("current", {"execution": context.execution_id})
-        variables = row[0] if row else variables
+        variables, _, _ = template_data.current(context.execution_id)
     missing = [
         graph.steps.path(i)
         for task in graph.output_reads

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from executions.sealing.sealer import opened, opened_text
 from runners import statements
 
 MOST_CHARACTERS = 16_384
@@ -57,8 +58,11 @@ def last_results(execution_id: UUID) -> Iterator[TaskResult]:
             "most": MOST_CHARACTERS,
         },
     )
-    for run_id, step_path, state, outcome, error, error_type, *rest in rows:
+    for run_id, step_path, state, outcome, message, error_type, *rest in rows:
         started_at, ended_at, attempts, inputs_size, inputs, outputs_size, outputs = rest
+        error = opened_text(execution_id, message, "error", step_path)
+        inputs = opened(execution_id, inputs, "inputs", step_path)
+        outputs = opened(execution_id, outputs, "outputs", step_path)
         yield TaskResult(
             path=task_path(step_path),
             run_id=run_id,

@@ -17,6 +17,7 @@ from executions.definition.patterns import TooMuchWork
 from executions.definition.versions import compiled
 from executions.errors import WithProblems
 from executions.models import WorkflowExecution
+from executions.sealing.sealer import PayloadSealer
 from runners import statements
 from runners.models import Run
 from runners.repair.permissions import refuse_given_result
@@ -98,7 +99,9 @@ def give(execution: WorkflowExecution, dead_run_id: UUID, *, run_id: UUID, given
         duration_ms=0,
     )
     if given.variables:
-        told = {"execution": execution.pk, "changes": given.variables}
+        sealer = PayloadSealer(execution.pk, execution.workspace_id)
+        changes = sealer.each(given.variables, "context_data")
+        told = {"execution": execution.pk, "changes": changes}
         statements.fetch("variables", told)
 
 

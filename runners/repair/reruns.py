@@ -9,6 +9,7 @@ from executions.definition.graph.places import find
 from executions.definition.versions import compiled
 from executions.errors import WrongState
 from executions.models import WorkflowExecution
+from executions.sealing.sealer import opened
 from runners import statements
 from runners.dispatch import messages
 from runners.dispatch.canvas import Chain, Parcel, link
@@ -102,7 +103,10 @@ def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
 def newest_dead_of(run_ids: Sequence[UUID]) -> dict[UUID, _Dead]:
     """Return those dead runs that are their step's newest attempt; one query."""
     found = statements.fetch("newest_dead", {"ids": list(run_ids)})
-    return {pk: _Dead(path, attempt, overrides) for pk, _, path, attempt, overrides in found}
+    return {
+        pk: _Dead(path, attempt, opened(execution_id, overrides, "overrides", path))
+        for pk, execution_id, path, attempt, overrides in found
+    }
 
 
 def newest_dead(execution: WorkflowExecution, dead_run_id: UUID) -> Run:
@@ -150,6 +154,7 @@ def _row(rerun: Rerun, dead: _Dead) -> tuple[SegmentState, str]:
         budget=attempt,
         overrides=overrides,
         run_id=rerun.run_id,
+        sealer=state.context.sealer,
     )
     return state, part
 

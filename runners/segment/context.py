@@ -1,11 +1,13 @@
 """The segment's data from the message and the execution's row. They never change."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from executions.definition.versions import Compiled
+from executions.sealing.payloads import UNKNOWN
+from executions.sealing.sealer import PayloadSealer
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +15,7 @@ class SegmentContext:
     """The execution's data as one worker loaded it, and the segment that the message requests.
 
     For an execution that is planned from its rows, `queue` is empty and `started_at` and `input`
-    are not loaded.
+    are not loaded. `sealing_key` is the workspace's key of payloads, if it was loaded.
     """
 
     execution_id: UUID
@@ -27,3 +29,10 @@ class SegmentContext:
     principal_id: Any = None  # the user who started the execution, or its root
     links: tuple[str, ...] = ()  # segments that the Celery chain continues with
     header: bool = False  # a chord's header: the chord's body plans
+    sealing_key: int | None = UNKNOWN
+    sealer: PayloadSealer = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Set the sealer of the execution's payloads."""
+        sealer = PayloadSealer(self.execution_id, self.version.workspace_id, self.sealing_key)
+        object.__setattr__(self, "sealer", sealer)

@@ -79,6 +79,13 @@ def key(data: TemplateData, step: Step, inputs_hash: str, salt: str = "") -> str
     return sha256(parts.encode()).hexdigest()
 
 
+def stored_inputs(data: TemplateData, step: Step, prepared: Prepared | None) -> str | None:
+    """Return the inputs as the run's row holds them."""
+    if prepared is None:
+        return None
+    return data.context.sealer.json(prepared.text, "inputs", data.path(step))
+
+
 def merged(base: Any, changes: Any) -> Any:
     """Apply a JSON merge patch (RFC 7396): nested keys are merged, null removes a key."""
     if not isinstance(changes, Mapping):

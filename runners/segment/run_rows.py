@@ -15,6 +15,7 @@ from uuid6 import uuid7
 
 from executions import payloads
 from executions.definition.graph.model import Step
+from executions.sealing.sealer import PayloadSealer
 from runners import statements
 from runners.conf import config
 from runners.process.cause_of_death import Death
@@ -45,7 +46,7 @@ def skipped(step: Step, prefix: str) -> str:
     )
 
 
-def pending(
+def pending(  # noqa: PLR0913 - a row's own columns
     step: Step,
     prefix: str,
     *,
@@ -56,17 +57,22 @@ def pending(
     overrides: Any = None,
     details: Any = None,
     run_id: UUID | None = None,
+    sealer: PayloadSealer | None = None,
 ) -> str:
     """Return the row of a ready step; with `delay`, a retry due in that many seconds.
 
-    `details` are those of the previous attempt.
+    `details` are those of the previous attempt. `sealer` is required with overrides or details.
     """
     more = "" if delay is None else f'"delay":{delay},'
-    if overrides is not None:
-        more += f'"overrides":{payloads.dump(overrides, "overrides")},'
-    if details is not None:
-        more += f'"details":{payloads.dump(details, "details")},'
     path = prefix + step.path
+    if overrides is not None:
+        assert sealer is not None
+        text = sealer.json(payloads.dump(overrides, "overrides"), "overrides", path)
+        more += f'"overrides":{text},'
+    if details is not None:
+        assert sealer is not None
+        text = sealer.json(payloads.dump(details, "details"), "heartbeat_details", path)
+        more += f'"details":{text},'
     return (
         f'{{"id":"{run_id or uuid7()}","state":"PENDING","path":"{path}",'
         f'"segment":"{segment or path}",'
@@ -74,11 +80,20 @@ def pending(
     )
 
 
-def claimed(step: Step, prefix: str, segment: str, run_id: UUID, prepared: Prepared | None) -> str:
+def claimed(
+    step: Step,
+    prefix: str,
+    segment: str,
+    run_id: UUID,
+    prepared: Prepared | None,
+    *,
+    sealer: PayloadSealer,
+) -> str:
     """Return the row of the step that this worker continues with."""
     inputs = ""
     if prepared is not None:
-        inputs = f'"key":"{prepared.key}","inputs_hash":"{prepared.hash}","inputs":{prepared.text},'
+        text = sealer.json(prepared.text, "inputs", prefix + step.path)
+        inputs = f'"key":"{prepared.key}","inputs_hash":"{prepared.hash}","inputs":{text},'
     return (
         f'{{"id":"{run_id}","state":"RUNNING","path":"{prefix}{step.path}",'
         f'"segment":"{segment}","attempt":1,"budget":1,'
@@ -95,12 +110,17 @@ def succeeded(
     outcome: str,
     milliseconds: float,
     run_id: UUID | None = None,
+    *,
+    sealer: PayloadSealer,
 ) -> str:
     """Return the row of a pure step that already ran in memory."""
+    path = prefix + step.path
+    inputs = sealer.json(prepared.text, "inputs", path)
+    outputs = sealer.json(outputs, "outputs", path)
     return (
-        f'{{"id":"{run_id or uuid7()}","state":"SUCCESS","path":"{prefix}{step.path}",'
+        f'{{"id":"{run_id or uuid7()}","state":"SUCCESS","path":"{path}",'
         f'"segment":"{segment}","attempt":1,"budget":1,'
-        f'"key":"{prepared.key}","inputs_hash":"{prepared.hash}","inputs":{prepared.text},'
+        f'"key":"{prepared.key}","inputs_hash":"{prepared.hash}","inputs":{inputs},'
         f'"outputs":{outputs},"outcome":{json.dumps(outcome)},"ms":{milliseconds:.3f},'
         f"{_static(step)}}}"
     )

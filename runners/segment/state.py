@@ -12,6 +12,7 @@ from executions.definition.graph.model import Graph, Passed, Step
 from executions.definition.graph.places import Place
 from executions.definition.graph.plan import Settlement, decide, settle
 from executions.definition.versions import Compiled
+from executions.sealing import SealBroken
 from runners.failures.classification import Failure
 from runners.segment.context import SegmentContext
 from runners.segment.packs import ExecutionPack, SiblingPack
@@ -66,6 +67,7 @@ class SegmentState:
     pack: SiblingPack | None = None  # the siblings that came with the segment
     executions: "ExecutionPack[SegmentState] | None" = None  # those that came with this one
     owes_join: bool = False  # a join was left to the end of the pack
+    unreadable: SealBroken | None = None  # a loaded payload does not open, so no step can run
     received_at: float = 0.0  # of `time.perf_counter()`; 0 once it was measured
 
     @property

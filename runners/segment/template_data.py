@@ -11,6 +11,7 @@ from executions.definition.graph.document import CALLBACK_URL
 from executions.definition.graph.model import Graph, Step
 from executions.definition.graph.places import UNDO, Place, split
 from executions.definition.templating.secrets import REFERENCES
+from executions.sealing.sealer import opened, opened_results, opened_variables
 from runners import statements
 from runners.segment.context import SegmentContext
 
@@ -64,7 +65,17 @@ def complete(data: "TemplateData", step: Step) -> None:
 
 def results_of(execution_id: UUID, paths: list[str]) -> list[tuple[Any, ...]]:
     """Return the rows of finished steps' results, as `TemplateData.learn` takes them."""
-    return statements.fetch("results", {"execution": execution_id, "reads": paths})
+    found = statements.fetch("results", {"execution": execution_id, "reads": paths})
+    return opened_results(execution_id, found)
+
+
+def current(execution_id: UUID) -> tuple[dict[str, Any], Any, Any]:
+    """Return the execution's present variables, its input and the time of its start."""
+    row = statements.fetch_one("current", {"execution": execution_id})
+    assert row is not None
+    variables, payload, started_at = row
+    payload = opened(execution_id, payload, "trigger_payload")
+    return opened_variables(execution_id, variables), payload, started_at
 
 
 def missing(data: "TemplateData", step: Step) -> list[str]:
@@ -137,7 +148,11 @@ def load_items(data: "TemplateData", indexes: list[int]) -> None:
             "indexes": indexes,
         },
     )
-    data.items = dict(found)
+    data.items = {index: item for index, item, _ in found}
+    sealed = next((inputs for *_, inputs in found if inputs is not None), None)
+    if sealed is not None:
+        items = opened(data.context.execution_id, sealed, "inputs", place.holder)["items"]
+        data.items = {index: items[index] for index in indexes if index < len(items)}
 
 
 def outputs_of_turn(data: "TemplateData", place: Place) -> dict[str, Any]:

@@ -1,5 +1,5 @@
 -- What a container was started with: its inputs without a map's items, and how many those are.
-SELECT (inputs - 'items')::json,
+SELECT step_path, (inputs - 'items')::json,
        CASE WHEN jsonb_typeof(inputs -> 'items') = 'array'
             THEN jsonb_array_length(inputs -> 'items') ELSE 0 END
   FROM runners_run

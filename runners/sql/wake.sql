@@ -5,7 +5,9 @@
 WITH woken AS (
     UPDATE runners_run r
        SET state = 'PENDING', retry_after = NULL,
-           wake = %(wake)s::jsonb || jsonb_build_object('waitedSeconds', round(
+           wake = coalesce(
+               (%(sealed)s::text[])[array_position(%(runs)s::uuid[], r.id)]::jsonb,
+               %(wake)s::jsonb) || jsonb_build_object('waitedSeconds', round(
                extract(epoch FROM clock_timestamp() - r.started_at)::numeric, 3)),
            published_at = clock_timestamp(), publications = 1,
            due_at = clock_timestamp() + %(patience)s * interval '1 second'

@@ -3,7 +3,9 @@
 -- (executions/live/feed.py), and one more than may be told, so that too many are noticed.
 SELECT r.execution_id, r.id, r.step_path, r.module, r.attempt, r.epoch, r.superseded, r.state,
        r.waits_for, split_part(r.leased_by, '|', 1), r.queue, r.queued_at, r.started_at,
-       r.finished_at, r.retry_after, r.duration_ms, r.outcome, left(r.error, 300), r.error_type,
+       r.finished_at, r.retry_after, r.duration_ms, r.outcome,
+       CASE WHEN starts_with(r.error, '$sealed:') THEN r.error ELSE left(r.error, 300) END,
+       r.error_type,
        r.recoveries, r.cached_from,
        CASE WHEN r.module = 'flow.subworkflow' THEN r.progress ->> 'executionId' END
   FROM unnest(%(ids)s::uuid[]) AS watched(id)

@@ -2,7 +2,9 @@
 -- before failed ones before the rest, the newest first.
 SELECT r.execution_id, r.id, r.step_path, r.module, r.attempt, r.epoch, r.superseded, r.state,
        r.waits_for, split_part(r.leased_by, '|', 1), r.queue, r.queued_at, r.started_at,
-       r.finished_at, r.retry_after, r.duration_ms, r.outcome, left(r.error, 300), r.error_type,
+       r.finished_at, r.retry_after, r.duration_ms, r.outcome,
+       CASE WHEN starts_with(r.error, '$sealed:') THEN r.error ELSE left(r.error, 300) END,
+       r.error_type,
        r.recoveries, r.cached_from,
        CASE WHEN r.module = 'flow.subworkflow' THEN r.progress ->> 'executionId' END
   FROM runners_run r

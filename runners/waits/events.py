@@ -21,6 +21,7 @@ from executions.database.clock import ClockTimestamp, database_now
 from executions.definition.templating.render_guard import Allowance, TimeSpent
 from executions.errors import InvalidPayload, WrongState
 from executions.models import Event, WorkflowExecution, Workspace
+from executions.sealing.payload_keys import with_key
 from executions.states import TriggerType
 from executions.triggers.event import EventReceipt, publish_event
 from runners import statements
@@ -79,7 +80,7 @@ def deliver(event_id: UUID, stamp: str | None = None) -> int:
     If the filters take longer than FILTER_SECONDS, another message continues after the last decided
     run. A message with an outdated stamp is a duplicate and has no effect.
     """
-    event = Event.objects.filter(pk=event_id, delivered_at=None).first()
+    event = with_key(Event.objects.filter(pk=event_id, delivered_at=None)).first()
     if event is None or (stamp is not None and stamp != stamped(event.looked_at)):
         return 0
     count = 0
@@ -90,7 +91,9 @@ def deliver(event_id: UUID, stamp: str | None = None) -> int:
             with transaction.atomic():
                 if decided.last is not None:
                     _keep(event, decided.last if decided.over else found[-1].run_id)
-                count += wake_runs.wake_all(decided.pairs, [WaitKind.EVENT], _waking(event))
+                key = event.sealing_key
+                waking = _waking(event)
+                count += wake_runs.wake_all(decided.pairs, [WaitKind.EVENT], waking, key)
             if decided.over:
                 messages.tell_after_commit(DELIVER, event_id, stamped(event.looked_at))
                 return count
@@ -118,9 +121,10 @@ def catch_up(run_id: UUID) -> None:
     if waiter is None:
         return
     allowance = Allowance(FILTER_SECONDS, workers=True)
-    events = Event.objects.filter(
+    missed = Event.objects.filter(
         workspace_id=waiter.workspace_id, name=waiter.key, created_at__gt=waiter.unheard_since
     )
+    events = with_key(missed)
     found = list(events.order_by("created_at")[:MISSED])
     for event in found:
         mine = [
@@ -135,7 +139,8 @@ def catch_up(run_id: UUID) -> None:
             _deliver_anew([event.pk])
             continue
         with transaction.atomic():
-            if wake_runs.wake_all(pairs, [WaitKind.EVENT], _waking(event)):
+            waking = _waking(event)
+            if wake_runs.wake_all(pairs, [WaitKind.EVENT], waking, event.sealing_key):
                 return
     waiters.update(unheard_since=found[-1].created_at if len(found) == MISSED else None)
 

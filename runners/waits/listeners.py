@@ -19,6 +19,7 @@ from executions.definition.templates import RenderBudget, Template, TemplateErro
 from executions.definition.templating.budget import WEB
 from executions.definition.templating.render_guard import Allowance, TimeSpent
 from executions.definition.versions import Compiled, compiled
+from executions.sealing.sealer import opened, opened_results, opened_variables
 from runners import statements
 from runners.failures.failure_text import storable_text
 from runners.modules.flow import truth
@@ -155,8 +156,9 @@ def _judged(
                     budget = RenderBudget(profile=WEB)
                     passes = truth(listener.filter.render(scope, budget))
                 except TemplateError as error:
-                    failures[listener.run_id] = (
-                        f"The filter failed, so the event did not wake the step: {error}"
+                    text = f"The filter failed, so the event did not wake the step: {error}"
+                    failures[listener.run_id] = data.context.sealer.text(
+                        storable_text(text, NOTE_LENGTH), "logs", data.path(listener.step)
                     )
             yield listener, passes
     finally:
@@ -197,7 +199,14 @@ def _facts(found: Iterable[Listener]) -> dict[UUID, tuple[Any, ...]]:
             "want_vars": any(step.reads_vars for step in steps),
         },
     )
-    return {execution_id: tuple(facts) for execution_id, *facts in rows}
+    return {
+        execution_id: (
+            *facts,
+            opened(execution_id, payload, "trigger_payload"),
+            opened_variables(execution_id, variables),
+        )
+        for execution_id, *facts, payload, variables in rows
+    }
 
 
 def _load_results(made: Sequence[tuple[Listener, TemplateData]]) -> None:
@@ -217,7 +226,7 @@ def _load_results(made: Sequence[tuple[Listener, TemplateData]]) -> None:
     )
     known: dict[UUID, dict[str, tuple[Any, ...]]] = defaultdict(dict)
     for execution_id, *row in rows:
-        known[execution_id][row[0]] = tuple(row)
+        [known[execution_id][row[0]]] = opened_results(execution_id, [tuple(row)])
     for listener, data in made:
         paths = template_data.missing(data, listener.step)
         results = known[listener.execution_id]
@@ -246,7 +255,7 @@ def _note(failures: dict[UUID, str]) -> None:
         "note_filters",
         {
             "runs": list(failures),
-            "messages": [storable_text(text, NOTE_LENGTH) for text in failures.values()],
+            "messages": list(failures.values()),
             "most": NOTES,
         },
     )

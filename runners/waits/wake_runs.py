@@ -11,6 +11,8 @@ from uuid import UUID
 from executions import payloads
 from executions.admission import capacity
 from executions.database import transaction
+from executions.sealing import payload_keys
+from executions.sealing.payloads import PRIVATE, UNKNOWN, place, seal_facts
 from runners import statements
 from runners.conf import config
 from runners.dispatch.messages import resend
@@ -32,20 +34,27 @@ def wake(run_id: UUID, kind: WaitKind, waking: Mapping[str, Any]) -> bool:
 
 
 def wake_all(
-    found: Sequence[tuple[UUID, UUID]], kinds: Sequence[str], waking: Mapping[str, Any]
+    found: Sequence[tuple[UUID, UUID]],
+    kinds: Sequence[str],
+    waking: Mapping[str, Any],
+    key: int | None = UNKNOWN,
 ) -> int:
     """Wake (run, execution) pairs that wait for one of `kinds`; return how many did.
 
     Like `wake_each`, for callers that only need the number.
     """
-    return len(wake_each(found, kinds, waking))
+    return len(wake_each(found, kinds, waking, key))
 
 
 def wake_each(
-    found: Sequence[tuple[UUID, UUID]], kinds: Sequence[str], waking: Mapping[str, Any]
+    found: Sequence[tuple[UUID, UUID]],
+    kinds: Sequence[str],
+    waking: Mapping[str, Any],
+    key: int | None = UNKNOWN,
 ) -> set[UUID]:
     """Wake (run, execution) pairs that wait for one of `kinds`; return the runs that did.
 
+    `key` seals the payloads of all of them; without it, it is read for each execution.
     Call inside a transaction that holds no run's lock: executions that need a slot again are locked
     first.
     """
@@ -59,9 +68,32 @@ def wake_each(
             "runs": [run for run, _ in found],
             "kinds": [str(kind) for kind in kinds],
             "wake": text,
+            "sealed": _sealed(found, text, waking, key),
             "patience": config().patience,
         },
     )
     # Steps of paused executions, and those that need a slot first, are sent when these continue.
     resend(row[:-2] for row in rows if row[-2])
     return {row[-1] for row in rows}
+
+
+def _sealed(
+    found: Sequence[tuple[UUID, UUID]], text: str, waking: Mapping[str, Any], key: int | None
+) -> list[str | None] | None:
+    """Return what wakes each run, sealed for it; None if no workspace seals it.
+
+    One query, if a payload wakes the runs and their key is not known.
+    """
+    if key is None or not PRIVATE & waking.keys():
+        return None
+    executions = {execution for _, execution in found}
+    if key == UNKNOWN:
+        keys = payload_keys.of_executions(executions)
+    else:
+        keys = dict.fromkeys(executions, key)
+    if not keys:
+        return None
+    return [
+        seal_facts(text, place(execution, "wake", str(run)), keys.get(execution))
+        for run, execution in found
+    ]

@@ -65,7 +65,8 @@ def test_it_shows_the_keys_and_what_each_seals_and_needs_no_installation_key(
         line.split()
         == (
             f"{primary} primary seals 2 of executions.Credential.sealed, "
-            "1 of executions.KeptAnswer.sealed, 0 of valkyr_alerts.AlertRule.sealed, "
+            "1 of executions.KeptAnswer.sealed, 0 of executions.PayloadKey.sealed, "
+            "0 of valkyr_alerts.AlertRule.sealed, "
             "0 of valkyr_mfa.SecondFactor.sealed"
         ).split()
     )

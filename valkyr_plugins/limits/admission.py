@@ -28,11 +28,11 @@ def asked(workspace_id: UUID, user_id: Any) -> CeilingsQuery:
 
 def _ceilings(rows: list[tuple[Any, ...]]) -> Ceilings:
     quotas = []
-    for exists, whose, per_hour, per_day in (row[6:] for row in rows):
+    for exists, whose, per_hour, per_day in (row[7:] for row in rows):
         if exists:
             of = "The quota of this workspace" if whose is None else "Your quota in this workspace"
             quotas += windowed(whose, of, per_hour, per_day)
-    return of_tier(rows[0][:6], quotas)
+    return of_tier(rows[0][:7], quotas)
 
 
 @receiver(executions_asked)

@@ -22,6 +22,7 @@ from executions.public.access import record as note_activity
 from executions.public.configuration import read
 from executions.public.database import step_aside, transaction
 from executions.public.graphs import compiled, find
+from executions.public.sealing import opened
 from executions.public.values import payloads
 from runners.public.gates import Asked
 from runners.public.leased_runs import (
@@ -202,7 +203,7 @@ def _make_ready(reserved: _Reserved) -> _Ready | None:
         path=reserved.path,
         step=step,
         attempt=reserved.attempt,
-        inputs=reserved.inputs,
+        inputs=opened(reserved.execution_id, reserved.inputs, "inputs", reserved.path),
         held_seconds=held_seconds(reserved.waits_for, reserved.wake),
     )
     try:

@@ -4,6 +4,7 @@ A report that is repeated, because its response was lost, gets the same response
 one.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +13,7 @@ from uuid import UUID
 
 from executions.public.errors import ValkyrError, WithProblems, WrongState
 from executions.public.graphs import Step
+from executions.public.sealing import stored
 from executions.public.values import payloads
 from runners.public import leased_runs
 from runners.public.leased_runs import (
@@ -203,7 +205,7 @@ def beat(run: Run, token: str, details: Any = None) -> Beat:
 
     Raises LeaseOver, and PayloadError for details that cannot be stored.
     """
-    text = None if details is None else _clean(run.pk, details)
+    text = None if details is None else _clean(run, details)
     number = number_of(run.pk, token)
     if number is None:
         raise LeaseOver(run.state)
@@ -227,16 +229,18 @@ def beat(run: Run, token: str, details: Any = None) -> Beat:
     raise LeaseOver(run.state)
 
 
-def _clean(run_id: UUID, details: Any) -> str | None:
-    """Return the details as canonical JSON, without the secrets that the step was given.
+def _clean(run: Run, details: Any) -> str | None:
+    """Return the details as they are stored, without the secrets that the step was given.
 
     None if one of the secrets was deleted meanwhile and so cannot be removed.
     """
     payloads.dump(details, WHAT, MAX_DETAILS_BYTES)
-    looked = look(run_id)
+    looked = look(run.pk)
     try:
         scrub = None if looked is None else scrubber(looked)
     except StepError:
         return None
     kept = details if scrub is None else scrub.value(details, WHAT)
-    return payloads.dump(kept, WHAT, MAX_DETAILS_BYTES)
+    text = payloads.dump(kept, WHAT, MAX_DETAILS_BYTES)
+    kept = stored(run, heartbeat_details=json.loads(text))["heartbeat_details"]
+    return json.dumps(kept, ensure_ascii=False)

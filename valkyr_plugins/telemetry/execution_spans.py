@@ -16,6 +16,7 @@ from opentelemetry.trace import Span, SpanContext
 from executions.public.database import transaction
 from executions.public.events import execution_admitted, execution_ended, executions_started
 from executions.public.models import Workflow, WorkflowExecution
+from executions.public.sealing import is_sealed
 from executions.public.tracing import trace_headers
 from valkyr_plugins.telemetry import spans
 
@@ -134,7 +135,8 @@ def tell_end(sender: Any, execution_id: UUID, state: str, **_: Any) -> None:
     at = min(now, int(began.timestamp() * 1e9)) if began else now
     span = _of(execution_id, trace_id, "execution.run", facts, at=at)
     if state in ("FAILED", "TIMEOUT"):
-        spans.fail(span, f"Execution{state.title()}", message)
+        # A trace leaves the installation: the message of a sealed workspace stays here.
+        spans.fail(span, f"Execution{state.title()}", "" if is_sealed(message) else message)
     span.end(now)
 
 

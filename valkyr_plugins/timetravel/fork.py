@@ -6,6 +6,7 @@ It is admitted like every other, and planned from the runs that it brings along.
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db.models import Q
 from uuid6 import uuid7
 
 from executions.public.access import Actor, record
@@ -14,8 +15,10 @@ from executions.public.definitions import DefinitionProblem
 from executions.public.errors import Compensated, NotFound, NotPublished, WrongState
 from executions.public.graphs import compiled, find
 from executions.public.models import VersionKind, Workflow, WorkflowExecution, WorkflowVersion
+from executions.public.sealing import ENVELOPE, SEALED, place, rebind, stored
 from executions.public.starting import Branch, start_execution
 from runners.public.forks import LATEST, PINNED, ForkRequest, Overrides
+from runners.public.models import Run
 from runners.public.rendering import merged
 from valkyr_plugins.timetravel import checkpoints, restore_points, statements
 from valkyr_plugins.timetravel.fork_changes import (
@@ -28,6 +31,9 @@ from valkyr_plugins.timetravel.fork_changes import (
 from valkyr_plugins.timetravel.point_in_time import Point, retimed
 
 __all__ = ["LATEST", "PINNED", "InvalidFork", "Overrides", "fork", "replay"]
+
+# The columns of a run that a fork copies (`copy_past.sql`), besides its error.
+COPIED = ("inputs", "outputs", "error_details")
 
 
 def fork(
@@ -171,7 +177,7 @@ class _Beginning:
             _copy(made, self.origin, self.point)
         variables = changed_variables(made, variables, self.overrides.variables, named=self.named)
         WorkflowExecution.objects.filter(pk=made.pk).update(
-            context_data=variables, origin_point=self.label
+            **stored(made, context_data=variables), origin_point=self.label
         )
         checkpoints.begin(made, variables)
         if self.overrides.steps:
@@ -193,6 +199,19 @@ def _copy(made: WorkflowExecution, origin: WorkflowExecution, point: Point) -> N
             "ended": [ended for _, ended in times],
         },
     )
+    _rebind(made, origin)
+
+
+def _rebind(made: WorkflowExecution, origin: WorkflowExecution) -> None:
+    """Seal the copied payloads for the fork: as copied, they open in their origin only."""
+    sealed = Q(error__startswith=ENVELOPE)
+    for column in COPIED:
+        sealed |= Q(**{f"{column}__has_key": SEALED})
+    rows = Run.objects.filter(sealed, execution_id=made.pk)
+    for run in rows.only("id", "execution_id", "step_path", "error", *COPIED):
+        run.execution = made
+        places = {column: place(origin.pk, column, run.step_path) for column in ("error", *COPIED)}
+        rebind(run, places)
 
 
 def _hold(origin: WorkflowExecution) -> None:

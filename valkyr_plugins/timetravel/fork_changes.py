@@ -1,5 +1,6 @@
 """The changes of a fork, their permissions, and the approvals that it requests again."""
 
+import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -11,6 +12,7 @@ from executions.public.definitions import DefinitionProblem
 from executions.public.errors import InvalidPayload, PayloadError, WithProblems
 from executions.public.graphs import Compiled, Graph, Place, compiled, find
 from executions.public.models import VersionKind, WorkflowExecution
+from executions.public.sealing import PayloadSealer
 from executions.public.values import payloads
 from runners.public.forks import (
     APPROVAL,
@@ -93,8 +95,11 @@ def override_steps(
         )
     for path in sorted(steps):
         refuse_other_inputs(ready[path][1], path)
+    sealer = PayloadSealer(made.pk, made.workspace_id)
     for path, inputs in steps.items():
-        Run.objects.filter(pk=ready[path][0]).update(overrides={"inputs": dict(inputs)})
+        text = json.dumps({"inputs": dict(inputs)})
+        sealed = json.loads(sealer.json(text, "overrides", path))
+        Run.objects.filter(pk=ready[path][0]).update(overrides=sealed)
 
 
 def _not_first(path: str, first: Iterable[str]) -> DefinitionProblem:

@@ -1,5 +1,7 @@
 """A named point of an execution to roll back to or to fork from."""
 
+from uuid import UUID
+
 from django.conf import settings
 from django.db import models
 from uuid6 import uuid7
@@ -7,6 +9,7 @@ from uuid6 import uuid7
 from executions.public.database import ClockTimestamp, set_null
 from executions.public.language import lazy
 from executions.public.models import WorkflowExecution
+from executions.public.sealing import SealedObject
 
 
 class CheckpointKind(models.TextChoices):
@@ -22,6 +25,8 @@ class Checkpoint(models.Model):
     The database itself deletes a checkpoint with its execution, and sets a deleted account to NULL,
     so that the engine can delete both after this plugin was removed and its table remains.
     """
+
+    SEALED_BY = "execution__workspace"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     execution = models.ForeignKey(
@@ -40,7 +45,7 @@ class Checkpoint(models.Model):
     )
     epoch = models.PositiveIntegerField(default=0)
     sequence = models.PositiveIntegerField(help_text="Counts the checkpoints of an execution.")
-    variables = models.JSONField(default=dict)
+    variables = SealedObject(default=dict)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=set_null,
@@ -60,3 +65,11 @@ class Checkpoint(models.Model):
 
     def __str__(self) -> str:
         return self.name or f"#{self.sequence} after {self.step_path}"
+
+    def sealed_workspace(self) -> UUID:
+        """Return the workspace whose key seals the variables."""
+        return self.execution.workspace_id
+
+    def sealed_place(self, column: str) -> str:
+        """Return the place of the variables: that of the execution's, which SQL copies here."""
+        return f"{self.execution_id}||context_data"

@@ -12,6 +12,7 @@ from django.db.models import Q
 from executions.public.errors import NotFound, ValkyrError, WrongState
 from executions.public.graphs import Graph, compiled
 from executions.public.models import WorkflowExecution
+from executions.public.sealing import opened
 from runners.public.models import Run
 from valkyr_plugins.timetravel import statements
 from valkyr_plugins.timetravel.models import Checkpoint
@@ -121,8 +122,9 @@ def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
     ).exclude(step_path=point.before)
     if checkpoint is not None:
         writes = writes.filter(finished_at__gt=checkpoint.created_at)
-    outputs = writes.order_by("finished_at", "id").values_list("outputs", flat=True)
-    return written(base, outputs.iterator(), graph.variables.keys())
+    found = writes.order_by("finished_at", "id").values_list("step_path", "outputs")
+    outputs = (opened(execution.pk, value, "outputs", path) for path, value in found.iterator())
+    return written(base, outputs, graph.variables.keys())
 
 
 def writers(graph: Graph) -> Iterator[UUID]:

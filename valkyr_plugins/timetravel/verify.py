@@ -28,6 +28,7 @@ from executions.public.graphs import (
     task_outcomes,
 )
 from executions.public.models import WorkflowExecution
+from executions.public.sealing import opened
 from executions.public.templates import TemplateError
 from runners.public.models import Run
 from runners.public.rendering import (
@@ -141,8 +142,10 @@ def _history(execution: WorkflowExecution, version: Compiled) -> _Variables:
         module_id__in=list(writers(graph)),
         **({} if first is None else {"finished_at__gt": first.created_at}),
     )
-    for at, outputs in writes.order_by("finished_at", "id").values_list("finished_at", "outputs"):
+    found = writes.order_by("finished_at", "id").values_list("finished_at", "step_path", "outputs")
+    for at, path, stored in found:
         assert at is not None
+        outputs = opened(execution.pk, stored, "outputs", path)
         over_time.times.append(at)
         over_time.states.append(written(over_time.states[-1], [outputs], graph.variables.keys()))
     return over_time
@@ -220,10 +223,11 @@ def _learn_item(past: _Past, data: TemplateData) -> None:
         given = (
             Run.objects.filter(execution=past.execution, step_path=place.holder, superseded=False)
             .order_by("-attempt")
-            .values_list("inputs__items", flat=True)
+            .only("inputs", "execution_id", "step_path")
             .first()
         )
-        past.items[place.holder] = given
+        inputs = given.inputs if given is not None else None
+        past.items[place.holder] = inputs.get("items") if isinstance(inputs, dict) else None
     items = past.items[place.holder]
     if isinstance(items, list) and place.index < len(items):
         data.items[place.index] = items[place.index]

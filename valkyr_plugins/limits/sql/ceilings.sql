@@ -1,7 +1,9 @@
 -- What limits the executions of a workspace: its tier, and the quotas of the workspace itself and of
 -- one principal in it (a row each, or one without a quota).
 SELECT t.name, t.max_concurrent, t.max_pending, t.max_per_hour, t.max_per_day,
-       w.archived_at IS NOT NULL, q.id IS NOT NULL, q.user_id, q.max_per_hour, q.max_per_day
+       w.archived_at IS NOT NULL,
+       (SELECT k.id FROM executions_payloadkey k WHERE k.workspace_id = w.id AND k.seals),
+       q.id IS NOT NULL, q.user_id, q.max_per_hour, q.max_per_day
   FROM executions_workspace w
   JOIN executions_tier t ON t.id = w.tier_id
   LEFT JOIN executions_quota q

@@ -1,0 +1,134 @@
+"""The keys of workspaces that seal their payloads, each opened once per process.
+
+A key is 32 random bytes, sealed with the data keys like a credential. It never changes, so a
+process keeps it for `KEPT_SECONDS`; the newest key with `seals` is the workspace's current one.
+"""
+
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+from uuid import UUID
+
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from executions.database import transaction
+from executions.models import PayloadKey, WorkflowExecution
+from executions.sealing.errors import KeyUnknown
+from executions.sealing.installation_key import KEY_BYTES, Aead, aes_gcm
+from executions.sealing.values import place_of, seal, unseal
+
+KEPT_SECONDS = 300
+MOST_KEPT = 1_000
+# For so long a segment of an execution uses the key with which it began.
+CURRENT_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedKey:
+    """A workspace's opened key."""
+
+    workspace_id: UUID
+    aead: Aead = field(repr=False)
+    opened_at: float = field(default_factory=time.monotonic)
+
+
+class _Opened:
+    """The opened keys of this process, the last used ones last."""
+
+    keys: OrderedDict[int, OpenedKey] = OrderedDict()
+    lock = Lock()
+
+
+def opened(key: int) -> OpenedKey:
+    """Return a key; one query if this process does not hold it.
+
+    Raises KeyUnknown, and the errors of `unseal`.
+    """
+    with _Opened.lock:
+        known = _Opened.keys.get(key)
+        if known is not None and time.monotonic() - known.opened_at < KEPT_SECONDS:
+            _Opened.keys.move_to_end(key)
+            return known
+    row = PayloadKey.objects.filter(pk=key).first()
+    if row is None:
+        raise KeyUnknown(f"The payload is sealed with key {key}, which the database does not have.")
+    found = OpenedKey(row.workspace_id, aes_gcm(unseal(row.sealed, place_of(row))))
+    with _Opened.lock:
+        _Opened.keys[key] = found
+        while len(_Opened.keys) > MOST_KEPT:
+            _Opened.keys.popitem(last=False)
+    return found
+
+
+def forget() -> None:
+    """Forget the keys that this process holds."""
+    with _Opened.lock:
+        _Opened.keys.clear()
+
+
+def current(workspace_id: UUID) -> int | None:
+    """Return the key that seals the workspace's payloads; None if it does not seal. One query."""
+    rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=True)
+    return rows.values_list("pk", flat=True).first()
+
+
+def with_key(rows: QuerySet[Any]) -> QuerySet[Any]:
+    """Return rows of workspaces with the `sealing_key` of each: `current`, without a query."""
+    keys = PayloadKey.objects.filter(workspace_id=OuterRef("workspace_id"), seals=True)
+    return rows.annotate(sealing_key=Subquery(keys.values("pk")[:1]))
+
+
+def of_executions(execution_ids: Iterable[UUID]) -> dict[UUID, int]:
+    """Return the keys of those executions whose workspaces seal payloads. One query."""
+    rows = WorkflowExecution.objects.filter(
+        pk__in=list(execution_ids), workspace__payload_keys__seals=True
+    )
+    return dict(rows.order_by().values_list("pk", "workspace__payload_keys"))
+
+
+def sealing(workspace_ids: Iterable[UUID] | None = None) -> set[UUID]:
+    """Return those of the workspaces (by default: of all) that have sealed payloads."""
+    rows = PayloadKey.objects.all()
+    if workspace_ids is not None:
+        rows = rows.filter(workspace_id__in=list(workspace_ids))
+    return set(rows.values_list("workspace_id", flat=True))
+
+
+def make(workspace_id: UUID) -> int:
+    """Add a key, which seals the workspace's payloads from now on, and return it.
+
+    Raises the errors of `prepare`.
+    """
+    with transaction.atomic():
+        PayloadKey.objects.filter(workspace_id=workspace_id, seals=True).update(seals=False)
+        row = PayloadKey.objects.create(workspace_id=workspace_id, seals=True, sealed=b"", key_id=0)
+        sealed = seal(os.urandom(KEY_BYTES), place_of(row))
+        row.sealed, row.key_id = sealed.value, sealed.key_id
+        row.save(update_fields=["sealed", "key_id"])
+    return int(row.pk)
+
+
+def stop(workspace_id: UUID) -> bool:
+    """Seal no more of the workspace's payloads; its keys stay. Return whether it did seal."""
+    rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=True)
+    return bool(rows.update(seals=False, marks={}))
+
+
+def newest(workspace_id: UUID) -> PayloadKey | None:
+    """Return the workspace's newest key, whether it seals or not; None if it never sealed."""
+    return PayloadKey.objects.filter(workspace_id=workspace_id).order_by("-pk").first()
+
+
+def remove_old(workspace_id: UUID) -> list[int]:
+    """Delete the workspace's keys that do not seal; return them.
+
+    What they sealed does not open any more.
+    """
+    rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=False)
+    found = list(rows.values_list("pk", flat=True))
+    rows.filter(pk__in=found).delete()
+    return found
