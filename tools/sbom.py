@@ -1,8 +1,8 @@
 """Write the software bill of materials (SBOM) in CycloneDX: `python -m tools.sbom sbom.json`.
 
 It lists every pinned package of requirements.txt and of the studio's bundle, with version, licence
-and the digests of its files. It uses no network. With SOURCE_DATE_EPOCH in the environment, the same
-tree gives the same SBOM; otherwise its serial number and its time differ.
+and the digests of its files. It uses no network. With SOURCE_DATE_EPOCH in the environment, the
+same tree gives the same SBOM; otherwise its serial number and its time differ.
 """
 
 import argparse
