@@ -170,6 +170,18 @@ def _members(path: Path) -> dict[str, str]:
     return found
 
 
+def _released(given: argparse.Namespace) -> list[Path]:
+    version = version_of(given.commit)
+    if given.tag and given.tag != f"v{version}":
+        raise ReleaseError(f"The tag is {given.tag}, but valkyr.__version__ is {version}.")
+    made = build(given.commit, given.out, os.environ.get("SOURCE_DATE_EPOCH", ""))
+    if given.compare:
+        differing = different(published(given.out), published(given.compare))
+        if differing:
+            raise ReleaseError(f"{given.compare} differs in:\n" + "\n".join(differing))
+    return made
+
+
 def main() -> None:
     """Build, and report; exits with 1 if the builds differ."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -179,14 +191,7 @@ def main() -> None:
     parser.add_argument("--compare", type=Path, help="a folder with the files of a release")
     given = parser.parse_args()
     try:
-        version = version_of(given.commit)
-        if given.tag and given.tag != f"v{version}":
-            raise ReleaseError(f"The tag is {given.tag}, but valkyr.__version__ is {version}.")
-        made = build(given.commit, given.out, os.environ.get("SOURCE_DATE_EPOCH", ""))
-        if given.compare:
-            ours = published(given.out)
-            if differing := different(ours, published(given.compare)):
-                raise ReleaseError(f"{given.compare} differs in:\n" + "\n".join(differing))
+        made = _released(given)
     except ReleaseError as error:
         sys.exit(str(error))
     sys.stdout.write((given.out / SUMS).read_text())

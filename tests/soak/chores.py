@@ -36,7 +36,8 @@ UPDATE executions_workflowexecution SET finished_at = finished_at - interval '40
 
 AGED_LETTERS = """
 UPDATE dlq_deadletterentry
-   SET resolved_at = resolved_at - interval '400 days', expires_at = expires_at - interval '400 days'
+   SET resolved_at = resolved_at - interval '400 days',
+       expires_at = expires_at - interval '400 days'
  WHERE resolved_at BETWEEN now() - interval '300 days' AND now() - interval '60 s'
 """
 
