@@ -1,4 +1,5 @@
 import { wantSearch } from "../palette/wanted";
+import { mayTest } from "../running/wish";
 import { Button } from "../shared/Button";
 import { Icon } from "../shared/Icon";
 import { useStudio } from "../store/studio";
@@ -15,9 +16,26 @@ export function EmptyCanvas() {
       {canEdit && (
         <>
           <p>{rich("canvas.pickAModuleOnTheLeft", { key: <kbd>/</kbd> })}</p>
-          <Button icon="search" label={t("canvas.searchModules")} onClick={wantSearch} />
+          <div className="empty-ways">
+            <Button icon="search" label={t("canvas.searchModules")} onClick={wantSearch} />
+            <Generate />
+          </div>
         </>
       )}
     </div>
+  );
+}
+
+/** Offered where the installation has language models, and where their answer may be read. */
+function Generate() {
+  const page = useStudio((state) => state.page);
+  const has = useStudio((state) => state.types.has("llm.chat"));
+  if (!has || !mayTest(page) || !page.canSeePayloads) return null;
+  return (
+    <Button
+      icon="auto_awesome"
+      label={t("canvas.generateFromADescription")}
+      onClick={() => useStudio.getState().set({ dialog: "generate" })}
+    />
   );
 }

@@ -1,5 +1,6 @@
 import { ConnectDialog } from "../canvas/ConnectDialog";
 import { FindDialog } from "../canvas/FindDialog";
+import { GenerateDialog } from "../generating/GenerateDialog";
 import { KeysDialog } from "../keys/KeysDialog";
 import { RunDialog } from "../running/RunDialog";
 import { ConflictDialog } from "../saving/ConflictDialog";
@@ -21,6 +22,7 @@ export function Dialogs() {
   if (dialog === "versions") return <VersionsDialog />;
   if (dialog === "run") return <RunDialog />;
   if (dialog === "import") return <ReplaceDialog />;
+  if (dialog === "generate") return <GenerateDialog />;
   if (dialog === "report") return <ReportDialog />;
   return null;
 }

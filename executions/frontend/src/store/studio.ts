@@ -71,7 +71,8 @@ export type DialogName =
   | "connect"
   | "import"
   | "report"
-  | "name";
+  | "name"
+  | "generate";
 
 export interface FoundProblem extends Problem {
   /** The task it is at, or null for the workflow itself. */

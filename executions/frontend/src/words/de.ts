@@ -26,6 +26,7 @@ export const de = {
   "canvas.thisWorkflowHasNoNodesYet": "Dieser Workflow hat noch keine Knoten",
   "canvas.pickAModuleOnTheLeft": "Wählen Sie links ein Modul, oder drücken Sie {key} zum Suchen.",
   "canvas.searchModules": "Module suchen",
+  "canvas.generateFromADescription": "Aus einer Beschreibung erzeugen…",
   "canvas.findATask": "Aufgabe suchen",
   "canvas.nameIdOrModule": "Name, ID oder Modul",
   "canvas.whatComesBeforeEndsHere": "Eingang: hier die vorige Aufgabe verbinden",
@@ -269,6 +270,27 @@ export const de = {
   "forms.choose": "Auswählen…",
   "forms.suggestionCount": "{count} Vorschläge",
   "forms.nothing": "nichts",
+
+  // generating
+  "generating.generateADraft": "Entwurf erzeugen",
+  "generating.generate": "Erzeugen",
+  "generating.writing": "Wird erzeugt…",
+  "generating.description": "Was der Workflow tut",
+  "generating.example":
+    "Wenn eine Bestellung eingeht, den Bestand prüfen. Fehlt ein Artikel, den Käufer per E-Mail benachrichtigen, sonst die Karte belasten.",
+  "generating.model": "Modell",
+  "generating.credential": "Zugangsdaten",
+  "generating.none": "keine",
+  "generating.whatIsSent":
+    "Ein Testlauf sendet die Beschreibung und die Liste der Module an Ihr Sprachmodell. Der Entwurf erscheint hier mit seinen Problemen. Er wird weder gespeichert noch veröffentlicht.",
+  "generating.describeAndNameTheModel": "Beschreiben Sie den Workflow und nennen Sie das Modell.",
+  "generating.theModelIsWriting": "Das Modell schreibt den Entwurf. Das kann eine Minute dauern.",
+  "generating.draftWritten": "Entwurf erzeugt. Prüfen Sie ihn, und speichern Sie ihn dann.",
+  "generating.theAnswerIsNoWorkflow":
+    "Die Antwort des Modells ist kein Workflow: {reason}. Versuchen Sie es erneut, oder verwenden Sie ein anderes Modell.",
+  "generating.theModelDidNotAnswer":
+    "Das Modell hat nicht geantwortet. Der Testlauf nennt den Grund.",
+  "generating.nameOfTheRun": "Entwurf erzeugen",
 
   // home
   "home.yourRoleInYourWorkspacesDoes":

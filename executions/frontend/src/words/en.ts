@@ -24,6 +24,7 @@ export const en = {
   "canvas.thisWorkflowHasNoNodesYet": "This workflow has no nodes yet",
   "canvas.pickAModuleOnTheLeft": "Pick a module on the left, or press {key} to search.",
   "canvas.searchModules": "Search modules",
+  "canvas.generateFromADescription": "Generate from a description…",
   "canvas.findATask": "Find a task",
   "canvas.nameIdOrModule": "Name, ID or module",
   "canvas.whatComesBeforeEndsHere": "Input: connect the previous task here",
@@ -265,6 +266,26 @@ export const en = {
   "forms.choose": "Choose…",
   "forms.suggestionCount": "{count} suggestions",
   "forms.nothing": "nothing",
+
+  // generating
+  "generating.generateADraft": "Generate a draft",
+  "generating.generate": "Generate",
+  "generating.writing": "Generating…",
+  "generating.description": "What the workflow does",
+  "generating.example":
+    "When an order arrives, check the stock. If an item is missing, email the buyer; otherwise charge the card.",
+  "generating.model": "Model",
+  "generating.credential": "Credential",
+  "generating.none": "none",
+  "generating.whatIsSent":
+    "A test run sends the description and the list of modules to your language model. The draft appears here with its problems. It is not saved or published.",
+  "generating.describeAndNameTheModel": "Describe the workflow and name the model.",
+  "generating.theModelIsWriting": "The model is writing the draft. This can take a minute.",
+  "generating.draftWritten": "Draft generated. Check it, then save it.",
+  "generating.theAnswerIsNoWorkflow":
+    "The model's answer is not a workflow: {reason}. Try again, or use another model.",
+  "generating.theModelDidNotAnswer": "The model did not answer. See the test run for the reason.",
+  "generating.nameOfTheRun": "Generate a draft",
 
   // home
   "home.yourRoleInYourWorkspacesDoes": "Your role in your workspaces does not allow new workflows.",

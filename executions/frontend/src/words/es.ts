@@ -26,6 +26,7 @@ export const es = {
   "canvas.thisWorkflowHasNoNodesYet": "Este flujo aún no tiene nodos",
   "canvas.pickAModuleOnTheLeft": "Elija un módulo a la izquierda o pulse {key} para buscar.",
   "canvas.searchModules": "Buscar módulos",
+  "canvas.generateFromADescription": "Generar a partir de una descripción…",
   "canvas.findATask": "Buscar una tarea",
   "canvas.nameIdOrModule": "Nombre, ID o módulo",
   "canvas.whatComesBeforeEndsHere": "Entrada: conecte aquí la tarea anterior",
@@ -267,6 +268,27 @@ export const es = {
   "forms.choose": "Elegir…",
   "forms.suggestionCount": "{count} sugerencias",
   "forms.nothing": "nada",
+
+  // generating
+  "generating.generateADraft": "Generar un borrador",
+  "generating.generate": "Generar",
+  "generating.writing": "Generando…",
+  "generating.description": "Qué hace el flujo de trabajo",
+  "generating.example":
+    "Cuando llegue un pedido, comprobar las existencias. Si falta un artículo, enviar un correo al comprador; si no, cobrar la tarjeta.",
+  "generating.model": "Modelo",
+  "generating.credential": "Credencial",
+  "generating.none": "ninguna",
+  "generating.whatIsSent":
+    "Una ejecución de prueba envía la descripción y la lista de módulos a su modelo de lenguaje. El borrador aparece aquí con sus problemas. No se guarda ni se publica.",
+  "generating.describeAndNameTheModel": "Describa el flujo de trabajo e indique el modelo.",
+  "generating.theModelIsWriting": "El modelo está escribiendo el borrador. Puede tardar un minuto.",
+  "generating.draftWritten": "Borrador generado. Revíselo y guárdelo.",
+  "generating.theAnswerIsNoWorkflow":
+    "La respuesta del modelo no es un flujo de trabajo: {reason}. Inténtelo de nuevo o use otro modelo.",
+  "generating.theModelDidNotAnswer":
+    "El modelo no respondió. Consulte el motivo en la ejecución de prueba.",
+  "generating.nameOfTheRun": "Generar un borrador",
 
   // home
   "home.yourRoleInYourWorkspacesDoes": "Su rol en sus espacios de trabajo no permite crear flujos.",
