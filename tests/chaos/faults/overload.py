@@ -19,7 +19,7 @@ from tests.support.web_server import WebServer
 from tests.support.workflows import effect, publish, start, task
 
 CLIENTS = 600
-# Seconds between two looks of an operator.
+# Seconds between two requests of an operator.
 LOOKS = 0.5
 WAITS = {"tasks": [task("ask", "flow.approval", **{"with": {"title": "Go?"}})]}
 
@@ -93,7 +93,7 @@ def _run(world: World) -> None:
 
 
 def _look(world: World, operator: httpx.Client, waiting: list[UUID], seconds: float) -> None:
-    """Look at health and the admin and cancel something, again and again; how long each took."""
+    """Request health and the admin and cancel something, repeatedly; the duration of each."""
     until = time.monotonic() + seconds
     token = {"Authorization": f"Bearer {world.token}"}
     for execution in waiting:

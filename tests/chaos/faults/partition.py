@@ -1,4 +1,6 @@
-"""Workers cut from the database, from the broker, or in one direction, for longer than a lease."""
+"""Workers cut off from the database, from the broker, or in one direction, for longer than a
+lease.
+"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -24,7 +26,7 @@ SLOW = 0.2  # seconds in each direction
 
 @dataclass
 class Apart:
-    """Workers behind relays, and a partner that writes down who calls it."""
+    """Workers behind relays, and a partner that records its callers."""
 
     world: World
     database: Relay
