@@ -68,7 +68,7 @@ def asks(**more: Any) -> dict[str, Any]:
 
 
 def published_before(workspace: Workspace, *tasks: dict[str, Any]) -> Workflow:
-    """A workflow of these tasks, published while there was a credential for everything."""
+    """A workflow of these tasks, published while a credential was allowed everything."""
     open_one = keep(workspace, "*", modules=["*"])
     workflow = publish({"tasks": list(tasks)})
     Credential.objects.filter(pk=open_one.pk).delete()
