@@ -126,7 +126,7 @@ class Standby:
             stop(self._child, STOP_STEPS)
 
     def close(self) -> None:
-        """End it and release its slot."""
+        """End it and unlock its folder."""
         self.stop()
         self._place.unlock()
 
