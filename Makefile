@@ -1,6 +1,6 @@
 # `make` lists the targets. Everything runs in .venv; nothing is installed elsewhere.
 .DEFAULT_GOAL := help
-.PHONY: help up demo test examples fuzz check audit messages sbom bench chaos simulate mutate soak lock format studio docs schemas clean
+.PHONY: help up demo test examples fuzz check audit messages sbom release bench chaos simulate mutate soak lock format studio docs schemas clean
 .SUFFIXES:
 PY := .venv/bin/python
 ARGS ?=
@@ -44,6 +44,10 @@ sbom: ## Write the software bill of materials, in CycloneDX (ARGS=FILE, sbom.jso
 	@.ci/venv requirements-dev.txt
 	@$(PY) -m tools.sbom $(ARGS)
 
+release: ## Build the files of a release twice, compare, and write them with checksums into dist/
+	@.ci/venv requirements-dev.txt
+	@$(PY) -m tools.release $(ARGS)
+
 bench: ## Measure this engine beside plain Celery canvas, on the same servers
 	@.ci/venv requirements-dev.txt
 	@exec $(PY) -m tests.benchmarks $(ARGS)
@@ -70,6 +74,8 @@ lock: ## Pin requirements*.in with hashes into requirements*.txt
 		--python-version 3.11 requirements.in -o requirements.txt
 	@$(PY) -m uv pip compile --universal --quiet --generate-hashes --no-header --no-emit-index-url \
 		--python-version 3.11 requirements-dev.in -o requirements-dev.txt
+	@$(PY) -m uv pip compile --universal --quiet --generate-hashes --no-header --no-emit-index-url \
+		--python-version 3.11 requirements-build.in -o requirements-build.txt
 
 format: ## Put the code into its format
 	@.ci/venv requirements-dev.txt

@@ -1,15 +1,18 @@
 """Write the software bill of materials (SBOM) in CycloneDX: `python -m tools.sbom sbom.json`.
 
 It lists every pinned package of requirements.txt and of the studio's bundle, with version, licence
-and the digests of its files. It uses no network. The same tree gives the same SBOM, except for its
-serial number and time.
+and the digests of its files. It uses no network. With SOURCE_DATE_EPOCH in the environment, the
+same tree gives the same SBOM; otherwise its serial number and its time differ.
 """
 
 import argparse
 import base64
+import os
 import sys
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
+from uuid import NAMESPACE_URL, uuid5
 
 from cyclonedx.contrib.license.factories import LicenseFactory
 from cyclonedx.model import (
@@ -25,6 +28,7 @@ from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 
 from tools.licences import PROJECT, Package, packages
+from valkyr import __version__
 
 REGISTRIES = {
     "pypi": "https://pypi.org/project/{name}/{version}/",
@@ -39,13 +43,17 @@ def made() -> Bom:
     bom.metadata.component = Component(
         type=ComponentType.APPLICATION,
         name=about["name"],
-        version=about.get("version", "unreleased"),
+        version=__version__,
         bom_ref=about["name"],
     )
     parts = [_component(package) for package in packages()]
     for part in parts:
         bom.components.add(part)
     bom.register_dependency(bom.metadata.component, parts)
+    if epoch := os.environ.get("SOURCE_DATE_EPOCH"):
+        bom.metadata.timestamp = datetime.fromtimestamp(int(epoch), UTC)
+        listed = "\n".join(sorted(str(part.purl) for part in parts))
+        bom.serial_number = uuid5(NAMESPACE_URL, f"{about['name']} {__version__} {listed}")
     return bom
 
 

@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from executions.access.actor import Actor
+from executions.access.powers import Power
 from executions.admin.base import ScopedAdmin
 from executions.admin.changelist import bounded_count
 from executions.admin.marks import copyable
@@ -35,9 +36,19 @@ class OperatingAdmin(ScopedAdmin):
     # Methods that show another page of one object; their buttons precede those of operations.
     views: ClassVar[tuple[str, ...]] = ()
 
+    # When other apps' views are offered: by name, the power that they need, and the test of a row.
+    offers: ClassVar[Mapping[str, tuple[Power, Callable[[Any], bool]]]] = {}
+
     def leads_to(self, view: str, row: Any) -> bool:
         """Return whether the row's page has the button of one of `views`."""
         return True
+
+    def may_open(self, request: HttpRequest, view: str, row: Any) -> bool:
+        """Return whether the row's page has the button of the view for this user."""
+        if not self.leads_to(view, row):
+            return False
+        needs, fits = self.offers.get(view, (self.needs, bool))
+        return bool(fits(row)) and may(request, row, needs)
 
     def primary_of(self, row: Any) -> str:
         """Return the name of the page's primary operation in the row's state; "" for the usual."""
@@ -74,8 +85,14 @@ class OperatingAdmin(ScopedAdmin):
         view: Callable[..., HttpResponse],
         *,
         primary: bool = False,
+        needs: Power | None = None,
+        fits: Callable[[Any], bool] = bool,
     ) -> None:
-        """Add a page of one object, at `<id>/<name>/`, answered by `view(admin, request, id)`."""
+        """Add a page of one object, at `<id>/<name>/`, answered by `view(admin, request, id)`.
+
+        The object's page has its button for users with `needs` (to see the object, if it is None),
+        if `fits(row)`. The view checks both again.
+        """
 
         def shown(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
             return view(admin, request, object_id)
@@ -92,6 +109,7 @@ class OperatingAdmin(ScopedAdmin):
             }
         )
         setattr(cls, name, shown)
+        cls.offers = {**cls.offers, name: (needs or cls.needs, fits)}
         cls.views = (*cls.views, name)
         cls.offer()
 
@@ -102,7 +120,7 @@ class OperatingAdmin(ScopedAdmin):
             f"operate_{op.name}"
             for op in self.operations
             if row and not op.operation.refuse(row) and self.may_operate(request, op, row)
-        } | {name for name in self.views if row and self.leads_to(name, row)}
+        } | {name for name in self.views if row and self.may_open(request, name, row)}
         offered = super().get_actions_detail(request, object_id)
         return [action for action in offered if action.method.original_function_name in can]
 

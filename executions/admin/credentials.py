@@ -7,7 +7,9 @@ from uuid import UUID
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from executions import credentials
@@ -85,7 +87,9 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
     operations = (DELETE,)
     needs = Action.AUTHOR
     edits = Permission.CONFIGURE
-    list_display = ("name", "type", "workspace", "field_names", "goes_to", "used", "changed")
+    list_display = (
+        "name", "type", "connection", "workspace", "field_names", "goes_to", "used", "changed",
+    )  # fmt: skip
     list_select_related = ("workspace",)
     list_filter = ("type", ReachFilter)
     list_defer = ("sealed",)
@@ -100,6 +104,20 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
     def field_names(self, row: Credential) -> str:
         """Return the names of its fields."""
         return marks.clipped(", ".join(row.fields), 60)
+
+    @display(description=lazy("connection"))
+    def connection(self, row: Credential) -> Any:
+        """Return whether a person has connected it, and until when its token is valid."""
+        known = KINDS.get(row.type)
+        connected = known.connected(row.fields) if known and known.connected else None
+        if connected is None:
+            return marks.EMPTY
+        if not connected:
+            return marks.mark(gettext("not connected"), "link_off", "amber")
+        mark = marks.mark(gettext("connected"), "link", "green")
+        if row.issued_until is None:
+            return mark
+        return format_html("{} {}", mark, _token(row))
 
     @display(description=lazy("allowed hosts"))
     def goes_to(self, row: Credential) -> Any:
@@ -183,7 +201,10 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
             return [
                 "workspace", "name", "kinds", "description", *inputs, *BOUNDARY, "version_seen",
             ]  # fmt: skip
-        known = ["workspace", "name", "type", "field_names", "named_by", "used", "changed", "maker"]
+        known = [
+            "workspace", "name", "type", "connection", "field_names", "named_by", "used", "changed",
+            "maker",
+        ]  # fmt: skip
         if not self.has_change_permission(request, obj):
             return [*known, *SHOWN, "description"]
         return [*known, "description", *inputs, *BOUNDARY, "version_seen"]
@@ -193,8 +214,8 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
         if obj is None:
             return ("kinds",)
         return (
-            "workspace", "name", "type", "field_names", "named_by", "used", "changed", "maker",
-            *SHOWN,
+            "workspace", "name", "type", "connection", "field_names", "named_by", "used", "changed",
+            "maker", *SHOWN,
         )  # fmt: skip
 
     def render_change_form(
@@ -232,6 +253,14 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
             actor=actor,
             **form.limits(),
         )
+
+
+def _token(row: Credential) -> SafeString:
+    """Return when its token expires; a step that needs one later gets a new one."""
+    end = row.issued_until
+    expired = end is not None and end <= timezone.now()
+    text = gettext("token expired {time}") if expired else gettext("token expires {time}")
+    return format_html(text, time=marks.ago(end))
 
 
 def _form(request: HttpRequest, obj: Credential | None) -> type[CredentialForm]:

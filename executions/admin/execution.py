@@ -16,7 +16,13 @@ from executions.admin import links, marks
 from executions.admin.actions import OperatingAdmin
 from executions.admin.activity import done_to
 from executions.admin.base import FactAdmin
-from executions.admin.filters import AgeFilter, KindFilter, StateTabFilter, WorkflowFilter
+from executions.admin.filters import (
+    AgeFilter,
+    EndedFilter,
+    KindFilter,
+    StateTabFilter,
+    WorkflowFilter,
+)
 from executions.admin.operations import AdminOperation, reveal_operation
 from executions.admin.scope import may
 from executions.admin.sections import (
@@ -184,7 +190,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     list_display = ("short_id", "which", "mark", "trigger", "created", "duration", "error")
     list_display_links = ("short_id",)
     list_select_related = ("workflow", "version")
-    list_filter = (StateFilter, WorkflowFilter, KindFilter, AgeFilter)
+    list_filter = (StateFilter, WorkflowFilter, KindFilter, AgeFilter, EndedFilter)
     list_before_template = "valkyr/tabs.html"
     list_defer = (
         "trigger_payload",

@@ -1,8 +1,9 @@
 """Filters of the lists: tabs of states, age by the time in the ID, visible workflows."""
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib.admin import SimpleListFilter
@@ -86,6 +87,46 @@ class AgeFilter(SimpleListFilter):
         if chosen is None:
             return queryset
         return queryset.filter(pk__gte=first_id_at(timezone.now() - chosen[1]))
+
+
+class EndedFilter(SimpleListFilter):
+    """Executions that ended within a period, which links give as an ISO 8601 interval in UTC.
+
+    `chip` is the period as text and the URL without it.
+    """
+
+    title = lazy("ended")
+    parameter_name = "ended"
+    chip: tuple[str, str] | None = None
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
+        """Return the given period, the only choice; none without a valid one."""
+        given = request.GET.get(self.parameter_name, "")
+        found = _period(given)
+        if found is None:
+            return []
+        text = "{:%d %b %H:%M} – {:%d %b %H:%M} UTC".format(*found)
+        kept = {name: request.GET[name] for name in request.GET if name != self.parameter_name}
+        self.chip = (text, f"?{urlencode(kept)}")
+        return [(given, text)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Return the rows that ended in the period; their IDs are older than its end."""
+        found = _period(self.value() or "")
+        if found is None:
+            return queryset
+        since, until = found
+        ended = queryset.filter(finished_at__gte=since, finished_at__lt=until)
+        return ended.filter(pk__lt=first_id_at(until))
+
+
+def _period(text: str) -> tuple[datetime, datetime] | None:
+    try:
+        since, until = (datetime.fromisoformat(one) for one in text.split("/"))
+    except ValueError:
+        return None
+    both = since.tzinfo and until.tzinfo
+    return (since, until) if both and since < until else None
 
 
 class KindFilter(SimpleListFilter):

@@ -110,8 +110,8 @@ class NewCredential(Body):
         default="secret",
         help_text="secret (field value), basic (username, password), bearer (token), smtp, "
         "database or broker (url), s3 (access_key, secret_key), stripe (api_key), slack "
-        "(webhook_url), signing (secret), vault or oauth2 (short-lived values, see the how-to) or "
-        "custom (any fields).",
+        "(webhook_url), signing (secret), vault, oauth2 or aws_sts (short-lived values, see the "
+        "how-to) or custom (any fields).",
     )
     description = Text(allow_blank=True, max_length=10_000, required=False, default="")
     fields = SecretFields()  # type: ignore[assignment]

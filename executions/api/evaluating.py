@@ -1,9 +1,10 @@
-"""Evaluate one template on data of the caller, as a worker would: for previews while one writes."""
+"""Previews while one writes: a template's value on the caller's data, a schedule's next times."""
 
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,6 +15,10 @@ from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, CamelCaseSerializer, Json, JsonObject, Text
 from executions.api.workflows import workflows
+from executions.definition.catalog import catalog
+from executions.definition.graph.document import normalise
+from executions.definition.graph.resolve import resolve
+from executions.definition.limits import limits
 from executions.definition.templates import (
     WEB,
     RenderBudget,
@@ -24,9 +29,12 @@ from executions.definition.templates import (
 from executions.definition.templating import render_guard
 from executions.definition.templating.errors import quoted
 from executions.errors import ValkyrError
+from executions.publishing import versioning
+from executions.triggers.cron_schedule import rule, upcoming
 
 MAX_TEMPLATE = 16_384  # characters
 MAX_RESULT = 16_384  # bytes of JSON that are returned in full
+NEXT_TIMES = 5
 SHOWN = 2_000  # characters of a longer result
 SECRETS = "Credentials are read only while a step runs, so there is no preview of them."
 
@@ -63,7 +71,7 @@ class EvaluateTemplate(Endpoint):
         "evaluateTemplate", "Workflow", {200: Evaluated}, request=Evaluation, errors=[403, 404]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return the value of a template for the given data, with the limits of web requests.
+        """Return the value of a template for the given data, within the limits of web requests.
 
         Nothing is stored, and only the request is read.
         """
@@ -91,5 +99,48 @@ def evaluated(text: str, scope: Mapping[str, Any]) -> dict[str, Any]:
     return _told(value=value)
 
 
-def _told(*, value: Any = None, truncated: bool = False, error: str | None = None) -> Any:
+def _told(
+    *, value: Any = None, truncated: bool = False, error: str | None = None
+) -> dict[str, Any]:
     return {"value": value, "truncated": truncated, "error": error}
+
+
+class NewSchedule(Body):
+    """The body of `previewSchedule`: a trigger of type CRON, as in a definition."""
+
+    trigger = JsonObject(help_text="With `schedule`, `timezone`, and as in a definition.")
+
+
+class ScheduleTimes(CamelCaseSerializer):
+    """The next times of a schedule, or why there are none."""
+
+    times = serializers.ListField(child=serializers.DateTimeField(), help_text="At most five.")
+    error = serializers.CharField(allow_null=True, help_text="What is wrong with the trigger.")
+
+
+class PreviewSchedule(Endpoint):
+    """The next times of a schedule."""
+
+    @operation(
+        "previewSchedule", "Workflow", {200: ScheduleTimes}, request=NewSchedule, errors=[403, 404]
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Return when a schedule would fire next, within 400 days. Nothing is stored."""
+        obtain(self.user, workflows().defer("definition"), id, Action.VIEW)
+        return Response(ScheduleTimes(times_of(self.body(NewSchedule)["trigger"])).data)
+
+
+def times_of(trigger: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `times` and `error` of a trigger as it would be published now."""
+    definition = {
+        "schema": "valkyr/1",
+        "name": "preview",
+        "tasks": [{"id": "only", "use": "flow.noop"}],
+        "triggers": [{**trigger, "type": "CRON"}],
+    }
+    found = versioning.check(definition)
+    if found:
+        return {"times": [], "error": found[0].message}
+    resolved = resolve(normalise(definition), catalog(), limits())
+    schedule = rule(resolved["triggers"][0]).schedule
+    return {"times": upcoming(schedule, timezone.now(), NEXT_TIMES), "error": None}

@@ -93,6 +93,11 @@ urlpatterns: list[URLPattern] = [
         name="valkyr-workflow-evaluate",
     ),
     path(
+        f"{WORKFLOW}/next-times",
+        evaluating.PreviewSchedule.as_view(),
+        name="valkyr-workflow-next-times",
+    ),
+    path(
         f"{WORKFLOW}/publish",
         workflow_versions.PublishWorkflow.as_view(),
         name="valkyr-workflow-publish",

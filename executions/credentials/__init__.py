@@ -23,7 +23,15 @@ from executions.credentials.opening import (
     refuse,
     values_of,
 )
-from executions.credentials.writing import create, delete, is_taken, naming, update
+from executions.credentials.writing import (
+    connect,
+    create,
+    delete,
+    is_taken,
+    naming,
+    source_of,
+    update,
+)
 
 __all__ = [
     "KINDS",
@@ -38,6 +46,7 @@ __all__ = [
     "OpenedCredential",
     "UsingStep",
     "boundaries_of",
+    "connect",
     "create",
     "delete",
     "forget",
@@ -49,6 +58,7 @@ __all__ = [
     "opened_of",
     "refuse",
     "register",
+    "source_of",
     "update",
     "values_of",
 ]

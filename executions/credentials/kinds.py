@@ -1,7 +1,7 @@
 """The types of credentials: their fields, values, default boundaries and errors. Pure."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -51,6 +51,8 @@ class CredentialType:
     `optional` fields may be left out. `check` finds problems of the whole. With an `issuer`, steps
     do not get these fields but the short-lived values that it returns. `rotates` says whether that
     replaces a secret of the fields, so that one process at a time may ask.
+    `connected`, given the names of the fields, says whether a person has connected the credential
+    at the provider; None for a credential that needs no person.
     """
 
     name: str
@@ -64,6 +66,7 @@ class CredentialType:
     check: Callable[[Mapping[str, Any]], Iterator[DefinitionProblem]] | None = None
     issuer: Issuer | None = None
     rotates: Callable[[Mapping[str, str]], bool] | None = None
+    connected: Callable[[Collection[str]], bool | None] | None = None
 
 
 KINDS: dict[str, CredentialType] = {}

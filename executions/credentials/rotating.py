@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db.models import Q
@@ -115,11 +115,15 @@ def _store(source: CredentialSource, found: Issued) -> None:
         row.refreshing_until = None
         changed = ["refreshing_until"]
         if all(now.get(name) == source.fields.get(name) for name in found.store):
-            kept = {
-                "fields": found.fields, "seconds": found.seconds,
-                "ends": time.time() + found.seconds,
-            }  # fmt: skip
-            sealed = closed(row.pk, now | dict(found.store) | {ISSUED: json.dumps(kept)})
-            row.sealed, row.key_id = sealed.value, sealed.key_id
-            changed += ["sealed", "key_id"]
+            seal_issued(row, now | dict(found.store), found)
+            changed += ["sealed", "key_id", "issued_until"]
         row.save(update_fields=changed)
+
+
+def seal_issued(row: Credential, fields: Mapping[str, str], found: Issued) -> None:
+    """Set the sealed fields of a row together with the values that were issued; do not save."""
+    ends = time.time() + found.seconds
+    kept = {"fields": found.fields, "seconds": found.seconds, "ends": ends}
+    sealed = closed(row.pk, without_issued(fields) | {ISSUED: json.dumps(kept)})
+    row.sealed, row.key_id = sealed.value, sealed.key_id
+    row.issued_until = datetime.fromtimestamp(ends, UTC)

@@ -16,6 +16,7 @@ from uuid6 import uuid7
 from executions import addresses, sealing
 from executions.access.actor import Actor, record
 from executions.credentials.boundary import ANY, MOST, CredentialLimits, problems_of, stored
+from executions.credentials.issuing import CredentialSource, Issued
 from executions.credentials.kinds import (
     KINDS,
     CredentialInUse,
@@ -27,6 +28,7 @@ from executions.credentials.kinds import (
     suggested_modules,
 )
 from executions.credentials.opening import BOUNDARY, ISSUED, closed, opened
+from executions.credentials.rotating import seal_issued, without_issued
 from executions.database import transaction
 from executions.database.clock import database_now
 from executions.definition.graph.problem import DefinitionProblem
@@ -161,7 +163,8 @@ def update(
         credential.updated_at = database_now()
         credential.save(
             update_fields=[
-                "description", "fields", "sealed", "key_id", "version", "updated_at", *BOUNDARY,
+                "description", "fields", "sealed", "key_id", "version", "updated_at",
+                "issued_until", *BOUNDARY,
             ]
         )  # fmt: skip
         _audit(
@@ -173,6 +176,46 @@ def update(
             details={"set": sorted(fields or ()), "described": description is not None},
         )
     return credential
+
+
+def source_of(credential: Credential) -> CredentialSource:
+    """Return how to get a credential's values, for a connection; raises sealing's errors."""
+    fields = without_issued(opened(credential.pk, credential.sealed))
+    return CredentialSource(
+        credential.pk, credential.name, credential.version, credential.workspace_id, fields
+    )
+
+
+def connect(source: CredentialSource, found: Issued, *, actor: Actor, details: Any = None) -> None:
+    """Store what the provider issued after a person's consent: `found.store`, and the values.
+
+    Raises NotFound, StaleRevision if the credential was changed since it was read, and sealing's
+    errors.
+    """
+    sealing.prepare()
+    with transaction.atomic():
+        credential = _locked(source.id, source.version)
+        before = {"fields": sorted(credential.fields)}
+        fields = source.fields | dict(found.store)
+        seal_issued(credential, fields, found)
+        credential.fields = sorted(fields)
+        credential.version += 1
+        credential.updated_at = database_now()
+        credential.refreshing_until = None
+        credential.save(
+            update_fields=[
+                "fields", "sealed", "key_id", "issued_until", "version", "updated_at",
+                "refreshing_until",
+            ]
+        )  # fmt: skip
+        _audit(
+            actor,
+            "credential.connect",
+            credential,
+            before=before,
+            after={"fields": credential.fields},
+            details={"set": sorted(found.store), **(details or {})},
+        )
 
 
 def delete(
@@ -211,7 +254,7 @@ def _set(credential: Credential, fields: Mapping[str, Any], given: Mapping[str, 
         credential.hosts = list(suggested_hosts(credential.type, values) or suggested)
     sealed = closed(credential.pk, values)
     credential.sealed, credential.key_id = sealed.value, sealed.key_id
-    credential.fields = sorted(values)
+    credential.fields, credential.issued_until = sorted(values), None
 
 
 def _kept(credential: Credential, fields: Mapping[str, Any]) -> dict[str, str]:

@@ -57,6 +57,8 @@ class Credential(models.Model):
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
     # A process replaces its secret until then (`credentials.rotating`).
     refreshing_until = models.DateTimeField(null=True, blank=True, editable=False)
+    # The end of the values that were issued last and are stored with its secret.
+    issued_until = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
         ordering = ["name"]

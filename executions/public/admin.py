@@ -16,6 +16,9 @@ from executions.admin.base import (
     ScopedAdmin,
     WritingAdmin,
 )
+from executions.admin.credentials import (
+    CredentialAdmin,
+)
 from executions.admin.execution import (
     WorkflowExecutionAdmin,
 )
@@ -65,6 +68,7 @@ __all__ = [
     "AdminOperation",
     "AgeFilter",
     "Cell",
+    "CredentialAdmin",
     "FactAdmin",
     "GivenReasonForm",
     "JSONTextField",

@@ -1,6 +1,21 @@
 """Register types of credentials, also ones whose values another server issues."""
 
-from executions.credentials import CredentialSource, CredentialType, Issued, register
+from executions.credentials import (
+    CredentialSource,
+    CredentialType,
+    Issued,
+    connect,
+    register,
+    source_of,
+)
 from executions.definition.graph.problem import DefinitionProblem
 
-__all__ = ["CredentialSource", "CredentialType", "DefinitionProblem", "Issued", "register"]
+__all__ = [
+    "CredentialSource",
+    "CredentialType",
+    "DefinitionProblem",
+    "Issued",
+    "connect",
+    "register",
+    "source_of",
+]

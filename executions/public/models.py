@@ -1,6 +1,7 @@
 """The tables of workflows, and their states."""
 
 from executions.models import (
+    Credential,
     Membership,
     QuotaUse,
     ServiceAccount,
@@ -14,6 +15,7 @@ from executions.states import ACTIVE, FINAL, ExecutionState, Permission, Version
 __all__ = [
     "ACTIVE",
     "FINAL",
+    "Credential",
     "ExecutionState",
     "Membership",
     "Permission",

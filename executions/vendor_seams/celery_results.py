@@ -6,10 +6,10 @@ application must be restarted". Valkyr never waits for a result and subscribes t
 costs its messages and one counter.
 
 Relies on: `RedisBackend` watches results through these four methods only; `SentinelBackend` reads
-`sentinel_kwargs` from `_transport_options` when it makes its pool (Celery 5.3 to 5.7). No public
-way: no setting of the backend turns the subscriptions off. If it breaks: publishing processes
-subscribe again, or do not find the method that they call; after a failover of Redis they wait for
-Sentinels that do not answer.
+`sentinel_kwargs` from `_transport_options` when it makes its pool (Celery 5.3 to 5.7).
+No public way: no setting of the backend turns the subscriptions off.
+If it breaks: publishing processes subscribe again, or do not find the method that they call; after
+a failover of Redis they wait for Sentinels that do not answer.
 """
 
 from collections.abc import Iterable

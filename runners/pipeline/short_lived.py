@@ -29,6 +29,7 @@ from runners.secrets.scrubbing import Scrubber
 from runners.states import ErrorType
 
 UNAUTHORIZED = 401
+EXPIRED_KEYS = ("ExpiredToken", "InvalidAccessKeyId", "InvalidToken")  # S3
 NOT_SIGNED_IN = ("28P01", "28000")  # PostgreSQL: wrong password, unknown role
 
 
@@ -128,7 +129,8 @@ def _ask(who: str, source: CredentialSource, kind: CredentialType) -> ShortLived
 def _rejects(error: BaseException) -> bool:
     """Return whether a server answered that it does not accept the credential."""
     details = getattr(error, "details", None)
-    if isinstance(details, Mapping) and details.get("status") == UNAUTHORIZED:
+    told = details if isinstance(details, Mapping) else {}
+    if told.get("status") == UNAUTHORIZED or told.get("code") in EXPIRED_KEYS:
         return True
     cause: BaseException | None = error
     while cause is not None:

@@ -1,5 +1,6 @@
 """The first page in a browser: figures, ranges, renewal, keyboard, small and dark."""
 
+import re
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from tests.browser.acting import page_action
 from tests.browser.pictures import picture, picture_in_both
 from tests.plugins.figures.busy_day import busy_day
 from tests.support import admin_rows as rows
-from tests.support.accessibility import findings_in_both
+from tests.support.accessibility import findings, findings_in_both
 
 RENEWED = 16_000
 
@@ -79,7 +80,7 @@ def test_the_figures_are_renewed_in_their_range_only_while_somebody_looks(
     page = staff_page
     page.clock.install()
     page.goto(f"{page.home}/admin/?range=7d")
-    page.get_by_text("Show as a table").first.click()
+    page.get_by_text("Show as tables").click()
     rows.execution(busy)
     cache.clear()
 
@@ -115,7 +116,9 @@ def test_ranges_cards_and_tables_are_reached_by_keyboard(busy: Workflow, staff_p
     expect(staff_page.locator(":focus")).to_have_attribute("id", "card-1")
     for _ in range(5):
         staff_page.keyboard.press("Tab")
-    expect(staff_page.locator(":focus")).to_have_text("Show as a table")
+    expect(staff_page.locator(":focus")).to_have_text("Select a period")
+    staff_page.keyboard.press("Tab")
+    expect(staff_page.locator(":focus")).to_have_text("Show as tables")
 
     staff_page.keyboard.press("Enter")
 
@@ -123,6 +126,66 @@ def test_ranges_cards_and_tables_are_reached_by_keyboard(busy: Workflow, staff_p
     expect(table).to_be_visible()
     staff_page.keyboard.press("Tab")
     expect(table).to_be_focused()
+
+
+def centre_of(page: Any, chart: str, slot: int, slots: int) -> tuple[float, float]:
+    """Where a slot of a chart is on the screen."""
+    plot = page.get_by_role("group", name=chart).locator(".vk-plot-area")
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    return box["x"] + (slot + 0.5) * box["width"] / slots, box["y"] + box["height"] / 2
+
+
+@pytest.mark.own_page
+def test_a_period_dragged_over_one_chart_is_that_of_all_numbers_and_lists(
+    busy: Workflow, staff_page: Any
+) -> None:
+    page = staff_page
+    page.clock.install()
+    page.goto(f"{page.home}/admin/")
+    failed = page.locator(".vk-card", has_text="Failed")
+    whole = failed.locator(".vk-card-number").text_content()
+
+    page.mouse.move(*centre_of(page, "Failure rate", 22, 24))
+    page.mouse.down()
+    page.mouse.move(*centre_of(page, "Failure rate", 18, 24))
+    page.clock.run_for(RENEWED)  # nothing is renewed below the pointer
+    page.mouse.up()
+
+    expect(page).to_have_url(re.compile(r"/admin/\?from=[\d-]+T\d\d%3A00Z&to=[\d-]+T\d\d%3A00Z$"))
+    expect(page.locator("#charts-clear")).to_be_visible()
+    for plot in page.locator(".vk-plot-area").all():
+        expect(plot.locator("[data-side=before]")).to_have_attribute("width", "450.0")
+        expect(plot.locator("[data-side=after]")).to_have_attribute("width", "25.0")
+    picture(page, "dashboard-period")
+    part = failed.locator(".vk-card-number").text_content()
+    assert 0 < int(part) < int(whole)
+
+    with page.expect_response("**/admin/?from=*"):
+        page.clock.run_for(RENEWED)
+    expect(page.locator("#charts-clear")).to_be_visible()
+    expect(failed.locator(".vk-card-number")).to_have_text(part)
+
+    failed.click()
+    expect(page.locator("#result_list tbody tr")).to_have_count(int(part))
+    assert findings(page) == []
+    picture(page, "executions-period")
+    page.go_back()
+    page.locator("#charts-clear").click()
+    expect(failed.locator(".vk-card-number")).to_have_text(whole)
+
+
+def test_a_period_is_selected_by_keyboard(busy: Workflow, staff_page: Any) -> None:
+    staff_page.goto(f"{staff_page.home}/admin/?range=7d")
+    staff_page.get_by_text("Select a period", exact=True).click()
+
+    staff_page.get_by_label("From (UTC)").select_option(index=24)
+    staff_page.get_by_label("To (UTC)").select_option(index=25)
+    staff_page.get_by_role("button", name="Select", exact=True).click()
+
+    expect(staff_page.locator("#charts-clear")).to_be_visible()
+    before = staff_page.locator("[data-side=before]").first
+    expect(before).to_have_attribute("width", f"{24 * 600 / 28:.1f}")
 
 
 def test_pages_of_figures_are_accessible_and_fit_a_phone(busy: Workflow, staff_page: Any) -> None:

@@ -51,7 +51,12 @@ def _outcomes(stage: Stage, options: Options, faults: "Sequence[Fault]") -> "lis
     from tests.chaos.world import World
 
     world = World(
-        stage, options.seed, quick=options.quick, minutes=options.minutes, kills=options.kills
+        stage,
+        options.seed,
+        quick=options.quick,
+        minutes=options.minutes,
+        kills=options.kills,
+        crowd=options.crowd,
     )
     outcomes = []
     try:

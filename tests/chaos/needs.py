@@ -8,6 +8,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.support import far_network
+
 FAKETIME = (
     "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
     "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1",
@@ -44,12 +46,17 @@ def _pgbouncer(broker: str) -> str | None:
     return None if shutil.which("pgbouncer") else "it is not there: apt-get install pgbouncer"
 
 
+def _far_network(broker: str) -> str | None:
+    return far_network.missing()
+
+
 NEEDS: dict[str, Callable[[str], str | None]] = {
     "faketime": _faketime,
     "tmpfs": _tmpfs,
     "rabbitmq": _rabbitmq,
     "redis-broker": _redis_broker,
     "pgbouncer": _pgbouncer,
+    "far-network": _far_network,
 }
 
 

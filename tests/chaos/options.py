@@ -23,6 +23,7 @@ class Options:
     listed: bool
     broker: str
     minutes: float  # of random kills
+    crowd: float  # minutes of overload
     kills: int  # inside transactions (together)
     quick: bool
     json: Path | None
@@ -32,6 +33,11 @@ class Options:
 def usual_kills(*, quick: bool) -> int:
     """The default number of kills inside transactions."""
     return 200 if quick else 1_000
+
+
+def usual_crowd(*, quick: bool) -> float:
+    """How many minutes of overload where nobody says."""
+    return 0.25 if quick else 1.0
 
 
 def parse(arguments: Sequence[str]) -> Options:
@@ -44,6 +50,7 @@ def parse(arguments: Sequence[str]) -> Options:
     parser.add_argument("--list", action="store_true", help="name the faults, and stop")
     parser.add_argument("--broker", choices=("redis", "rabbitmq"), default="redis")
     parser.add_argument("--minutes", type=float, help="length of the random kills (3; quick: 0.5)")
+    parser.add_argument("--crowd", type=float, help="minutes of overload (1; quick: 0.25)")
     parser.add_argument(
         "--kills", type=int, help="kills inside transactions (together: 1,000; quick: 200)"
     )
@@ -61,6 +68,7 @@ def parse(arguments: Sequence[str]) -> Options:
         listed=given.list,
         broker=given.broker,
         minutes=given.minutes or (0.5 if given.quick else 3.0),
+        crowd=given.crowd or usual_crowd(quick=given.quick),
         kills=given.kills or usual_kills(quick=given.quick),
         quick=given.quick,
         json=given.json,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.chaos.options import Options, usual_kills
+from tests.chaos.options import Options, usual_crowd, usual_kills
 from tests.chaos.outcome import Outcome
 from valkyr_project.embedded.account import server_account
 from valkyr_project.embedded.folders import postgres_bin
@@ -45,6 +45,8 @@ def command(options: Options, only: str) -> str:
         words.append(f"--broker {options.broker}")
     if options.kills != usual_kills(quick=options.quick):
         words.append(f"--kills {options.kills}")
+    if options.crowd != usual_crowd(quick=options.quick):
+        words.append(f"--crowd {options.crowd:g}")
     if options.quick:
         words.append("--quick")
     elif options.minutes != 3.0:

@@ -38,11 +38,21 @@ class World:
     watch: Watch
     outcome: Outcome
 
-    def __init__(self, stage: Stage, seed: int, *, quick: bool, minutes: float, kills: int) -> None:
+    def __init__(
+        self,
+        stage: Stage,
+        seed: int,
+        *,
+        quick: bool,
+        minutes: float,
+        kills: int,
+        crowd: float = 1.0,
+    ) -> None:
         self.postgres, self.redis, self.broker = stage.postgres, stage.redis, stage.broker
         self.standby = stage.standby
         self.folder = stage.folder
-        self.seed, self.quick, self.minutes, self.kills = seed, quick, minutes, kills
+        self.seed, self.quick, self.crowd = seed, quick, crowd
+        self.minutes, self.kills = minutes, kills
         self.lease = float(QUICK["VALKYR_LEASE_SECONDS"]) if quick else 20.0
         self.random = Random(seed)
         hooks = {

@@ -176,6 +176,12 @@ def _author(day: Recorder) -> None:
     ask("listWorkflows")
     ask("validateWorkflow", {}, id=pk)
     ask("validateDefinition", {"definition": DEFINITION})
+    daily = {
+        "schedule": "0 8 * * *",
+        "timezone": "Europe/Berlin",
+        "startAt": "2030-01-01T00:00:00Z",
+    }
+    ask("previewSchedule", {"trigger": daily | {"endAt": "2030-01-02T00:00:00Z"}}, id=pk)
     ask("evaluateTemplate", {"template": "{{ input.n + 2 }}", "scope": {"input": {"n": 40}}}, id=pk)
     ask("updateWorkflow", {"name": made["name"], "definition": DEFINITION}, id=pk)
     ask("patchWorkflow", {"description": "Orders of the shop."}, id=pk)

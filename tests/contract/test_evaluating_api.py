@@ -84,3 +84,39 @@ def test_evaluating_stores_nothing_and_needs_to_see_the_workflow(
         format="json",
     )
     assert away.status_code == 404
+
+
+def next_times(author: APIClient, greeting: dict[str, Any], trigger: Any) -> Any:
+    body = {"trigger": trigger}
+    return author.post(f"/v1/Workflow/{greeting['id']}/next-times", body, format="json")
+
+
+def test_the_next_times_of_a_schedule_are_told_in_its_zone(
+    author: APIClient, greeting: dict[str, Any]
+) -> None:
+    daily = {"type": "CRON", "schedule": "30 8 * * *", "timezone": "Asia/Tokyo"}
+    told = next_times(author, greeting, daily).json()
+
+    assert told["error"] is None
+    assert len(told["times"]) == 5
+    assert {time[11:19] for time in told["times"]} == {"23:30:00"}
+    assert told["times"] == sorted(told["times"])
+
+
+@pytest.mark.parametrize(
+    ("trigger", "error"),
+    [
+        ({"schedule": "61 * * * *"}, "61"),
+        ({"schedule": "0 8 * * *", "timezone": "Mars/Base"}, "Mars/Base"),
+        ({}, "schedule"),
+    ],
+)
+def test_a_schedule_that_cannot_be_published_says_why(
+    author: APIClient, greeting: dict[str, Any], trigger: Any, error: str
+) -> None:
+    answer = next_times(author, greeting, trigger)
+
+    assert answer.status_code == 200
+    assert answer.json()["times"] == []
+    assert error in answer.json()["error"]
+    assert next_times(author, greeting, []).status_code == 422

@@ -40,6 +40,10 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "evaluate": (
         "post", "/v1/Workflow/{w}/evaluate", {"template": "{{ 1 }}"}, (200, 403, 404, 404),
     ),
+    "next times": (
+        "post", "/v1/Workflow/{w}/next-times", {"trigger": {"schedule": "0 8 * * *"}},
+        (200, 403, 404, 404),
+    ),
     "publish": ("post", "/v1/Workflow/{w}/publish", {}, (409, 403, 404, 404)),
     "validate anything": (
         "post", "/v1/Workflow/validate", {"definition": {}, "workspaceId": "{ws}"},

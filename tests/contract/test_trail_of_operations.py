@@ -396,6 +396,7 @@ NOT_RECORDED = {
     "previewRedrive": "changes nothing",
     "validateWorkflow": "changes nothing",
     "evaluateTemplate": "changes nothing",
+    "previewSchedule": "changes nothing",
     "validateDefinition": "changes nothing",
     "createTrigger": "always refused",
     "deleteTrigger": "always refused",

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from random import Random
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -14,14 +13,16 @@ from dlq.retention import pruning
 from executions import credentials
 from executions.credentials import UsingStep, uses
 from executions.models import Credential, CredentialUse, Workflow, Workspace
+from tests.support.credential_steps import asks, own_credentials, quiet_world, ran
 from tests.support.engine_database import engine_database
 from tests.support.partner import Partner
 from tests.support.round_trips import round_trips
 from tests.support.segments import run_of
-from tests.support.single_thread import World, world
-from tests.support.workflows import ACTOR, default_workspace, publish, start, task
+from tests.support.single_thread import World
+from tests.support.workflows import ACTOR, publish, start, task
 
 TOKEN = "t0ken-of-the-bank"
+FROM_INPUT = "{{ input.url }}"
 
 
 @pytest.fixture(scope="module")
@@ -34,16 +35,14 @@ def engine(
 
 @pytest.fixture
 def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
-    with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
+    with quiet_world(monkeypatch) as quiet:
         yield quiet
 
 
 @pytest.fixture
 def workspace(engine: None) -> Iterator[Workspace]:
-    yield default_workspace()
-    CredentialUse.objects.all().delete()
-    Credential.objects.all().delete()
+    with own_credentials() as own:
+        yield own
 
 
 @pytest.fixture
@@ -62,23 +61,12 @@ def at(server: Partner) -> str:
     return f"127.0.0.1:{server.server_port}"
 
 
-def asks(**more: Any) -> dict[str, Any]:
-    given = {"with": {"url": "{{ input.url }}"}, "credential": "bank", "retry": "none"}
-    return task("ask", "http.request", **(given | more))
-
-
 def published_before(workspace: Workspace, *tasks: dict[str, Any]) -> Workflow:
     """A workflow of these tasks, published while a credential was allowed everything."""
     open_one = keep(workspace, "*", modules=["*"])
     workflow = publish({"tasks": list(tasks)})
     Credential.objects.filter(pk=open_one.pk).delete()
     return workflow
-
-
-def ran(queue: World, workflow: Workflow, payload: Any = None) -> UUID:
-    execution = start(workflow, payload)
-    queue.drain()
-    return execution
 
 
 def only_use(execution: UUID) -> CredentialUse:
@@ -90,7 +78,7 @@ def test_a_use_names_the_step_the_version_and_the_host(
 ) -> None:
     kept = keep(workspace, at(bank))
     kept = credentials.update(kept.pk, actor=ACTOR, description="Again.")
-    workflow = publish({"tasks": [asks()]})
+    workflow = publish({"tasks": [asks(FROM_INPUT)]})
 
     execution = ran(queue, workflow, {"url": f"{bank.url}/echo?token=of-the-payload"})
 
@@ -116,7 +104,7 @@ def test_every_credential_of_a_step_is_a_use(
     )
     given = {"url": bank.url, "headers": {"x": "{{ secrets.extra }}"}}
 
-    execution = ran(queue, publish({"tasks": [asks(**{"with": given})]}))
+    execution = ran(queue, publish({"tasks": [asks(FROM_INPUT, **{"with": given})]}))
 
     found = CredentialUse.objects.filter(execution_id=execution)
     assert sorted(found.values_list("name", "host")) == [("bank", at(bank)), ("extra", at(bank))]
@@ -125,7 +113,7 @@ def test_every_credential_of_a_step_is_a_use(
 def test_a_step_outside_of_the_boundary_is_a_refused_use(
     queue: World, workspace: Workspace, bank: Partner
 ) -> None:
-    workflow = published_before(workspace, asks())
+    workflow = published_before(workspace, asks(FROM_INPUT))
     kept = keep(workspace, at(bank), modules=["graphql.*"])
 
     execution = ran(queue, workflow, {"url": bank.url})
@@ -141,7 +129,7 @@ def test_a_connection_outside_of_the_boundary_is_a_refused_use(
 ) -> None:
     keep(workspace, at(bank))
     attacker = Partner()
-    workflow = publish({"tasks": [asks()]})
+    workflow = publish({"tasks": [asks(FROM_INPUT)]})
     elsewhere = f"{bank.url}/redirect?code=302&to={attacker.url}/"
 
     execution = ran(queue, workflow, {"url": elsewhere})
@@ -157,7 +145,7 @@ def test_a_connection_outside_of_the_boundary_is_a_refused_use(
 def test_a_credential_that_does_not_exist_is_a_refused_use(
     queue: World, workspace: Workspace, bank: Partner
 ) -> None:
-    workflow = published_before(workspace, asks())
+    workflow = published_before(workspace, asks(FROM_INPUT))
 
     execution = ran(queue, workflow, {"url": bank.url})
 
@@ -187,7 +175,7 @@ def test_a_use_costs_no_statement_and_a_step_without_secrets_nothing(
 ) -> None:
     keep(workspace, at(bank))
     plain = publish({"tasks": [task("ask", "http.request", **{"with": {"url": bank.url}})]})
-    secret = publish({"tasks": [asks(**{"with": {"url": bank.url}})]})
+    secret = publish({"tasks": [asks(bank.url)]})
     for workflow in (plain, secret):
         ran(queue, workflow)
 
@@ -264,7 +252,7 @@ def test_the_settings_of_the_session_stay(queue: World, workspace: Workspace) ->
 
 
 def test_uses_are_summarised_by_workflow(queue: World, workspace: Workspace, bank: Partner) -> None:
-    workflows = [published_before(workspace, asks()) for _ in range(2)]
+    workflows = [published_before(workspace, asks(FROM_INPUT)) for _ in range(2)]
     kept = keep(workspace, at(bank), workflows=[str(workflows[0].pk)])
     for workflow in (*workflows, workflows[0]):
         ran(queue, workflow, {"url": bank.url})

@@ -17,7 +17,7 @@ import psycopg
 from tests.simulation.actors import Actor
 
 LOOK_SECONDS = 0.004  # a statement that takes longer may wait for a lock
-STUCK_SECONDS = 30.0
+STUCK_SECONDS = 120.0  # a busy machine may stand still for half a minute
 WAITING = "SELECT pid FROM pg_locks WHERE NOT granted AND pid = ANY(%s)"
 BLOCKERS = "SELECT pid, pg_blocking_pids(pid) FROM unnest(%s::int[]) AS pid"
 ENDED = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s"

@@ -15,7 +15,9 @@ from uuid import UUID
 
 import psycopg
 from django.contrib.auth import get_user_model
+from django.db import connections
 
+from executions.database.routing import alias
 from executions.definition.versions import compiled
 from executions.models import Workflow, Workspace
 from runners.dispatch import messages
@@ -41,6 +43,7 @@ from tests.support.workflows import (
 
 NAME_HOLDER = "SELECT set_config('simulation.holder', %s, false)"
 TURNS = 3_000  # of chance; then there are no more faults
+WAIT_TURNS = 200  # a statement that waits for a lock for longer is starved
 IDLE = 4  # rounds of the sweeper that find nothing: another actor must act
 CALM_ROUNDS = 60
 WORKERS = ("w1", "w2", "w3", "w4")
@@ -87,6 +90,8 @@ class Simulation:
     """The actors and the monitor; seeds are run one after another."""
 
     def __init__(self) -> None:
+        self._limits = without_clocks()
+        self._limits.__enter__()
         self.monitor = psycopg.connect(autocommit=True, **own_connection.parameters())
         self.monitor.execute(judge.ACTED.text("fresh"))
         self.scheduler = Scheduler((*WORKERS, *OTHERS), self.monitor)
@@ -121,6 +126,7 @@ class Simulation:
         """End all threads and sessions."""
         self.scheduler.end()
         self.monitor.close()
+        self._limits.__exit__(None, None, None)
 
     def _anew(self) -> None:
         """Stuck threads are left as they are."""
@@ -152,6 +158,9 @@ class World:
         self.calm = False
         self.turns = 0
         self.frozen: dict[str, int] = {}  # until which turn
+        self.given = 0  # turns given to actors
+        self.starved: dict[str, int] = {}
+        self.waits: dict[str, int] = {}  # since which turn its statement waits for a lock
         self.idle = 0  # rounds of the sweeper in a row after which nothing was sent
         for actor in self.scheduler.actors:
             actor.lives, actor.leaves, actor.deadlocks = 0, False, 0
@@ -167,6 +176,8 @@ class World:
         self._mend()
         if not self._finish():
             self.problems.append(f"not over: {describe(executions)}")
+        for name, turns in self.starved.items():
+            self.problems.append(f"{name} waited {turns} turns for a lock")
         for actor in self.scheduler.actors:
             if actor.deadlocks:
                 self.problems.append(f"{actor.name} met {actor.deadlocks} deadlocks")
@@ -281,12 +292,21 @@ class World:
     def _let_run(self, actor: Actor) -> None:
         before = {one.name for one in self.scheduler.actors if not one.idle}
         self.scheduler.run(actor)
+        self._count_waits()
         if actor.blocked:
             self.counts["blocked"] += 1
             self.trace.append(f"{actor.name} waits for a lock")
         for one in self.scheduler.actors:
             if one.idle and one.name in before:
                 self._ended(one)
+
+    def _count_waits(self) -> None:
+        self.given += 1
+        blocked = {one.name for one in self.scheduler.blocked()}
+        self.waits = {name: self.waits.get(name, self.given) for name in blocked}
+        for name, since in self.waits.items():
+            if self.given - since > WAIT_TURNS:
+                self.starved[name] = self.given - since
 
     def _ended(self, actor: Actor) -> None:
         """A message was processed, or its process ended before: the broker delivers it to
@@ -377,6 +397,19 @@ class World:
                 self._begins(self.beats[0], partial(acts.sweep, often), f"sweeps {often}")
                 self._drain()
         return self._over()
+
+
+@contextmanager
+def without_clocks() -> Iterator[None]:
+    """Sessions made in this block have no time limits.
+
+    A statement waits for as long as the scheduler, and a busy machine, let its lock's holder wait:
+    PostgreSQL's limits would measure those. `WAIT_TURNS` is the limit here.
+    """
+    limits = ("idle_in_transaction_session_timeout", "lock_timeout", "statement_timeout")
+    none = " ".join(f"-c {limit}=0" for limit in limits)
+    with patch.dict(connections[alias()].settings_dict["OPTIONS"], options=none):
+        yield
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from uuid6 import uuid7
 
@@ -17,6 +18,7 @@ def ended(
     """An execution that ended then, after `took` seconds, with one run that waited so long."""
     started = at - timedelta(seconds=took)
     made = WorkflowExecution.objects.create(
+        id=_id_at(started - timedelta(seconds=waited)),
         workspace_id=of.workspace_id,
         workflow=of,
         version=of.latest_version,
@@ -37,10 +39,13 @@ def run(
     """A run that ended then; its id is as old as it is."""
     began = of.started_at or at
     queued = began - timedelta(seconds=waited)
-    pk = first_id_at(queued).int | (uuid7().int & ((1 << 62) - 1))
     return rows.run(
         of,
         state=state,
-        id=type(uuid7())(int=pk),
+        id=_id_at(queued),
         **({"queued_at": queued, "started_at": began, "finished_at": at} | values),
     )
+
+
+def _id_at(at: datetime) -> UUID:
+    return UUID(int=first_id_at(at).int | (uuid7().int & ((1 << 62) - 1)))

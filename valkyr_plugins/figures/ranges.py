@@ -65,6 +65,53 @@ class Window:
         """Return the slot number of a time; negative before the window."""
         return (at - self.start) // self.range.slot
 
+    def part(self, since: str | None, until: str | None) -> "SelectedPeriod | None":
+        """Return the part between two ISO 8601 times, in whole slots, at least one.
+
+        None for other texts, and for times outside of the range.
+        """
+        begin, end = _time(since), _time(until)
+        if begin is None or end is None or begin >= end:
+            return None
+        if end <= self.start or begin >= self.end:
+            return None
+        first = max(0, round((begin - self.start) / self.range.slot))
+        last = min(self.range.slots, round((end - self.start) / self.range.slot)) - 1
+        first = min(first, self.range.slots - 1)
+        return SelectedPeriod(self, first, max(first, last))
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedPeriod:
+    """Some consecutive slots of a window, from `first` to `last`."""
+
+    window: Window
+    first: int
+    last: int
+
+    @property
+    def start(self) -> datetime:
+        """Return the start of the first slot."""
+        return self.window.start + self.first * self.window.range.slot
+
+    @property
+    def end(self) -> datetime:
+        """Return the end of the last slot."""
+        return self.window.start + (self.last + 1) * self.window.range.slot
+
+    @property
+    def elapsed(self) -> timedelta:
+        """Return how much of it is over."""
+        return min(self.end, self.window.now) - self.start
+
+
+def _time(text: str | None) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
 
 def floor(at: datetime, grain: timedelta) -> datetime:
     """Return the last multiple of `grain` (since 1970, UTC) not after `at`."""

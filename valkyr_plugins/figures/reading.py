@@ -1,7 +1,7 @@
 """The figures of a range for a scope: counted hours, and rows for uncounted ones."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -13,7 +13,7 @@ from django.db.models import Q
 from executions.public.access import SCOPE_SQL, Scope
 from executions.public.database import connection, first_id_at
 from valkyr_plugins.figures.models import CountedHour, ExecutionHour
-from valkyr_plugins.figures.ranges import HOUR, Range, Window
+from valkyr_plugins.figures.ranges import HOUR, Range, SelectedPeriod, Window
 from valkyr_plugins.figures.tally import BUCKET_SQL, COUNTERS, NUMBERS, Histogram, Tally
 
 # Executions counted from their rows: by slot and workflow, in four bounded statements.
@@ -116,8 +116,9 @@ LIVE_HOURS = 3
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """A tally for each slot, and their sum; only the numbers of the period before.
+    """A tally for each slot, and the sum of those of `part`, or else of all.
 
+    Of the period before, there are only the numbers.
     `capped` says that five minutes had more executions than can be counted, so numbers are too low.
     `uncounted` is the number of hours in the range that are not yet counted.
     """
@@ -128,6 +129,24 @@ class Figures:
     capped: bool = False
     uncounted: int = 0
     total: Tally = field(default_factory=Tally)
+    part: SelectedPeriod | None = None
+
+    @property
+    def elapsed(self) -> timedelta:
+        """Return the elapsed share of what is summed."""
+        return self.part.elapsed if self.part else self.window.elapsed
+
+    @property
+    def ended(self) -> bool:
+        """Return whether any execution ended in the range."""
+        return any(tally.ended for tally in self.slots)
+
+    def within(self, part: SelectedPeriod) -> "Figures":
+        """Return the same slots with the sum of a part of them."""
+        total = Tally()
+        for tally in self.slots[part.first : part.last + 1]:
+            total.merge(tally)
+        return replace(self, total=total, part=part)
 
 
 def read(scope: Scope, wanted: Range, now: datetime) -> Figures:

@@ -1,5 +1,6 @@
 """Servers that issue short-lived values of credentials.
 
-`vault` reads dynamic secrets of HashiCorp Vault, `oauth2` gets access tokens. `requests` sends
-their requests, `types` registers their types of credentials, and `fields` checks these.
+`vault` reads dynamic secrets of HashiCorp Vault, `oauth2` gets access tokens, `aws_sts` gets keys
+of a role. `requests` sends their requests, `types` registers their types of credentials, and
+`fields` checks these.
 """

@@ -11,6 +11,7 @@ class ShortLivedConfig(PluginConfig):
     label = "valkyr_short_lived"
     verbose_name = "Short-lived credentials"
     settings_class = ShortLivedSettings
+    pages = "valkyr_plugins.short_lived.urls"
 
     def ready(self) -> None:
         """Register the types of credentials."""

@@ -22,6 +22,22 @@ class ShortLivedSettings(SettingsModel):
         "/var/run/secrets/kubernetes.io/serviceaccount/token",
         "The file with that token",
     )
+    aws_web_identity_roles: Words = setting(
+        (),
+        "Roles of AWS that credentials of type `aws_sts` may assume with the worker's web identity "
+        "(EKS), such as `arn:aws:iam::123456789012:role/shop`. Every user who may configure "
+        "credentials can use these roles",
+        unset="none",
+    )
+    aws_web_identity_token_file: str = setting(
+        "/var/run/secrets/eks.amazonaws.com/serviceaccount/token",
+        "The file with that web identity",
+    )
+    aws_sts_endpoint: str = setting(
+        "",
+        "The address of AWS's Security Token Service, such as that of a VPC endpoint",
+        unset="AWS's own, in the credential's region",
+    )
 
 
 def settings() -> ShortLivedSettings:

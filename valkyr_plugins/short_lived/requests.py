@@ -1,4 +1,4 @@
-"""Requests to servers that issue secrets: JSON, no redirects, eight seconds at most for all.
+"""Requests to servers that issue secrets: no redirects, eight seconds at most for all.
 
 They use the guarded client of HTTP steps, so private addresses and hosts outside of the workspace's
 egress rules are refused. No message quotes an answer, because it may hold a secret.
@@ -24,11 +24,12 @@ MAX_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, repr=False)
 class IssuerAnswer:
-    """A status and the JSON object of the body; {} if there is none."""
+    """A status, the JSON object of the body ({} if there is none), and the body as it came."""
 
     status: int
     body: Mapping[str, Any]
     request: str  # method and address, for messages
+    raw: bytes = b""
 
     def text(self, name: str) -> str:
         """Return a text of the body; "" if there is none."""
@@ -70,20 +71,26 @@ def ask(
     headers: Mapping[str, str] | None = None,
     data: Mapping[str, Any] | None = None,
     form: Mapping[str, str] | None = None,
+    content: bytes | None = None,
 ) -> IssuerAnswer:
-    """Send a request and return the answer with any status; raises StepError without an answer."""
-    content: dict[str, Any] = {}
-    sent = dict(headers or {}) | {"accept": "application/json"}
+    """Send a request and return the answer with any status; raises StepError without an answer.
+
+    `data` is sent as JSON, `form` as a form, `content` as it is.
+    """
+    body: dict[str, Any] = {}
+    sent = {"accept": "application/json"} | dict(headers or {})
     if data is not None:
-        content["content"] = json.dumps(data)
+        body["content"] = json.dumps(data)
         sent["content-type"] = "application/json"
     elif form is not None:
-        content["data"] = dict(form)
+        body["data"] = dict(form)
+    elif content is not None:
+        body["content"] = content
     call = Call(
         method,
         url,
         headers=sent,
-        content=content,
+        content=body,
         timeout_seconds=max(0.001, _until.get() - time.monotonic()),
         accept_status=("4xx", "5xx"),
         follow_redirects=False,
@@ -98,7 +105,8 @@ def _answer(answer: Answer) -> IssuerAnswer:
         body = json.loads(answer.body) if answer.body else {}
     except (ValueError, RecursionError):
         body = {}
-    return IssuerAnswer(answer.status, body if isinstance(body, dict) else {}, answer.name)
+    known = body if isinstance(body, dict) else {}
+    return IssuerAnswer(answer.status, known, answer.name, answer.body)
 
 
 def _context() -> Context:

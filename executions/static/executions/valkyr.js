@@ -64,11 +64,12 @@
     const answer = await fetch(address).catch(() => null);
     return answer?.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
   };
-  const renew = async () => {
+  const renew = async (asked) => {
     const figures = document.querySelector("[data-refresh]");
-    if (paused || document.hidden || !figures) return;
+    if (!figures || (!asked && (paused || document.hidden || "busy" in figures.dataset))) return;
+    if (!asked && document.activeElement?.closest("[data-refresh] form")) return;
     // A reader who is in these figures keeps the place.
-    if ("keepFocus" in figures.dataset && figures.contains(document.activeElement)) return;
+    if (!asked && "keepFocus" in figures.dataset && figures.contains(document.activeElement)) return;
     const here = location.pathname + location.search;
     if (window.htmx) return htmx.ajax("GET", here, { target: "#figures", select: "#figures", swap: "outerHTML" });
     const fresh = (await fetched(here))?.getElementById("figures"); // Django's own admin has no htmx
@@ -76,6 +77,10 @@
   };
   window.addEventListener("load", () => {
     const figures = document.querySelector("[data-refresh]");
-    if (figures) setInterval(renew, Number(figures.dataset.refresh) * 1000);
+    if (!figures) return;
+    setInterval(() => renew(false), Number(figures.dataset.refresh) * 1000);
+    // Another part of them was asked for: by a script of the page, or by going back.
+    document.addEventListener("valkyr:renew", () => renew(true));
+    addEventListener("popstate", () => renew(true));
   });
 })();

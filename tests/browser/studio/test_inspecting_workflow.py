@@ -152,3 +152,18 @@ def test_who_may_only_look_sees_the_same_and_changes_nothing(
     expect(form.get_by_label("Name", exact=True)).to_have_attribute("readonly", "")
     expect(form.get_by_role("button", name="Condition as an expression")).to_have_count(0)
     expect(page.get_by_role("status", name="Draft")).to_contain_text("saved")
+
+
+def test_a_schedule_shows_when_it_fires_next_in_its_own_zone(studio: Any, workflow: Any) -> None:
+    daily = {"type": "CRON", "schedule": "0 8 * * *", "timezone": "Asia/Tokyo"}
+    page = studio(workflow(**GRAPH, triggers=[daily]))
+    panel = details(page)
+    panel.get_by_role("tab", name="Triggers").click()
+    times = panel.locator(".next-times").get_by_role("listitem")
+    expect(times).to_have_count(5)
+    expect(times.first).to_contain_text("08:00 AM GMT+9")
+    field(page, "triggers/0/schedule").get_by_role("textbox").fill("30 6 * * *")
+    expect(times.first).to_contain_text("06:30 AM GMT+9")
+    picture(page, "studio-next-times")
+    field(page, "triggers/0/schedule").get_by_role("textbox").fill("61 * * * *")
+    expect(times).to_have_count(0)

@@ -7,6 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from executions.models import Workflow
+from executions.publishing.versioning import checksum_of
+from tests.browser.pictures import picture
 
 pytestmark = pytest.mark.browser
 
@@ -69,6 +71,30 @@ def test_a_change_made_elsewhere_is_written_into_the_text(as_text: Any) -> None:
     name.fill("renamed")
     name.press("Enter")
     expect(text_of(page)).to_have_value(re.compile("name: renamed"))
+
+
+def test_comments_are_saved_and_stay_with_their_tasks(as_text: Any) -> None:
+    page = as_text
+    field = text_of(page)
+    field.fill("# Orders of the shop\n\n" + field.input_value())
+    replace(page, "  - id: ship", "  # To the customer\n  - id: ship")
+    replace(page, "limit: 1", "limit: 1 # as agreed")
+    page.keyboard.press("Control+s")
+    draft = page.get_by_role("status", name="Draft")
+    expect(draft).to_have_text("cloud_donesaved")
+    page.reload()
+    page.get_by_role("button", name="List", exact=True).click()
+    page.get_by_role("button", name="Fetch order", exact=True).click()
+    page.get_by_label("ID", exact=True).fill("load")
+    page.get_by_label("ID", exact=True).press("Enter")
+    page.get_by_role("button", name="YAML", exact=True).click()
+    expect(field).to_have_value(re.compile("^# Orders of the shop\n\n"))
+    expect(field).to_have_value(re.compile("# To the customer\n  - id: ship"))
+    expect(field).to_have_value(re.compile("id: load(\n.*)+limit: 1 # as agreed"))
+    expect(page.get_by_text("Comments are saved with the draft.")).to_be_visible()
+    picture(page, "studio-yaml-comments")
+    document = Workflow.objects.get().definition
+    assert checksum_of(document) == checksum_of({k: v for k, v in document.items() if k != "ui"})
 
 
 def test_tab_indents_and_escape_then_tab_leaves(as_text: Any) -> None:

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from tests.browser.pictures import picture
 from tests.browser.studio import running as on
 from tests.browser.studio.canvas import node, notice, task
+from tests.support.accessibility import findings_in_both
 
 pytestmark = pytest.mark.browser
 
@@ -90,6 +91,7 @@ def test_the_actions_are_reached_by_tab_from_the_selected_node(studio: Any, work
     node(page, "first").focus()
     expect(actions(page, "First number")).to_be_visible()
     page.keyboard.press("Enter")
+    assert findings_in_both(page) == []
     page.keyboard.press("Tab")
     upto = actions(page, "First number").get_by_role("button", name="Run up to here")
     expect(upto).to_be_focused()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from valkyr_plugins.figures.admin.charts import by_state, charts, decade, throughput
+from valkyr_plugins.figures.admin.charts import axis, by_state, charts, decade, throughput
 from valkyr_plugins.figures.admin.drawing import (
     HEIGHT,
     WIDTH,
@@ -118,3 +118,44 @@ def test_throughput_is_by_the_hour_or_the_minute() -> None:
 )  # fmt: skip
 def test_powers_of_ten_have_short_words(length: timedelta, said: str) -> None:
     assert decade(length / timedelta(milliseconds=1)) == said
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "slots"),
+    [
+        ("2026-11-22T10:00Z", "2026-11-22T12:00Z", (19, 20)),
+        ("2026-11-22T11:00:00+01:00", "2026-11-22T12:00Z", (19, 20)),
+        ("2026-11-22T10:00", "2026-11-22T12:00", (19, 20)),
+        ("2026-11-22T10:20Z", "2026-11-22T10:25Z", (19, 19)),
+        ("2026-11-22T14:50Z", "2026-11-23T10:00Z", (23, 23)),
+        ("2026-11-01T00:00Z", "2026-11-21T16:00Z", (0, 0)),
+        ("2026-11-01T00:00Z", "2026-11-21T15:00Z", None),
+        ("2026-11-23T00:00Z", "2026-11-24T00:00Z", None),
+        ("2026-11-22T12:00Z", "2026-11-22T10:00Z", None),
+        ("today", "2026-11-22T10:00Z", None),
+        (None, None, None),
+    ],
+)
+def test_a_part_of_a_range_has_whole_slots(
+    since: str | None, until: str | None, slots: tuple[int, int] | None
+) -> None:
+    """The window is that of 24 hours: from 21 November, 15:00 on."""
+    part = RANGES["24h"].window(NOW).part(since, until)
+
+    assert (part and (part.first, part.last)) == slots
+
+
+def test_numbers_are_those_of_the_selected_part_and_charts_show_all() -> None:
+    of = figures(now=Tally(succeeded=3, failed=1))
+    last = of.window.part("2026-11-22T13:00Z", "2026-11-22T14:00Z")
+    other = of.window.part("2026-11-22T02:00Z", "2026-11-22T04:00Z")
+    assert last is not None
+    assert other is not None
+
+    states, rate, *_ = charts(of.within(last))
+    assert (states.note, rate.note) == ("4 per hour in total", "25 %")
+    assert of.within(other).total.ended == 0
+    assert charts(of.within(other))[0].bars == charts(of)[0].bars != []
+    shown = axis(of.within(other))
+    assert (shown.before, shown.after) == (("0", "275.0"), ("325.0", "275.0"))
+    assert shown.period == "02:00 – 04:00 UTC"

@@ -17,6 +17,8 @@ from tests.support import admin_rows as rows
 from tests.support.figure_rows import ended
 from tests.support.sharing import assign_perm
 from valkyr_plugins.figures.admin import home
+from valkyr_plugins.figures.ranges import HOUR, floor
+from valkyr_plugins.figures.rollup import count_hour
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("static_files")]
 RANGES = ("1h", "24h", "7d", "14d", "nonsense", "")
@@ -68,7 +70,7 @@ def test_every_range_answers_on_both_pages(op: Client, workflow: Workflow) -> No
     busy_day(workflow)
 
     asked = [f"{page}?range={name}" for page in ("/admin/", page_of(workflow)) for name in RANGES]
-    assert [one for one in asked if "Show as a table" not in said(op, one)] == []
+    assert [one for one in asked if "Show as tables" not in said(op, one)] == []
 
 
 @pytest.mark.parametrize(
@@ -119,6 +121,42 @@ def test_the_page_of_a_workflow_leads_to_its_figures(op: Client, workflow: Workf
     assert page_of(workflow) in answer.content.decode()
 
 
+def test_links_of_a_selected_period_lead_to_what_ended_then(op: Client, workflow: Workflow) -> None:
+    now = database_now()
+    for hours, state in ((2, "FAILED"), (5, "FAILED"), (5, "SUCCESS"), (9, "FAILED")):
+        ended(workflow, state, now - timedelta(hours=hours))
+    since = floor(now, HOUR) - 6 * HOUR
+    query = f"from={since:%Y-%m-%dT%H:%MZ}&to={since + 3 * HOUR:%Y-%m-%dT%H:%MZ}"
+    for back in range(24):
+        count_hour(floor(now, HOUR) - back * HOUR)
+
+    for address in ("/admin/", page_of(workflow)):
+        cache.clear()
+        cards = {one.title: one for one in op.get(f"{address}?{query}").context["cards"]}
+        assert (cards["Failed"].shown, cards["Succeeded"].shown) == ("1", "1")
+        found = op.get(cards["Failed"].address).context["cl"].result_list
+        assert [row.state for row in found] == ["FAILED"]
+        assert since <= found[0].finished_at < since + 3 * HOUR
+
+
+def test_a_period_that_is_not_in_the_range_is_told(op: Client, workflow: Workflow) -> None:
+    rows.execution(workflow)
+
+    text = said(op, "/admin/?from=2020-01-01T00:00Z&to=2020-01-02T00:00Z")
+
+    assert "The selected period is not within the last 24 hours." in text
+    assert "Clear the selection" not in text
+
+
+def test_a_period_that_cannot_be_read_filters_no_executions(op: Client, workflow: Workflow) -> None:
+    rows.execution(workflow)
+
+    for period in ("nonsense", "2026-01-02T00:00Z/2026-01-01T00:00Z", "2026-01-01/2026-01-02"):
+        answer = op.get("/admin/executions/workflowexecution/", {"ended": period})
+        assert len(answer.context["cl"].result_list) == 1
+        assert b"Remove the filter" not in answer.content
+
+
 def refuse(*_: Any) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 / 0")
@@ -137,7 +175,7 @@ def test_figures_that_cannot_be_had_leave_the_rest_of_the_page(
     text = said(op)
 
     assert "Figures for this period</dt><dd>not available" in text
-    assert "Show as a table" not in text
+    assert "Show as tables" not in text
     assert (card(op, "Succeeded"), card(op, "Running")) == ("not available", "1")
 
 

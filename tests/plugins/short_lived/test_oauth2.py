@@ -1,9 +1,7 @@
 """Access tokens of OAuth 2.0: shared, refreshed by one process at a time, rotated and sealed."""
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -14,33 +12,10 @@ from executions.credentials import KINDS, CredentialSource, issuing, rotating
 from executions.credentials.kinds import InvalidCredential, checked
 from executions.models import Credential, Workspace
 from runners.modules.base import StepError
-from tests.support.engine_database import engine_database
 from tests.support.issuing import IssuingServer
 from tests.support.waiting import wait_until
-from tests.support.workflows import ACTOR, default_workspace
+from tests.support.workflows import ACTOR
 from valkyr_plugins.short_lived import oauth2
-
-
-@pytest.fixture(scope="module")
-def engine(
-    django_db_setup: None, django_db_blocker: Any, request: pytest.FixtureRequest
-) -> Iterator[None]:
-    with engine_database(django_db_blocker, keep=request.config.getvalue("reuse_db")):
-        yield
-
-
-@pytest.fixture
-def workspace(engine: None) -> Iterator[Workspace]:
-    yield default_workspace()
-    Credential.objects.all().delete()
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[IssuingServer]:
-    monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
-    started = IssuingServer()
-    yield started
-    started.stop()
 
 
 def keep(workspace: Workspace, server: IssuingServer, **fields: str) -> Credential:
@@ -202,7 +177,7 @@ def test_a_revoked_refresh_token_says_what_to_do_and_frees_the_claim(
 ) -> None:
     kept = keep(workspace, server, refresh_token="another-refresh-token")
 
-    with pytest.raises(StepError, match="authorise the client again") as caught:
+    with pytest.raises(StepError, match="connect the credential again") as caught:
         refreshed(source(kept))
 
     assert f"POST {server.url}/token answered 400 (invalid_grant)" in caught.value.message

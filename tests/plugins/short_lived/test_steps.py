@@ -1,7 +1,5 @@
 """Steps get short-lived values, which are read again once a receiver rejects them."""
 
-from collections.abc import Iterator
-from random import Random
 from typing import Any
 from uuid import UUID
 
@@ -10,42 +8,13 @@ import pytest
 from executions import credentials
 from executions.models import Credential, CredentialUse, Workspace
 from runners.models import Run
-from tests.support.engine_database import engine_database
+from tests.support import credential_steps
 from tests.support.issuing import IssuingServer
 from tests.support.segments import run_of
-from tests.support.single_thread import World, world
-from tests.support.workflows import ACTOR, default_workspace, publish, start, task
+from tests.support.single_thread import World
+from tests.support.workflows import ACTOR, publish, task
 
 READ = "/v1/database/creds/app"
-
-
-@pytest.fixture(scope="module")
-def engine(
-    django_db_setup: None, django_db_blocker: Any, request: pytest.FixtureRequest
-) -> Iterator[None]:
-    with engine_database(django_db_blocker, keep=request.config.getvalue("reuse_db")):
-        yield
-
-
-@pytest.fixture
-def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
-    with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
-        yield quiet
-
-
-@pytest.fixture
-def workspace(engine: None) -> Iterator[Workspace]:
-    yield default_workspace()
-    CredentialUse.objects.all().delete()
-    Credential.objects.all().delete()
-
-
-@pytest.fixture
-def server() -> Iterator[IssuingServer]:
-    started = IssuingServer()
-    yield started
-    started.stop()
 
 
 def keep_vault(workspace: Workspace, server: IssuingServer, **fields: str) -> Credential:
@@ -61,14 +30,11 @@ def keep_vault(workspace: Workspace, server: IssuingServer, **fields: str) -> Cr
 
 
 def asks(server: IssuingServer, **more: Any) -> dict[str, Any]:
-    given = {"with": {"url": f"{server.url}/api"}, "credential": "bank", "retry": "none"}
-    return task("ask", "http.request", **(given | more))
+    return credential_steps.asks(f"{server.url}/api", **more)
 
 
 def ran(queue: World, *tasks: dict[str, Any]) -> UUID:
-    execution = start(publish({"tasks": list(tasks)}))
-    queue.drain()
-    return execution
+    return credential_steps.ran(queue, publish({"tasks": list(tasks)}))
 
 
 def everything(execution: UUID) -> str:

@@ -1,7 +1,6 @@
 """Secrets of Vault: read once per lease in each process, renewed, read again; over real HTTP."""
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -21,14 +20,6 @@ from tests.support.waiting import wait_until
 from valkyr_plugins.short_lived import requests, vault
 
 PATH = "/v1/database/creds/app"
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[IssuingServer]:
-    monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
-    started = IssuingServer()
-    yield started
-    started.stop()
 
 
 def source(server: IssuingServer, **more: str) -> CredentialSource:

@@ -1,13 +1,23 @@
 """The charts of a range's figures, for the home page and a workflow's page. Pure."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.utils.translation import gettext
 
 from executions.public.admin import marks
 from executions.public.language import lazy
-from valkyr_plugins.figures.admin.drawing import Chart, grid, line, linear, logarithmic, stacked
+from valkyr_plugins.figures.admin.drawing import (
+    WIDTH,
+    Chart,
+    grid,
+    line,
+    linear,
+    logarithmic,
+    stacked,
+)
+from valkyr_plugins.figures.ranges import SelectedPeriod
 from valkyr_plugins.figures.reading import Figures
 from valkyr_plugins.figures.tally import Histogram, Tally
 
@@ -33,6 +43,63 @@ def charts(figures: Figures) -> list[Chart]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The time axis of all charts of a range, and the part of it that is selected.
+
+    `starts` and `ends` are (value, label, whether selected) of a form, by slot. `before` and
+    `after` are (position, width) of what is not selected, in a chart's units.
+    """
+
+    range: str
+    start: str
+    seconds: int
+    labels: Sequence[str]
+    starts: Sequence[tuple[str, str, bool]]
+    ends: Sequence[tuple[str, str, bool]]
+    period: str = ""
+    before: tuple[str, str] = ("0", "0")
+    after: tuple[str, str] = ("0", "0")
+
+    @property
+    def slots(self) -> int:
+        """Return the number of slots."""
+        return len(self.starts)
+
+
+def axis(figures: Figures) -> Axis:
+    """Return the time axis of a range."""
+    window, part = figures.window, figures.part
+    labels = [*slot_labels(figures), gettext("now")]
+    times = [*window.starts(), window.end]
+    first, last = (part.first, part.last) if part else (0, window.range.slots - 1)
+    slot = WIDTH / window.range.slots
+    left, right = first * slot, (last + 1) * slot
+    quarters = [labels[window.range.slots * quarter // 4] for quarter in range(4)]
+    return Axis(
+        window.range.name,
+        stamp(window.start),
+        int(window.range.slot.total_seconds()),
+        [*quarters, labels[-1]],
+        [(stamp(at), labels[place], place == first) for place, at in enumerate(times[:-1])],
+        [(stamp(at), labels[place + 1], place == last) for place, at in enumerate(times[1:])],
+        period(part) if part else "",
+        ("0", f"{left:.1f}"),
+        (f"{right:.1f}", f"{WIDTH - right:.1f}"),
+    )
+
+
+def stamp(at: datetime) -> str:
+    """Return a time for a URL, to the minute."""
+    return f"{at:%Y-%m-%dT%H:%MZ}"
+
+
+def period(part: SelectedPeriod) -> str:
+    """Return a part's times as text."""
+    days = part.window.range.length > timedelta(days=1)
+    return f"{_time(part.start, days=days)} – {_time(part.end, days=days)} UTC"
+
+
 def by_state(figures: Figures) -> Chart:
     """Return the chart of ended executions, stacked by state."""
     labels = slot_labels(figures)
@@ -54,7 +121,6 @@ def by_state(figures: Figures) -> Chart:
         bars=stacked(columns, scale),
         legend=STATES[::-1],
         y_labels=[_count(tick) for tick in scale.ticks],
-        x_labels=_few(labels),
         grid=grid(scale),
         headers=(
             gettext("From (UTC)"),
@@ -71,7 +137,7 @@ def by_state(figures: Figures) -> Chart:
             ]
             for label, tally in zip(labels, figures.slots, strict=True)
         ],
-        empty="" if total.ended else NOTHING,
+        empty="" if figures.ended else NOTHING,
     )
 
 
@@ -100,14 +166,13 @@ def failure_rate(figures: Figures) -> Chart:
         bars=stacked(columns, scale),  # type: ignore[arg-type]
         legend=(("failed", gettext("failed or timed out, cancelled ones excluded")),),
         y_labels=[f"{tick:g} %" for tick in scale.ticks],
-        x_labels=_few(labels),
         grid=grid(scale),
         headers=(gettext("From (UTC)"), gettext("failure rate"), gettext("dead letters")),
         rows=[
             [label, percent(rate), f"{tally.dead_letters:,}"]
             for label, rate, tally in zip(labels, rates, figures.slots, strict=True)
         ],
-        empty="" if figures.total.ended else NOTHING,
+        empty="" if figures.ended else NOTHING,
     )
 
 
@@ -150,8 +215,7 @@ def _percentiles(
         note=whole,
         lines=[line(word, word, values[word], scale) for _, word in SHARES],
         legend=[(word, word) for _, word in SHARES],
-        y_labels=[decade(tick) for tick in scale.ticks],
-        x_labels=_few(labels),
+        y_labels=_readable([decade(tick) for tick in scale.ticks]),
         grid=grid(scale),
         headers=(gettext("From (UTC)"), *(word for _, word in SHARES), gettext("counted")),
         rows=[
@@ -164,6 +228,13 @@ def _percentiles(
         ],
         empty="" if known else nothing,
     )
+
+
+def _readable(labels: list[str]) -> list[str]:
+    """Leave out every second label if there are more than fit beside a chart."""
+    if len(labels) <= 4:
+        return labels
+    return [label if place % 2 == 0 else "" for place, label in enumerate(labels)]
 
 
 def summary(histogram: Histogram) -> str:
@@ -193,7 +264,7 @@ def percent(rate: float | None) -> str:
 
 def throughput(figures: Figures) -> str:
     """Return how many executions ended per hour, or per minute if that is more than one."""
-    hours = max(figures.window.elapsed, timedelta(minutes=1)) / timedelta(hours=1)
+    hours = max(figures.elapsed, timedelta(minutes=1)) / timedelta(hours=1)
     an_hour = figures.total.ended / hours
     if an_hour >= 600:
         return gettext("{an_hour:,.0f} per minute").format(an_hour=an_hour / 60)
@@ -212,11 +283,6 @@ def slot_labels(figures: Figures) -> list[str]:
 
 def _time(at: datetime, *, days: bool) -> str:
     return f"{at:%d %b %H:%M}" if days else f"{at:%H:%M}"
-
-
-def _few(labels: Sequence[str]) -> list[str]:
-    """Return labels for the first slot, the middle one, and now."""
-    return [labels[0], labels[len(labels) // 2], gettext("now")]
 
 
 def _count(value: float) -> str:

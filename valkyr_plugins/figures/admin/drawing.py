@@ -95,7 +95,6 @@ class Chart:
     lines: Sequence[Line] = ()
     legend: Sequence[tuple[str, str]] = ()  # (kind, word)
     y_labels: Sequence[str] = ()
-    x_labels: Sequence[str] = ()
     grid: Sequence[str] = ()
     headers: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = field(default_factory=list)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.http import HttpRequest
 from django.template.loader import render_to_string
@@ -13,8 +14,16 @@ from executions.public.access import Scope
 from executions.public.admin import links, reach, scoped
 from executions.public.language import lazy
 from executions.public.models import WorkflowExecution
-from valkyr_plugins.figures.admin.charts import charts, percent, summary, throughput
-from valkyr_plugins.figures.ranges import RANGES, Range, range_named
+from valkyr_plugins.figures.admin.charts import (
+    axis,
+    charts,
+    percent,
+    period,
+    stamp,
+    summary,
+    throughput,
+)
+from valkyr_plugins.figures.ranges import RANGES, Range, SelectedPeriod, range_named
 from valkyr_plugins.figures.reading import Figures, read
 
 # Ended executions, on the home page and a workflow's page: cards, banners, a line of numbers.
@@ -30,15 +39,16 @@ def cards(figures: Figures | None, **only: str) -> list[Card]:
             Card(gettext("Succeeded"), "check_circle", None, "", _listing("succeeded", only)),
             Card(gettext("Failed"), "cancel", None, "", _listing("failed", only)),
         ]
-    age = only | {"since": figures.window.range.name}
+    age = only | (_ended(figures.part) if figures.part else {"since": figures.window.range.name})
     total = figures.total
+    when = period(figures.part) if figures.part else ""
     return [
         Card(
-            gettext("Succeeded"), "check_circle", total.succeeded, _since(figures),
+            gettext("Succeeded"), "check_circle", total.succeeded, when or _since(figures),
             _listing("succeeded", age), figures.capped,
         ),
         Card(
-            gettext("Failed"), "cancel", total.ended_badly, change(figures),
+            gettext("Failed"), "cancel", total.ended_badly, when or change(figures),
             _listing("failed", age), figures.capped,
         ),
     ]  # fmt: skip
@@ -55,6 +65,44 @@ def banners(figures: Figures, *, anything: bool) -> list[Banner]:
         )
         found.append(Banner(text, urgent=False))
     return found
+
+
+def timeline(figures: Figures | None, **only: str) -> dict[str, Any]:
+    """Return the data of the template of charts; `only` narrows the lists behind them."""
+    found: dict[str, Any] = {"measures": measures(figures)}
+    if figures is None:
+        return found
+    found |= {"charts": charts(figures), "axis": axis(figures), "ended": figures.ended}
+    if figures.part:
+        found["lists"] = _lists(figures.part, only)
+    return found
+
+
+def _lists(part: SelectedPeriod, only: dict[str, str]) -> list[tuple[str, str]]:
+    """Return the lists of what happened in a part of the range, as (title, URL)."""
+    times = {"after": f"{part.start:%Y-%m-%dT%H:%M}", "before": f"{part.end:%Y-%m-%dT%H:%M}"}
+    letters = links.listing("dlq_deadletterentry", resolution="all", **times, **only)
+    return [
+        (gettext("Executions"), links.listing(EXECUTIONS, **_ended(part), **only)),
+        (gettext("Dead letters"), letters),
+    ]
+
+
+def _ended(part: SelectedPeriod) -> dict[str, str]:
+    return {"ended": f"{stamp(part.start)}/{stamp(part.end)}"}
+
+
+def selected(request: HttpRequest, figures: Figures) -> tuple[Figures, list[Banner]]:
+    """Return the figures of the part that the URL asks for, or a banner if it is not in sight."""
+    given = request.GET.get("from"), request.GET.get("to")
+    part = figures.window.part(*given)
+    if part:
+        return figures.within(part), []
+    if not any(given):
+        return figures, []
+    text = gettext("The selected period is not within the last {title}. Showing all of it.")
+    title = gettext(figures.window.range.title)
+    return figures, [Banner(text.format(title=title), urgent=False)]
 
 
 def measures(figures: Figures | None) -> list[tuple[str, str]]:
@@ -148,13 +196,16 @@ def _gather(request: HttpRequest) -> HomeFigures:
 
 
 def _show(request: HttpRequest, found: HomeFigures | None) -> BlockView:
-    figures = found.figures if found else None
-    shown = {"measures": measures(figures), "charts": charts(figures) if figures else []}
+    figures: Figures | None = None
+    told: list[Banner] = []
+    if found:
+        figures, told = selected(request, found.figures)
+        told += banners(figures, anything=found.anything)
     return BlockView(
         cards=cards(figures),
-        banners=banners(found.figures, anything=found.anything) if found else (),
+        banners=told,
         above=render_to_string("figures/ranges.html", {"ranges": ranges(wanted_range(request))}),
-        below=render_to_string("figures/shown.html", shown),
+        below=render_to_string("figures/shown.html", timeline(figures)),
     )
 
 

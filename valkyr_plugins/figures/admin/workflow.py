@@ -28,7 +28,7 @@ from executions.public.models import Workflow
 from valkyr_plugins.figures import breakdowns as of_steps
 from valkyr_plugins.figures import breakdowns as of_versions
 from valkyr_plugins.figures.admin import home as figures_cards
-from valkyr_plugins.figures.admin.charts import charts, percent
+from valkyr_plugins.figures.admin.charts import percent
 from valkyr_plugins.figures.admin.home import ranges, wanted_range
 from valkyr_plugins.figures.breakdowns import StepTable, newest, step_table, versions
 from valkyr_plugins.figures.ranges import Range
@@ -168,6 +168,8 @@ def figures_page(model_admin: OperatingAdmin, request: HttpRequest, pk: str) -> 
     wanted = wanted_range(request)
     kept = _facts(workflow, wanted)
     figures = kept["figures"]
+    if figures:
+        figures, _ = figures_cards.selected(request, figures)
     only = {"workflow": str(workflow.pk)}
     context: dict[str, Any] = {
         **admin.site.each_context(request),
@@ -175,8 +177,7 @@ def figures_page(model_admin: OperatingAdmin, request: HttpRequest, pk: str) -> 
         "workflow": workflow,
         "opts": model_admin.opts,
         "cards": cards(kept["now"], timezone.now(), figures_cards.cards(figures, **only), **only),
-        "measures": figures_cards.measures(figures),
-        "charts": charts(figures) if figures else [],
+        **figures_cards.timeline(figures, **only),
         "panels": panels(kept),
         "ranges": ranges(wanted),
         "taken_at": kept["at"],

@@ -74,6 +74,20 @@ export const evaluate = async (
     })
   ).data;
 
+/** When a schedule would fire next, as ISO 8601; or what is wrong with it. */
+export const nextTimes = async (
+  id: string,
+  trigger: unknown,
+  signal: AbortSignal,
+): Promise<{ times: string[]; error: string | null }> =>
+  (
+    await ask<{ times: string[]; error: string | null }>(at(id, "/next-times"), {
+      method: "POST",
+      json: { trigger },
+      signal,
+    })
+  ).data;
+
 /** Publish the draft; with a number, that earlier version again. */
 export const publish = async (id: string, again?: number): Promise<Published> =>
   (

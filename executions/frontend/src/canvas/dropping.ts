@@ -25,6 +25,7 @@ type Pressed = MouseEvent | TouchEvent | globalThis.MouseEvent | globalThis.Touc
 
 /** A drag begins: of tasks of one body, as others have no place in common to go to. */
 export function dragBegan(_: Pressed, _node: CanvasNode, nodes: readonly CanvasNode[]): void {
+  stop();
   const tasks = nodes.flatMap((node) => (node.type === "note" ? [] : [node.id]));
   const bodies = new Set(tasks.map((path) => bodyOf(path).join(".")));
   const own = bodyOf(tasks[0] ?? "");

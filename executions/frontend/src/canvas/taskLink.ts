@@ -2,7 +2,7 @@
 import { taskAt } from "../document/paths";
 import type { TaskPath } from "../document/types";
 import { useLiveStore } from "../live/live";
-import { open } from "../shell/drawers";
+import { NARROW, open } from "../shell/drawers";
 import { useStudio } from "../store/studio";
 import { t } from "../words/t";
 import { notice } from "./notice";
@@ -37,6 +37,9 @@ export function openLinkedTask(): void {
     return;
   }
   select({ tasks: [path] });
-  open("inspector");
+  // A drawer would lie over what the link leads to.
+  if (innerWidth >= NARROW) open("inspector");
   centre(path);
+  const row = document.querySelector(`tr[data-task="${CSS.escape(path)}"]`);
+  row?.scrollIntoView({ block: "center" });
 }

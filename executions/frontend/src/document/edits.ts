@@ -3,7 +3,7 @@
 import { freeId } from "./ids";
 import { bodyAt, bodyOf, idOf, pathOf, taskAt, withBody, withTask } from "./paths";
 import { renamed } from "./references";
-import type { Body, BodyPath, Definition, Edge, Note, Task, TaskPath } from "./types";
+import type { Body, BodyPath, Definition, Edge, Json, Note, Task, TaskPath } from "./types";
 
 export interface Point {
   x: number;
@@ -73,7 +73,27 @@ export function renameTask(document: Definition, path: TaskPath, wanted: string)
   const others = (bodyAt(document, body)?.tasks ?? []).filter((task) => task.id !== old);
   const id = freeId(wanted, others);
   if (id === old || !taskAt(document, path)) return document;
-  return withBody(document, body, (within) => renamed(within, old, id));
+  const changed = withBody(document, body, (within) => renamed(within, old, id));
+  return withComments(changed, placeOf(path), placeOf(pathOf(body, id)));
+}
+
+/** A task's place as comments of a YAML text name it: `tasks/loop/body/tasks/in`. */
+const placeOf = (path: TaskPath): string =>
+  path
+    .split(".")
+    .map((id) => `tasks/${id}`)
+    .join("/body/");
+
+/** With the comments of one place at another. */
+function withComments(document: Definition, from: string, to: string): Definition {
+  const kept = document.ui?.comments;
+  if (!Array.isArray(kept)) return document;
+  const comments = (kept as { at?: Json }[]).map((one) => {
+    const { at } = one;
+    const there = typeof at === "string" && (at === from || at.startsWith(`${from}/`));
+    return there ? { ...one, at: to + at.slice(from.length) } : one;
+  });
+  return { ...document, ui: { ...document.ui, comments: comments as Json } };
 }
 
 /** With one task changed. */

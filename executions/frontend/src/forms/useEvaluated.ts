@@ -1,6 +1,5 @@
 /** A template's value for the data at hand, asked of the server once somebody stopped typing. */
 import { useEffect, useState } from "react";
-import { Refused } from "../api/client";
 import { type Evaluated, evaluate } from "../api/workflows";
 import type { Name } from "../expressions/names";
 import { scopeFor } from "../expressions/scopeFor";
@@ -9,6 +8,9 @@ import { useStudio } from "../store/studio";
 const PAUSE = 300;
 /** More data than this would be sent for each pause while one types. */
 const MOST = 200_000;
+/** A template has one value for its data: what was told is not asked for again. */
+const KEPT = 200;
+const told = new Map<string, Evaluated>();
 
 /** Null while it is not known, and where the data are not there; `wanted` says whether to ask. */
 export function useEvaluated(
@@ -17,22 +19,15 @@ export function useEvaluated(
   wanted: boolean,
 ): Evaluated | null {
   const workflow = useStudio((state) => state.workflow?.id);
-  const [found, setFound] = useState<{ text: string; told: Evaluated } | null>(null);
+  const [found, setFound] = useState<{ text: string; value: Evaluated } | null>(null);
   useEffect(() => {
     if (!wanted || workflow === undefined) return;
     const asking = new AbortController();
     const timer = setTimeout(() => {
-      const scope = scopeFor(text, names());
-      if (scope === null || JSON.stringify(scope).length > MOST) {
-        setFound(null);
-        return;
-      }
-      evaluate(workflow, text, scope, asking.signal).then(
-        (told) => setFound({ text, told }),
-        (error: unknown) => {
-          // A preview is a help alone: without an answer there is none.
-          if (error instanceof Refused) setFound(null);
-        },
+      look(workflow, text, names(), asking.signal).then(
+        (value) => setFound(value && { text, value }),
+        // A preview is a help alone: without an answer there is none.
+        () => asking.signal.aborted || setFound(null),
       );
     }, PAUSE);
     return () => {
@@ -40,5 +35,22 @@ export function useEvaluated(
       asking.abort();
     };
   }, [text, names, wanted, workflow]);
-  return wanted && found?.text === text ? found.told : null;
+  return wanted && found?.text === text ? found.value : null;
+}
+
+async function look(
+  workflow: string,
+  text: string,
+  names: readonly Name[],
+  signal: AbortSignal,
+): Promise<Evaluated | null> {
+  const scope = scopeFor(text, names);
+  const key = JSON.stringify([text, scope]);
+  if (scope === null || key.length > MOST) return null;
+  const known = told.get(key);
+  if (known) return known;
+  const value = await evaluate(workflow, text, scope, signal);
+  if (told.size >= KEPT) told.clear();
+  told.set(key, value);
+  return value;
 }

@@ -1,7 +1,8 @@
 /** Documents as files and files as documents. Pure but for `download`. */
-import { parse } from "yaml";
+import { parseDocument } from "yaml";
 import type { Definition, Json, JsonObject } from "../document/types";
 import { t } from "../words/t";
+import { type Comment, commentsOf, withComments } from "../yaml/comments";
 import { asYaml } from "../yaml/writing";
 
 export type Format = "yaml" | "json";
@@ -27,9 +28,9 @@ export function recognised(text: string, name: string): Recognised[] {
   if (new Blob([text]).size > LARGEST) return [unknown(name, t("transfer.itIsLargerThan1Mib"))];
   const format: Format = /^\s*[[{]/.test(text) ? "json" : "yaml";
   try {
-    const content = (format === "json" ? JSON.parse(text) : parse(text)) as Json;
+    const [content, comments] = format === "json" ? [JSON.parse(text) as Json, []] : readYaml(text);
     const all = Array.isArray(content) && content.length > 0 ? content : [content];
-    return all.map((one) => recognise(one, name, format, all.length > 1 ? null : text));
+    return all.map((one) => recognise(one, name, format, all.length > 1 ? null : text, comments));
   } catch (error) {
     return [
       unknown(name, t("transfer.itIs", { format: format.toUpperCase(), reason: firstLine(error) })),
@@ -37,14 +38,31 @@ export function recognised(text: string, name: string): Recognised[] {
   }
 }
 
+function readYaml(text: string): [Json, readonly Comment[]] {
+  const read = parseDocument(text);
+  if (read.errors[0]) throw read.errors[0];
+  return [read.toJS() as Json, commentsOf(read)];
+}
+
 /** One of a file's workflows; `text` is the file's own where it holds one only. */
-function recognise(content: Json, file: string, format: Format, text: string | null): Recognised {
+function recognise(
+  content: Json,
+  file: string,
+  format: Format,
+  text: string | null,
+  comments: readonly Comment[],
+): Recognised {
   const name = nameOf(content, file);
   const nodes = n8nNodes(content);
   if (nodes !== null) return { kind: "n8n", name, document: content, nodes };
   if (!isObject(content)) return unknown(file, t("transfer.itHoldsNoObjectWithTasks"));
   if (content.schema !== "valkyr/1" && !Array.isArray(content.tasks)) {
     return unknown(file, t("transfer.itHasNeitherTasksNorN8ns"));
+  }
+  if (text !== null && comments.length > 0) {
+    // The server reads no comments: they go to it as part of the document.
+    const document = withComments(content, comments);
+    return { kind: "workflow", name, document, text: JSON.stringify(document), format: "json" };
   }
   if (text !== null) return { kind: "workflow", name, document: content, text, format };
   const alone = JSON.stringify(content);

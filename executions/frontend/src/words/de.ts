@@ -487,6 +487,7 @@ export const de = {
   "inspector.description": "Beschreibung",
   "inspector.required": "Erforderlich",
   "inspector.jsonSchemaOfThePayload": "JSON-Schema des Payloads",
+  "inspector.nextTimes": "Nächste Auslösungen",
   "inspector.schedule": "Zeitplan",
   "inspector.webhook": "Webhook",
   "inspector.event": "Ereignis",
@@ -1229,8 +1230,7 @@ export const de = {
   "yaml.workflowAsYaml": "Workflow als YAML",
   "yaml.tabIndentsPressEscapeAndThen":
     "Drücken Sie Tab zum Einrücken. Drücken Sie Escape und dann Tab, um das Feld zu verlassen.",
-  "yaml.commentsStayWhileThisPage":
-    "Kommentare bleiben, solange diese Seite offen ist, werden aber nicht gespeichert.",
+  "yaml.commentsAreSaved": "Kommentare werden mit dem Entwurf gespeichert.",
   "yaml.theTextIsNotTakenOver": "Beheben Sie diese Fehler, um Ihre Änderungen zu übernehmen:",
   "yaml.lineColumn": "Zeile {line}, Spalte {column}",
   "yaml.yaml": "YAML",

@@ -474,6 +474,7 @@ export const en = {
   "inspector.description": "Description",
   "inspector.required": "Required",
   "inspector.jsonSchemaOfThePayload": "JSON Schema of the payload",
+  "inspector.nextTimes": "Next fire times",
   "inspector.schedule": "Schedule",
   "inspector.webhook": "Webhook",
   "inspector.event": "Event",
@@ -1189,7 +1190,7 @@ export const en = {
   "yaml.workflowAsYaml": "Workflow as YAML",
   "yaml.tabIndentsPressEscapeAndThen":
     "Press Tab to indent. Press Escape, then Tab to leave the field.",
-  "yaml.commentsStayWhileThisPage": "Comments are kept while this page is open, but are not saved.",
+  "yaml.commentsAreSaved": "Comments are saved with the draft.",
   "yaml.theTextIsNotTakenOver": "Fix these errors to apply your changes:",
   "yaml.lineColumn": "line {line}, column {column}",
   "yaml.yaml": "YAML",

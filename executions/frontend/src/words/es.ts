@@ -479,6 +479,7 @@ export const es = {
   "inspector.description": "Descripción",
   "inspector.required": "Obligatorio",
   "inspector.jsonSchemaOfThePayload": "JSON Schema del payload",
+  "inspector.nextTimes": "Próximas ejecuciones programadas",
   "inspector.schedule": "Programación",
   "inspector.webhook": "Webhook",
   "inspector.event": "Evento",
@@ -1205,8 +1206,7 @@ export const es = {
   "yaml.workflowAsYaml": "Flujo como YAML",
   "yaml.tabIndentsPressEscapeAndThen":
     "Pulse Tab para aplicar sangría. Pulse Escape y luego Tab para salir del campo.",
-  "yaml.commentsStayWhileThisPage":
-    "Los comentarios se conservan mientras esta página esté abierta, pero no se guardan.",
+  "yaml.commentsAreSaved": "Los comentarios se guardan con el borrador.",
   "yaml.theTextIsNotTakenOver": "Corrija estos errores para aplicar sus cambios:",
   "yaml.lineColumn": "línea {line}, columna {column}",
   "yaml.yaml": "YAML",

@@ -10,6 +10,23 @@ export const timeText = (time: Date, options?: Intl.DateTimeFormatOptions): stri
 
 export const momentText = (time: Date): string => time.toLocaleString(spoken.locale);
 
+/** "Mon, Nov 30, 08:00 CET": in a time zone; in that of the page where it knows none of the name. */
+export function zonedText(time: Date, zone: string): string {
+  const options: Intl.DateTimeFormatOptions = {
+    weekday: "short",
+    month: "short",
+    day: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZoneName: "short",
+  };
+  try {
+    return time.toLocaleString(spoken.locale, { ...options, timeZone: zone });
+  } catch {
+    return time.toLocaleString(spoken.locale, options);
+  }
+}
+
 /** "3 minutes ago"; negative numbers are past. */
 export const distanceText = (value: number, unit: Intl.RelativeTimeFormatUnit): string =>
   new Intl.RelativeTimeFormat(spoken.locale, { numeric: "auto" }).format(value, unit);

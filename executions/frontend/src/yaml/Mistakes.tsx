@@ -12,7 +12,7 @@ export function Mistakes({ mistakes, onGo }: Props) {
   return (
     <div className="yaml-mistakes" role="status">
       {mistakes.length === 0 ? (
-        <p className="yaml-hint">{t("yaml.commentsStayWhileThisPage")}</p>
+        <p className="yaml-hint">{t("yaml.commentsAreSaved")}</p>
       ) : (
         <p>{t("yaml.theTextIsNotTakenOver")}</p>
       )}

@@ -3,6 +3,7 @@ import { type Document, isNode, LineCounter, parseDocument } from "yaml";
 import type { JsonObject } from "../document/types";
 import type { Pointer } from "../problems/found";
 import { t } from "../words/t";
+import { commentsOf, withComments } from "./comments";
 import { shapeMistakes } from "./shape";
 
 /** A place in a text, counted from 1. */
@@ -46,7 +47,7 @@ export function parsed(text: string): Parsed {
     message,
   }));
   if (mistakes.length > 0) return { ok: false, mistakes: mistakes.slice(0, SHOWN) };
-  return { ok: true, document: value as JsonObject };
+  return { ok: true, document: withComments(value as JsonObject, commentsOf(read)) };
 }
 
 /** Where the value at a pointer begins in a text; null where there is none. */

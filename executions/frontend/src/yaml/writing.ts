@@ -1,11 +1,13 @@
-/** A document as YAML for people: places and edges on one line each. */
+/** A document as YAML for people: places and edges on one line each, with its comments. */
 import { Document, isMap, isPair, isScalar, visit } from "yaml";
 import type { Body, Definition, Task } from "../document/types";
+import { apart, putComments } from "./comments";
 import { inOrder } from "./keyorder";
 
 /** The document's YAML; `read` of what `parsed` gives is the document again. */
 export function asYaml(document: Definition): string {
-  const made = new Document(inOrder(document), { aliasDuplicateObjects: false });
+  const [plain, comments] = apart(document);
+  const made = new Document(inOrder(plain), { aliasDuplicateObjects: false });
   visit(made, {
     Pair(_, pair) {
       if (isScalar(pair.key) && pair.key.value === "ui" && isMap(pair.value))
@@ -16,6 +18,7 @@ export function asYaml(document: Definition): string {
       if (isPair(holder) && isScalar(holder.key) && holder.key.value === "edges") map.flow = true;
     },
   });
+  putComments(made, comments);
   return made.toString({ lineWidth: 100, flowCollectionPadding: false });
 }
 

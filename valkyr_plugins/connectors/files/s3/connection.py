@@ -113,11 +113,14 @@ def _keys(credential: Mapping[str, str] | None) -> dict[str, Any]:
     if credential is None:
         return {"anon": True}
     try:
-        return {"key": credential["access_key"], "secret": credential["secret_key"]}
+        keys = {"key": credential["access_key"], "secret": credential["secret_key"]}
     except KeyError:
         raise StepError(
-            "the credential has the wrong type for S3: expected s3 (access_key, secret_key)"
+            "the credential has the wrong type for S3: expected s3 or aws_sts (access_key, "
+            "secret_key)"
         ) from None
+    token = credential.get("session_token")
+    return keys | {"token": token} if token else keys
 
 
 def _config(endpoint: S3Endpoint, guard: Guard | None) -> dict[str, Any]:
@@ -211,7 +214,11 @@ def _refusal(answer: ClientError, name: str, host: str) -> StepError:
         return PastEnd(f"{name} ends before the first requested byte")
     if status in CONFLICT and code in ("PreconditionFailed", "ConditionalRequestConflict", "412"):
         return ObjectExists(f"{name} already exists")
-    return StepError(f"{name}: {host} answered {status} {code}: {message}", _class(status, code))
+    return StepError(
+        f"{name}: {host} answered {status} {code}: {message}",
+        _class(status, code),
+        details={"status": status, "code": code},
+    )
 
 
 def _class(status: int, code: str) -> ErrorType:

@@ -31,10 +31,7 @@ class Command(BaseCommand):
         if user is None:
             raise CommandError(f"There is no user {options['username']!r}.")
         if ServiceAccount.objects.filter(user=user).exists():
-            raise CommandError(
-                f"{options['username']!r} is a service account; only a person's account can be "
-                "linked."
-            )
+            raise CommandError(f"{options['username']!r} is a service account, not a person.")
         try:
             with transaction.atomic():
                 link(user, options["subject"], sso.issuer, Actor.of_command())

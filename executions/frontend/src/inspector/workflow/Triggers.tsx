@@ -9,6 +9,7 @@ import { t } from "../../words/t";
 import { putInWorkflow } from "../editing";
 import { useNames } from "../names";
 import { partOf, useWorkflowSchema } from "../schema";
+import { NextTimes } from "./NextTimes";
 import { inWords } from "./schedule";
 
 const KINDS: readonly [Trigger["type"], string, string, Trigger, string][] = [
@@ -106,7 +107,12 @@ function OneTrigger({ trigger, at, schema, problems, refusal, onRemove }: OnePro
           <Icon name="error" /> {sentence}
         </p>
       ))}
-      {typeof trigger.schedule === "string" && <InWords schedule={trigger.schedule} />}
+      {typeof trigger.schedule === "string" && (
+        <>
+          <InWords schedule={trigger.schedule} />
+          <NextTimes trigger={trigger} />
+        </>
+      )}
       <SchemaForm
         schema={partOf(schema, "$defs", trigger.type.toLowerCase())}
         root={schema}
