@@ -27,8 +27,8 @@ from tests.support.servers import TestServers
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
-# What starts and kills stacks and workers of its own, and waits for them: a machine that is busy
-# with computing tests would upset its clocks. `.ci/test` runs it after them.
+# Tests that start and kill their own stacks and workers, and wait for them: a machine that is busy
+# with computing tests would disturb their timing. `.ci/test` runs them after the others.
 STARTING = (
     "tests/browser/studio/journeys/",
     "tests/browser/test_desk.py",
@@ -72,7 +72,7 @@ TOGETHER = (
     ),
 )  # fmt: skip
 
-# A random UUID; those that tests write down begin with zeros.
+# A random UUID; those in tests begin with zeros.
 RANDOM = re.compile("(?!0{8})[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 
 # One file is one worker's: what takes longest begins first, in this order, or all wait for it in
@@ -121,7 +121,9 @@ LONGEST = (
 
 
 def _shares_out() -> bool:
-    """Whether this process only hands tests out to others (`-n`), which have their own servers."""
+    """Whether this process only distributes tests to others (`-n`), which have their own
+    servers.
+    """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("-n", "--numprocesses", default="0")
     asked, _ = parser.parse_known_args(sys.argv[1:])
@@ -138,7 +140,7 @@ def _prepare() -> TestServers:
         os.environ["DATABASE_URL"] = "postgres://nobody@127.0.0.1:1/none"
         os.environ["REDIS_URL"] = "redis://127.0.0.1:1/0"
     else:
-        # Half of the time of collecting went into looking for garbage among what stays.
+        # Half of the time of collecting was spent on garbage collection of objects that stay.
         gc.disable()
         servers.start()
     if left_out.ASKED:
@@ -206,7 +208,7 @@ def monkeypatch() -> Iterator[pytest.MonkeyPatch]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """One half of the tests; what is left out is not even imported."""
+    """One half of the tests; the others are not even imported."""
     parser.addoption(
         "--which",
         choices=("computing", "starting"),
@@ -215,7 +217,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out the files of the other half, and of plugins that are left out."""
+    """Leave out the files of the other half, and of excluded plugins."""
     which = config.getoption("--which")
     if not collection_path.is_file():
         return None
@@ -228,7 +230,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put first what takes longest; refuse names of tests that change from run to run."""
+    """Put the longest files first; reject names of tests that change from run to run."""
     if changing := next((item.nodeid for item in items if RANDOM.search(item.nodeid)), None):
         raise pytest.UsageError(
             f"{changing}: the name of a test holds a random UUID. Workers that share the tests "
@@ -238,7 +240,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _turn(item: pytest.Item) -> int:
-    """The place of a test's file among those that take longest, or behind all of them."""
+    """The position of a test's file among the longest ones, or after all of them."""
     turns = (turn for turn, name in enumerate(LONGEST) if item.nodeid.startswith(name))
     return next(turns, len(LONGEST))
 
@@ -257,13 +259,13 @@ class OneWorkersFiles(LoadFileScheduling):
     """Each file belongs to one worker, and so do those of `TOGETHER`."""
 
     def _split_scope(self, nodeid: str) -> str:
-        """What must stay together with a test."""
+        """The key of tests that must stay together."""
         together = (files[0] for files in TOGETHER if nodeid.startswith(files))
         return next(together, super()._split_scope(nodeid))
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
-    """Who hands out tests by the file keeps together what shares a stack."""
+    """The process that distributes tests by file keeps together those that share a stack."""
     return OneWorkersFiles(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
@@ -296,8 +298,8 @@ def django_db_modify_db_settings(
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """The test database; sessions that outlive the tests are ended, so that it can be dropped.
 
-    Threads that live as long as their process, such as the heartbeat's, keep connections of their
-    own: whether one was opened depends on how long a step took.
+    Threads that live as long as their process, such as the heartbeat's, keep their own connections:
+    whether one was opened depends on how long a step took.
     """
     yield
     from django.db import connection
@@ -338,7 +340,7 @@ def _static_files() -> None:
 
     static_files.collect()
     static_files.list_once()
-    # The manifest may have been looked for, and found missing, before.
+    # The manifest may have been looked for, and not found, before.
     staticfiles_storage._wrapped = empty
 
 

@@ -48,9 +48,9 @@ class GroupProgress:
 
 
 GROUP_LINKS: list[GroupLink] = []
-# Each makes a panel of what is done to a failure group now, or None.
+# Each returns a panel about a running change of a failure group, or None.
 GROUP_PROGRESS: list[Callable[[HttpRequest, FailureGroup], GroupProgress | None]] = []
-# Each makes a panel of the page of a failure group, of a bounded number of rows.
+# Each returns a panel for a failure group's page, with a bounded number of rows.
 GROUP_SECTIONS: list[Callable[[HttpRequest, FailureGroup], PageSection]] = []
 
 

@@ -11,7 +11,7 @@ from uuid import UUID
 RULE = 1  # grows when the rule below changes, so that old and new fingerprints never mix
 
 LONGEST = 300
-_READ = 2_000  # characters of a first line that are looked at
+_READ = 2_000  # characters of a first line that are read
 _END = r"(?=[.,:;!?)\]}>'\"]*(?:\s|$))"  # punctuation after an address does not belong to it
 
 # In this order: a path may hold a date and a quote anything, so the larger comes first.

@@ -45,7 +45,7 @@ from executions.errors import WrongState
 
 
 BATCH = 500
-MOVES = 20  # looked at in one turn
+MOVES = 20  # handled in one turn
 # No transaction of the engine lasts as long (its statement timeout is half of that).
 SETTLED_AFTER = timedelta(seconds=60)
 
@@ -77,7 +77,7 @@ def carry(move_id: int, batch: int = BATCH) -> int:
         after = entries[-1].quarantined_at if _by_age(move) else None
         GroupMove.objects.filter(pk=move.pk).update(moved=F("moved") + len(entries), after=after)
     elif move.after is not None:
-        GroupMove.objects.filter(pk=move.pk).update(after=None)  # once more from the beginning
+        GroupMove.objects.filter(pk=move.pk).update(after=None)  # started again from the beginning
     elif move.created_at < database_now() - SETTLED_AFTER and not _waiting(move).exists():
         move.delete()
     return len(entries)

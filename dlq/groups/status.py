@@ -143,7 +143,7 @@ def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
 
 
 def standing_of(group: FailureGroup) -> rules.GroupStanding:
-    """Return the group's standing for the rules."""
+    """Return the facts about the group that the rules read."""
     return rules.GroupStanding(
         status=GroupStatus(group.status),
         since=group.status_at,

@@ -27,7 +27,7 @@ from executions.database.clock import database_now
 log = logging.getLogger(__name__)
 
 BATCH = 2_000  # news in one transaction
-SLEEPERS = 100  # snoozed groups looked at in one
+SLEEPERS = 100  # snoozed groups checked in one turn
 
 
 @dataclass(slots=True)

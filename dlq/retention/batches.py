@@ -52,7 +52,7 @@ class PruningPace:
             time.sleep(pause)
 
 
-# What was, or would be, deleted of one kind.
+# What was deleted of one kind, or would be.
 
 
 @dataclass(slots=True)

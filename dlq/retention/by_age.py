@@ -130,7 +130,7 @@ def _some(aged: Aged, rows: QuerySet[Any], most: int, tally: PruningTally) -> in
     found = list(chosen.values_list("pk", aged.time)[:most])
     ids = [pk for pk, _ in found]
     if aged.clear is not None and aged.clear(ids, most):
-        return most  # not the end: the rows themselves go with the next batch
+        return most  # not the end: the next batch deletes the rows themselves
     gone = rows.model._default_manager.filter(pk__in=ids)
     delete_without_cascade(gone)
     tally.rows += len(found)

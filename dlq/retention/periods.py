@@ -137,7 +137,7 @@ def _terms(place: str, days: Mapping[str, float]) -> list[Term]:
         raise _unknown(place, f"there is no workspace {space!r}")
     if not slug:
         return terms_of(days, workspace_id=workspace.pk)
-    # Archived workflows of that name too: their executions belong to the same kind.
+    # Including archived workflows of that name: their executions belong to the same kind.
     flows = Workflow.objects.filter(Q(workspace=workspace), slug=slug).values_list("pk", flat=True)
     made = [term for pk in flows for term in terms_of(days, workflow_id=pk)]
     if not made:

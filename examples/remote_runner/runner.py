@@ -97,7 +97,7 @@ def attempt(handlers, job):
     """Run the step; return the report."""
     remote = job.run["module"] == "remote.step"
     name = job.inputs["handler"] if remote else job.run["module"]
-    if name not in handlers:  # another runner may know it
+    if name not in handlers:  # another runner may have a handler
         return "fail", {"error": f"No handler {name!r} here.", "errorType": "TRANSIENT"}
     try:
         outputs = handlers[name](job)

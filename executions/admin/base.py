@@ -171,10 +171,10 @@ class ScopedAdmin(AuditedAdmin):
     edits: Power = Action.ADMINISTER
     # Rows without a workspace: Django's own permissions decide who may see and change them.
     shared = False
-    # An id is looked for in these, other text in those (lists search nothing else).
+    # An id is searched in these fields, other text in those (lists search nothing else).
     search_ids: tuple[str, ...] = ()
     search_texts: tuple[str, ...] = ()
-    # And 32 hexadecimal digits in these too: a trace's id looks like an id without its dashes.
+    # And 32 hexadecimal digits in these too: a trace's id looks like an id without dashes.
     search_traces: tuple[str, ...] = ()
 
     # What an empty list says: what to do, what its rows are, and links (text, name of a URL).

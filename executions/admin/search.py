@@ -20,7 +20,7 @@ from executions.admin import links, marks
 from executions.database.routing import is_ours
 from executions.models import Workflow, WorkflowExecution
 
-# Rows of one kind, and characters that are looked at.
+# Rows of one kind, and characters that are searched.
 EACH = 5
 LONGEST = 200
 # Workflows among whose executions an idempotency key is looked up.

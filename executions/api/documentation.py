@@ -116,7 +116,7 @@ def operation(
         wanted: Any = once(method) if idempotent else method
         wanted.kwargs = {"schema": OwnSchema}  # what `extend_schema` builds on
         made: Any = describe(wanted)
-        made.operation_id = operation_id  # by which its requests are counted
+        made.operation_id = operation_id  # the name under which its requests are counted
         return made
 
     return described

@@ -31,7 +31,7 @@ class Naming:
 
     task: TaskEntry
     module: ModuleEntry
-    places: Mapping[str, Pointer]  # of each credential the first
+    places: Mapping[str, Pointer]  # the first place of each credential
     in_texts: frozenset[str]
     kept: frozenset[str]
 

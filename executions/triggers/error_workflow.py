@@ -80,7 +80,7 @@ def _start(failed: WorkflowExecution, slug: str) -> None:
         with transaction.atomic():
             started = _owe(failed, slug)
     except (OperationalError, InterfaceError):
-        raise  # the database's own trouble: the end is tried again as a whole
+        raise  # an error of the database itself: the whole end is retried
     except Exception as error:
         log.warning("error workflow %r of execution %s not started: %s", slug, failed.pk, error)
         _note(failed, "execution.notify_refused", reason=str(error), details={"workflow": slug})

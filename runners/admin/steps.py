@@ -140,7 +140,7 @@ def _iterations(number: int) -> str:
 
 RUNS = 200
 TURNS = 50
-# Steps shown within turns; further ones are on a page of their own.
+# Steps shown within turns; further ones are on a separate page.
 INSIDE = 500
 COLUMNS = (
     "id", "execution_id", "step_path", "module", "attempt", "budget_start", "state", "outcome",

@@ -178,7 +178,7 @@ class TimelineQuery(PageQuery):
     )
 
 
-# Nothing that may be large; `error` is a sentence.
+# No large fields; `error` is a sentence.
 HIDDEN = ("overrides", "heartbeat_details")
 LARGE = ("inputs", "outputs", "progress", "wake", "logs", "error_details", *HIDDEN)
 BAR = (

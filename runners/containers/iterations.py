@@ -188,7 +188,7 @@ def _batched(
     continues.
     """
     left, state.batch = tuple(state.batch), []
-    if state.place.index in turns.open:  # other workers are still at it: its lane is not free
+    if state.place.index in turns.open:  # other workers still process it: its lane is not free
         return turns.given_back(left), (), ()
     alone = not state.stays or state.paused
     if left and not alone:

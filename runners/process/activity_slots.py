@@ -98,7 +98,7 @@ class StallSlot:
         _FIELD.pack_into(self._memory, self._head + _TICK, now)
 
     def name_ticker(self, thread: int) -> None:
-        """Record which thread ticks."""
+        """Record the thread that reports activity."""
         _FIELD.pack_into(self._memory, self._head + _TICKER, thread)
 
     def name_heart(self, thread: int) -> None:

@@ -219,7 +219,7 @@ def load_last(data: "TemplateData") -> None:
 
 @dataclass(slots=True)
 class TemplateData:
-    """The values that templates of one place see: of the workflow, or a body's iteration."""
+    """The values for templates in one place: the workflow itself, or an iteration of a body."""
 
     context: SegmentContext
     place: Place

@@ -12,8 +12,8 @@ from django.urls import URLPattern, get_resolver
 PROJECT = Path(__file__).parents[2]
 PLACES = ("executions", "runners", "dlq", "valkyr_plugins", "valkyr", "valkyr_project")
 KINDS = {".py", ".html", ".js", ".mjs", ".ts", ".tsx"}
-# An address as a text begins: after a quotation mark, or after what a template puts there. Python
-# has no strings in backticks, but docstrings have addresses in them.
+# An address at the beginning of a text: after a quotation mark, or where a template inserts it.
+# Python has no strings in backticks, but docstrings contain addresses in them.
 ADDRESS = r"""(?:/v1/|/api/v1/|/admin/|/studio/|/docs\b|/actuator/|/sso/)[^"'`\n]{0,60}"""
 WRITTEN = re.compile(rf"""["'`(=}}]{ADDRESS}""")
 IN_PYTHON = re.compile(rf"""["'}}]{ADDRESS}""")

@@ -24,7 +24,7 @@ STALE = "The studio's bundle is older than its sources. Run `make studio` and co
 BUDGETS = {"studio": 300_000, "monitor": 220_000}
 LANGUAGE_BUDGET = 16_000
 LICENCES = {"MIT", "ISC", "0BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0"}
-# What makes code of text, which `script-src 'self'` forbids.
+# Code that evaluates text, which `script-src 'self'` forbids.
 EVALUATION = re.compile(r"(?<![\w$.])(?:eval\s*\(|(?:new\s+)?Function\s*\()")
 
 
@@ -39,7 +39,7 @@ def facts() -> dict[str, Any]:
 
 
 def hash_of_sources() -> str:
-    """As build-facts.mjs has it: each path and its content, ended by zero bytes, by path."""
+    """As in build-facts.mjs: each path and its content, ended by zero bytes, sorted by path."""
     found = (file for name in ROOTS for file in files_of(FRONTEND / name))
     told = hashlib.sha256()
     for path in sorted(file.relative_to(FRONTEND).as_posix() for file in found):
@@ -101,7 +101,7 @@ def test_a_language_costs_little_and_needs_no_other_file() -> None:
     assert len(languages) == 2
     for path in languages:
         assert len(gzip.compress(path.read_bytes(), 9)) <= LANGUAGE_BUDGET, path.name
-        # The page waits for its language before it runs: a chunk that imports would wait for it.
+        # The page waits for its language before it runs: a chunk with imports would wait for it.
         assert "import" not in path.read_text().split("=", 1)[0], path.name
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 PROJECT = Path(__file__).parents[2]
 APPS = ("executions", "runners", "dlq", "valkyr_project", "valkyr_plugins", "valkyr")
-# The same thing in parallel places: Django's own names, filters of admin lists, request handlers.
+# Equal names in parallel places: Django's own, filters of admin lists, request handlers.
 PARALLEL = {
     "Command", "EntryFilters", "Handler", "LinesRenderer", "Meta", "Migration", "ResolutionFilter",
     "StateFilter", "StatusFilter",
 }  # fmt: skip
-# Names that still have two meanings. Rename one of the classes and take the name out; add none.
+# Names that still have two meanings. Rename one of the classes and remove the name; add none.
 SHARED = {
     "Bar", "Grant", "Reason", "Step", "Tally", "Window", "WorkspaceUsage",
 }  # fmt: skip

@@ -55,7 +55,7 @@ def test_every_variable_the_code_reads_is_documented() -> None:
 
 
 def test_every_documented_variable_is_read() -> None:
-    # These two are put together from parts in tests/support/servers.py.
+    # tests/support/servers.py builds these two from parts.
     assembled = {"VALKYR_TEST_DATABASE_URL", "VALKYR_TEST_REDIS_URL"}
 
     assert sorted(documented() - read_by_the_code() - assembled) == []

@@ -10,8 +10,8 @@ from tests.support.stack import PROJECT
 APPS = ("executions", "runners", "dlq", "valkyr_plugins")
 DJANGO = {"django.db", "django.db.transaction"}
 OF_DEFAULT = {"connection", "transaction", "DEFAULT_DB_ALIAS"}
-# Who finds out which alias is ours, and what it is made of; and who keeps views out of transactions
-# around requests, of any alias.
+# Modules that find our alias, and those that keep views out of transactions around requests, of any
+# alias.
 BELOW = {
     "executions/api/endpoint.py",
     "executions/database/routing.py",

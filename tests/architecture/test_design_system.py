@@ -27,7 +27,7 @@ SPACING = re.compile(
 
 
 def style_sheets() -> Iterator[Path]:
-    """Every style sheet of ours but the tokens and the built ones."""
+    """Every style sheet of ours except the tokens and the built ones."""
     for folder in FOLDERS:
         for path in sorted((PROJECT / folder).rglob("*.css")):
             outside = {"node_modules", "icons", "gallery"} & set(path.relative_to(PROJECT).parts)

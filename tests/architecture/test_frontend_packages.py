@@ -1,4 +1,4 @@
-"""The packages that build the studio are pinned to the byte, and run no code on installation."""
+"""The packages that build the studio are pinned by hash, and run no code on installation."""
 
 import json
 import re

@@ -11,7 +11,7 @@ from functools import cache
 
 from tests.support.stack import PROJECT
 
-# The functions that scope rows to the caller.
+# The functions that limit rows to the caller's.
 SCOPING = {"visible", "obtain", "perform", "each", "scoped", "scope"}
 MANAGERS = {"objects", "_default_manager"}
 # The rooms that answer people and programs; a small plugin has one file of each.
@@ -27,7 +27,7 @@ BELOW = "rows of an object that the caller obtained before"
 ASKED = "one row that the dialog asked the caller's powers about before it acts"
 ASKER = "scoped by who asks; those of no workspace are a superuser's"
 PERSON = "accounts belong to the installation; who names one administers a workspace"
-# "file:function" -> why its rows need no scoping of their own.
+# "file:function" -> why its rows need no scope of their own.
 OPEN: dict[str, str] = {
     "executions/admin/search.py:visible": "the model's admin page scopes the rows",
     "valkyr_plugins/alerts/admin/alert_rules.py:AlertRuleForm._workflow": (
@@ -157,7 +157,7 @@ def names_scoped(tree: ast.AST, parents: dict[ast.AST, ast.AST]) -> set[str]:
 
 
 def function_of(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> ast.AST:
-    """The function that an expression is in; the file for one outside."""
+    """The function around an expression; the file if there is none."""
     above = node
     for above in chain(node, parents):
         if isinstance(above, ast.FunctionDef):

@@ -14,7 +14,7 @@ PROJECT = Path(__file__).parents[2]
 APPS = ("valkyr", "valkyr_project", "executions", "runners", "dlq", "valkyr_plugins")
 SHARD = 40
 LONGEST = 400
-# Others' private parts, public names, one model a file: the boundary is what these rooms are for.
+# Others' private parts, public names, one model per file: these packages exist for the boundary.
 BOUNDARIES = {"public", "vendor_seams", "models", "migrations", "management"}
 FOUND_BY_NAME = {"apps", "checks", "urls", "tasks", "ports"}
 APART = tomllib.loads(Path(__file__).with_name("shards_apart.toml").read_text())

@@ -20,7 +20,7 @@ SET = re.compile(
     + STATE
     + r" = (?:'(\w+)'|CASE WHEN r\.finished_at IS NULL THEN '(\w+)'|%\(state\)s)"
 )
-# What a result is recorded as; the code gives it as a parameter.
+# The recorded state of a result, which the code passes as a parameter.
 RECORDED = {RunState.SUCCESS, RunState.FAILED, RunState.DLQ}
 # Guarded elsewhere than in the WHERE of the update: by the rows selected before it, or because they
 # have no end yet.

@@ -33,7 +33,7 @@ OVERRIDDEN = {
 }
 # Private by name, documented for subclasses: jmespath's functions.
 DOCUMENTED = ("_func_",)
-# Meant to be set: sys.stdout and its like.
+# Intended to be set: sys.stdout and similar.
 MAY_SET = {"sys"}
 # Programs, which run when they are imported.
 PROGRAMS = ("valkyr_plugins.connectors.code.confined", "runners.isolation.child")
@@ -67,7 +67,7 @@ def private(name: object) -> bool:
 
 
 def given_as_text(tree: ast.AST) -> Iterator[str]:
-    """Private names that `getattr` and its like are given, of anything but `self`."""
+    """Private names that `getattr` and similar functions get, for anything except `self`."""
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         if isinstance(call.func, ast.Name) and call.func.id in {"getattr", "setattr", "hasattr"}:
             thing, name = call.args[:2]
@@ -88,7 +88,7 @@ def foreign_names(tree: ast.Module) -> set[str]:
 
 
 def patched(tree: ast.Module) -> Iterator[str]:
-    """Attributes that are set on what was imported from others."""
+    """Attributes that are set on imports from others."""
     foreign = foreign_names(tree)
     for node in ast.walk(tree):
         targets = (

@@ -102,7 +102,7 @@ ALONE: dict[str, Callable[[Stage, Options], None]] = {
 
 
 def _end(*_: Any) -> None:
-    """Leave in order, so that what was started ends too."""
+    """Leave in order, so that everything started ends too."""
     sys.exit("ended by SIGTERM")
 
 

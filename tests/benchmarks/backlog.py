@@ -20,17 +20,17 @@ from tests.benchmarks.tenths import Clock, spread, tenths
 from tests.benchmarks.ticks import longest
 
 EXECUTIONS = 100_000
-SAMPLE = 500  # of a tenth, started by the engine
+SAMPLE = 500  # per tenth, started by the engine
 LEAST = 2_000
 PATIENCE = 900.0
 
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """Steps a second, and CPU milliseconds a step, of each tenth; milliseconds of ticks."""
+    """Steps per second, CPU milliseconds per step, of each tenth; milliseconds of ticks."""
 
     executions: int
-    growing: list[float]  # executions accepted a second, by tenth
+    growing: list[float]  # executions accepted per second, by tenth
     rates: list[float]
     cpu_ms: list[float]
     workers_ms: list[float]  # of cpu_ms: the workers of steps
@@ -40,17 +40,17 @@ class Backlog:
 
     @property
     def spread(self) -> float:
-        """How far the tenth that is farthest off lies from the mean rate."""
+        """The largest distance of a tenth from the mean rate."""
         return spread(self.rates)
 
     @property
     def cpu_spread(self) -> float:
-        """The same of the CPU a step."""
+        """The same for the CPU per step."""
         return spread(self.cpu_ms)
 
 
 def measure(cast: Cast, options: Options) -> Backlog:
-    """Grow it, then let the workers at it."""
+    """Grow the backlog, then start the workers."""
     many = max(LEAST, round(EXECUTIONS * options.scale))
     cast.add(control_worker(cast.folder, timed=True))
     cast.add(beat(cast.folder))

@@ -1,8 +1,8 @@
-"""What W5 is compared with: a plain DRF view that does the same checks and inserts one row.
+"""The comparison for W5: a plain DRF view that does the same checks and inserts one row.
 
-It signs the caller in by token, looks up the workflow and the caller's membership, reads the body
-strictly, checks the payload against the input schema, and inserts an execution. It plans nothing,
-writes no audit row, counts nothing and sends no message.
+It authenticates the caller by token, looks up the workflow and the caller's membership, reads the
+body strictly, checks the payload against the input schema, and inserts an execution. It plans
+nothing, writes no audit row, counts nothing and sends nothing.
 """
 
 from typing import Any

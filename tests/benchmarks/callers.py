@@ -16,7 +16,7 @@ PAUSE = 0.05  # between two requests of one caller
 
 @dataclass
 class Caller:
-    """One thread that sends the same request again and again."""
+    """One thread that repeats the same request."""
 
     client: httpx.Client
     method: str

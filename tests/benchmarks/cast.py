@@ -23,10 +23,10 @@ class Cast:
     postgres: Server
     redis: Server
     programs: list[Program] = field(default_factory=list)
-    until: float = math.inf  # the monotonic instant at which what is measured now is given up
+    until: float = math.inf  # the monotonic time limit of the current measurement
 
     def add(self, program: Program) -> Program:
-        """Have a process ended with the measurement."""
+        """End a process with the measurement."""
         self.programs.append(program)
         return program
 
@@ -36,7 +36,7 @@ class Cast:
         program.stop()
 
     def end_all(self) -> None:
-        """End what runs, the last one first."""
+        """End the running processes, the last one first."""
         while self.programs:
             self.programs.pop().stop()
 
@@ -45,7 +45,7 @@ class Cast:
         return "\n".join(f"--- {one.name}\n{one.last_lines()}" for one in self.programs)
 
     def check(self) -> None:
-        """Raise when a process that should run has ended, or when patience has."""
+        """Raise if a process that should run has ended, or the time limit is over."""
         if time.monotonic() > self.until:
             raise TimeoutError(f"given up: it takes too long.\n{self.last_lines()}")
         for program in self.programs:

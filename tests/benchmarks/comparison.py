@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# Higher is better of these; lower of CPU.
+# Higher is better for these; lower for CPU.
 RATIOS = re.compile(r"^(W\w+|shipped\.[\w-]+)\.(ratio|cpu_ratio)$")
 CPU = re.compile(r"^(W\w+|backlog|shipped\.[\w-]+)\.cpu_ms(\.(engine|database|broker))?$")
 NOTEWORTHY = 0.10
@@ -24,7 +24,7 @@ class Difference:
 
     @property
     def change(self) -> float:
-        """As a share of the last."""
+        """As a share of the last one."""
         return self.new / self.last - 1
 
     @property
@@ -37,7 +37,7 @@ class Difference:
 
 
 def differences(new: Mapping[str, float], last: Mapping[str, float]) -> list[Difference]:
-    """What both runs measured and what may be compared, in the order of the new one."""
+    """The figures that both runs have and that may be compared, in the order of the new run."""
     return [
         Difference(name, last[name], value)
         for name, value in new.items()

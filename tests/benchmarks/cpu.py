@@ -64,7 +64,7 @@ class Meter:
         self._before = self._read()
 
     def used(self, publisher: float) -> Usage:
-        """What the trees used since; `publisher` are the caller's own seconds."""
+        """The trees' use since then; `publisher` are the caller's own seconds."""
         after = self._read()
         parts = [now - before for now, before in zip(after, self._before, strict=True)]
         return Usage(*parts, publisher)

@@ -28,21 +28,21 @@ from valkyr_project.embedded.child import free_port
 
 EXECUTIONS = 10_000
 STEPS = 25
-SAMPLE = 100  # executions of a tenth, started by the engine
+SAMPLE = 100  # executions of a tenth that the engine started
 SECONDS = 60.0
 SETTLE = 5.0  # seconds of work before memory is first read
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """What was measured in the minute; memory in MiB (PSS) of the children of the step worker."""
+    """The figures of the minute; memory in MiB (PSS) of the step worker's children."""
 
     alive: int
     pending: int
-    growing: list[float]  # executions accepted a second, by tenth
+    growing: list[float]  # executions accepted per second, by tenth
     rate: float  # steps a second
-    runner_share: float  # CPU of the worker of steps, of as many cores as it has processes
-    stack_share: float  # CPU of workers, web, beat and both servers, of the machine's cores
+    runner_share: float  # CPU of the worker of steps, per core that it could use
+    stack_share: float  # CPU of workers, web, beat and both servers, per core of the machine
     cores: int
     memory: list[float]  # at the start and at the end of the minute
     ticks: dict[str, float]  # milliseconds
@@ -55,7 +55,7 @@ class Crowd:
 
 
 def measure(cast: Cast, options: Options) -> Crowd:
-    """Start them all, then look on for a minute."""
+    """Start them all, then measure for a minute."""
     many = max(200, round(EXECUTIONS * options.scale))
     seconds = max(10.0, SECONDS * min(1.0, 2 * options.scale))
     control = cast.add(control_worker(cast.folder, timed=True))
@@ -106,7 +106,7 @@ def _callers(client: httpx.Client, workflow: Any) -> dict[str, Caller]:
 
 
 def _settle(worker: Program) -> None:
-    """Let children come up and load what they need."""
+    """Let children start and load what they need."""
     until = time.monotonic() + 60
     while not psutil.Process(worker.pid).children() and time.monotonic() < until:
         time.sleep(0.1)

@@ -1,7 +1,7 @@
-"""A CSV file cut into batches and read batch by batch: its seconds, and the process's peak memory.
+"""A CSV file in batches: its seconds, and the process's peak memory.
 
-`python -m tests.benchmarks.csv_rows ROWS` is the process that is measured; it prints a line of
-JSON. Django must be set up by its environment.
+`python -m tests.benchmarks.csv_rows ROWS` is the measured process; it prints a line of JSON. Django
+must be set up by its environment.
 """
 
 import json
@@ -22,7 +22,7 @@ LINE = b"%d,ann@example.com,Oolong tea,2026-11-21T10:00:00Z,12\n"
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """What one pass over a file took; `total` is the sum of the column of that name."""
+    """The duration of one pass over a file; `total` is the sum of the column with this name."""
 
     rows: int
     total: int
@@ -100,7 +100,7 @@ def _pass() -> dict[str, Any]:
 
 
 def _peak_mib() -> float:
-    """The most memory this process ever held; getrusage would count its parent's before exec."""
+    """The process's peak memory; getrusage would include its parent's before exec."""
     status = Path("/proc/self/status").read_text()
     line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
     return int(line.split()[1]) / 1024

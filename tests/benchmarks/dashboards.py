@@ -32,7 +32,7 @@ INDEXES = {
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Milliseconds of each page; of counting an hour; microseconds of ending an execution."""
+    """Milliseconds of each page and of counting an hour; microseconds of ending an execution."""
 
     pages: dict[str, Quantiles]
     hours: Quantiles
@@ -114,7 +114,7 @@ def _count() -> tuple[Quantiles, float]:
 
 
 def _pages() -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Every page as every person, in every range."""
+    """Every page as every user, in every range."""
     from django.conf import settings
     from django.contrib.auth import get_user_model
     from django.test import Client
@@ -165,7 +165,7 @@ def _times(ask: Callable[[], Any]) -> Iterator[float]:
 
 
 def _ending() -> dict[str, float]:
-    """Microseconds of putting in and ending one execution, by index, by turns."""
+    """Microseconds of inserting and ending one execution, by index, in turns."""
     found: dict[str, list[float]] = {name: [] for name in INDEXES}
     for _ in range(TURNS):
         for name, statement in INDEXES.items():

@@ -16,7 +16,7 @@ ROUNDS, CALLS = 7, 200
 ROWS = [{"id": str(n), "country": "DE", "total": "12.50"} for n in range(10)]
 PAGE = "<h1>Teas</h1><ul>" + "<li><a href=/t>Oolong</a> <b>12</b></li>" * 5 + "</ul>"
 
-# A small `with` of each, as a step of a workflow has it.
+# A small `with` of each, as in a step of a workflow.
 SMALL: dict[str, dict[str, Any]] = {
     "data.set": {"values": {"amount": "{{ input.rows[0].total }}", "currency": "EUR"}},
     "data.template": {"text": "Dear {{ input.name }}, your order {{ input.rows[0].id }} is here."},
@@ -49,7 +49,9 @@ INPUT = {"name": "Ann", "rows": ROWS}
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Milliseconds of CPU a call, in the best of several rounds: other work counts least."""
+    """Milliseconds of CPU per call, in the best of several rounds, which other work affects
+    least.
+    """
 
     module: str
     alone: float

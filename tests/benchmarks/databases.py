@@ -17,7 +17,7 @@ def keep_fresh(url: str) -> None:
 
 @contextmanager
 def fresh(url: str, name: str) -> Iterator[str]:
-    """The address of a database with its tables and nothing else, dropped afterwards."""
+    """The address of a database with its tables and no rows, dropped afterwards."""
     _copy(url, FRESH, name)
     try:
         yield f"{url.rpartition('/')[0]}/{name}"
@@ -31,7 +31,7 @@ def redis_database(url: str, number: int) -> str:
 
 
 def forget(url: str) -> None:
-    """Empty one Redis database of all but its bindings: who declared a queue does so once."""
+    """Empty one Redis database except for its bindings: a queue is declared once per process."""
     with redis.Redis.from_url(url) as client:
         for key in client.scan_iter(count=1_000):
             if b"_kombu.binding." not in key:

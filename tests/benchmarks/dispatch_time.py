@@ -26,7 +26,7 @@ class Latencies:
     answered: Quantiles  # request sent -> 202
     first_line: Quantiles  # request sent -> first line of the step
     recorded: Quantiles  # request sent -> the execution's finished_at
-    lease: Quantiles  # message in the child's hand -> first line: load, claim, render
+    lease: Quantiles  # message received by the child -> first line: load, claim, render
     dispatch: Quantiles  # the run's message published -> the run claimed, by the database's clock
     plain: Quantiles | None  # apply_async -> first line, plain Celery, without HTTP
 
@@ -57,7 +57,7 @@ def measure(stage: Cast, options: Options) -> Latencies | None:
 
 
 def sign_in(client: httpx.Client, stage: Cast) -> None:
-    """Have the client send a token, as soon as the web process answers."""
+    """Give the client a token, as soon as the web process answers."""
     account = {
         "username": os.environ["VALKYR_ADMIN_USERNAME"],
         "password": os.environ["VALKYR_ADMIN_PASSWORD"],

@@ -21,7 +21,7 @@ Figures = dict[str, float]
 
 
 def of_throughput(outcomes: list[Outcome]) -> Figures:
-    """Rates, ratios, and CPU milliseconds a step by who spends them."""
+    """Rates, ratios, and CPU milliseconds per step by process."""
     found: Figures = {}
     for outcome in outcomes:
         name = outcome.workload.name
@@ -155,7 +155,7 @@ def of_memory(found: Growth | None) -> Figures:
 
 
 def of_idle(found: Idle | None) -> Figures:
-    """A stack at rest: MiB and per cent of a core."""
+    """An idle stack: MiB and per cent of a core."""
     if found is None:
         return {}
     return (

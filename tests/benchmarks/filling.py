@@ -90,7 +90,7 @@ DROP TABLE bench_template
 
 
 def fill(many: int, runs_each: int, *, analysed: bool = True) -> None:
-    """So many executions with so many runs, their dead letters and their activity.
+    """This number of executions and runs, their dead letters and their activity.
 
     Vacuumed and analysed, or neither; then without the executions that the rows were copied from.
     """
@@ -112,7 +112,7 @@ def fill(many: int, runs_each: int, *, analysed: bool = True) -> None:
 
 
 def _templates() -> None:
-    """A workspace each, with a workflow and one execution that the engine started."""
+    """Workspaces, each with a workflow and one execution that the engine started."""
     from django.db import connection
 
     from executions.access.actor import Actor
@@ -171,7 +171,7 @@ def _execute(statement: str, values: dict[str, Any] | None = None) -> None:
 
 
 def _rest(model: Any, statement: str) -> tuple[str, str, dict[str, Any]]:
-    """The columns a statement leaves out though they must hold something: their defaults."""
+    """The required columns that a statement omits: their defaults."""
     from django.db import connection
 
     given = set(re.split(r"[\s,]+", statement.partition("(")[2].partition("{columns}")[0]))

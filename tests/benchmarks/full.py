@@ -25,13 +25,13 @@ RUNS_EACH = 2
 AT_ONCE = 200  # executions a repetition
 PAIRS = 5
 WORKLOADS = ("W1e", "W1p")
-# Who owns the fresh database's Redis is the part itself; the sides take two others.
+# The part itself uses the fresh database's Redis; the sides take two others.
 REDIS = {"empty": 5, "full": 6}
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """CPU milliseconds a step over empty and over full tables: medians; the pairs' changes."""
+    """CPU milliseconds per step with empty and with full tables: medians; the pairs' changes."""
 
     empty: float
     full: float
@@ -53,7 +53,7 @@ class Full:
 
 
 def measure(cast: Cast, options: Options) -> Full:
-    """Fill one, then take turns."""
+    """Fill one, then measure in turns."""
     many = max(10_000, round(EXECUTIONS * options.scale))
     full = os.environ["DATABASE_URL"]
     began = time.monotonic()
@@ -97,7 +97,7 @@ def _by_turns(sides: dict[str, Side], workload: str, executions: int, options: O
 
 
 def change(empty: list[Repetition], full: list[Repetition]) -> Change:
-    """What is more on full tables, by the pairs."""
+    """The extra cost with full tables, by the pairs."""
     pairs = [two.cpu_ms / one.cpu_ms - 1 for one, two in zip(empty, full, strict=True)]
 
     def more(part: str) -> float:

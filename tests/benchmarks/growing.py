@@ -12,7 +12,9 @@ from tests.benchmarks.sides import BATCH
 
 
 def grow(workflow: Any, many: int, sample: int) -> list[float]:
-    """Make so many, of each tenth at most `sample` by the engine; executions a second of these."""
+    """Make this number, at most `sample` of each tenth by the engine; executions per second of
+    these.
+    """
     from tests.support import copies
 
     rates, share = [], many // 10
@@ -28,7 +30,7 @@ def grow(workflow: Any, many: int, sample: int) -> list[float]:
 
 
 def _start(workflow: Any, number: int) -> Any:
-    """Start so many in batches; the id of the last."""
+    """Start this number in batches; return the id of the last."""
     from executions.access.actor import Actor
     from executions.triggers.start import start_batch
 

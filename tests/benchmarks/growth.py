@@ -16,7 +16,7 @@ from tests.benchmarks.talk import say
 
 EXECUTIONS = 200
 SHAPES = ("W1e", "W1p", "W2e", "one")
-FLUSHED = 11.0  # seconds until PostgreSQL has counted what a session did that is idle since
+FLUSHED = 11.0  # seconds until PostgreSQL has counted the work of an idle session
 TABLES = ("executions_workflowexecution", "runners_run", "executions_activity")
 
 
@@ -65,7 +65,7 @@ def state(redis_url: str) -> State:
 
 
 def measure(stage: Stage, name: str, executions: int) -> None:
-    """One workload, after a first run of it that grew what is grown once."""
+    """One workload, after a first run for what grows once."""
     document, steps = shapes.BY_NAME[name]
     engine = Engine(stage, stage.programs[0])
     workflow = engine.publish(document)
@@ -83,7 +83,7 @@ def measure(stage: Stage, name: str, executions: int) -> None:
 
 
 def main() -> None:
-    """Print a line a workload."""
+    """Print one line per workload."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--executions", type=int, default=EXECUTIONS)
     parser.add_argument("--only", default=",".join(SHAPES), help="workloads, by commas")

@@ -34,7 +34,7 @@ class Idle:
 
 
 def measure(stage: Cast, options: Options) -> Idle:
-    """Start a stack in a folder thrown away, let it rest, look, stop it."""
+    """Start a stack in a temporary folder, let it rest, measure, stop it."""
     seconds = SECONDS if not options.quick else 10.0
     with ShippedStack(stage.folder / "idle", options.concurrency) as stack:
         time.sleep(SETTLE)

@@ -33,7 +33,7 @@ class InFlight:
 
 
 def measure(stage: Stage, options: Options) -> InFlight | None:
-    """One repetition a side: two seconds a call leave little to chance."""
+    """One repetition per side: with two seconds per call, results vary little."""
     if "W4" not in options.only:
         return None
     executions = max(IO_THREADS, round(800 * options.scale))
@@ -80,7 +80,7 @@ def _celery(stage: Stage, client: httpx.Client, url: str, executions: int) -> Ca
 
 
 def _seen(client: httpx.Client) -> tuple[int, int]:
-    """The most calls at once, and how many connections they came by."""
+    """The maximum number of concurrent calls, and the number of their connections."""
     stats = client.get("/stats").json()
     return int(stats["peak"]), int(stats["connections"])
 

@@ -26,7 +26,9 @@ async def post(reader: Any, writer: Any, head: bytes, body: bytes) -> int:
 
 
 async def client(given: dict[str, Any], number: int, found: dict[str, Any]) -> None:
-    """Send until the time is over, as fast as answers come, or at the client's share of a rate."""
+    """Send until the time is over, as fast as answers arrive, or at the client's share of a
+    rate.
+    """
     reader, writer = await asyncio.open_connection(given["host"], given["port"])
     head = (
         f"POST {given['path']} HTTP/1.1\r\nHost: {given['host']}\r\n"

@@ -26,12 +26,12 @@ class Growth:
 
     @property
     def share(self) -> float:
-        """By how much PSS grew from 1,000 steps to 10,000."""
+        """The growth of PSS from 1,000 steps to 10,000."""
         return self.pss[FINAL] / self.pss[FIRST] - 1
 
 
 def measure(stage: Stage) -> Growth:
-    """Half of the steps have an effect, half are pure; one child runs them all."""
+    """Half of the steps have an effect, half are pure; one child executes them all."""
     worker = stage.add(engine_worker(stage.folder, concurrency=1))
     engine = Engine(stage, worker)
     chains = [_publish(engine, shapes.chain(use)) for use in ("bench.effect", "bench.pure")]
@@ -55,7 +55,7 @@ def measure(stage: Stage) -> Growth:
 
 
 def _publish(engine: Engine, document: dict[str, Any]) -> Any:
-    """Under a name of its own: W1 and W6 publish the same shapes in this database."""
+    """Under a separate name: W1 and W6 publish the same shapes in this database."""
     return engine.publish(document | {"name": f"memory of {document['name']}"})
 
 

@@ -70,19 +70,19 @@ print(1000 * (time.perf_counter() - began), len(registry.specs()._names))
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Milliseconds of finding and warming up modules, without and with a hundred more."""
+    """Milliseconds of finding and loading modules, without and with a hundred more."""
 
     bare: float
     full: float
 
     @property
     def added(self) -> float:
-        """What the hundred cost, half of them functions and half classes."""
+        """The cost of the hundred, half of them functions and half classes."""
         return self.full - self.bare
 
 
 def measure() -> Start:
-    """Medians over processes that were started by turns; compiled files are there, as on a host."""
+    """Medians over processes that start in turns; compiled files exist, as on a host."""
     with TemporaryDirectory(prefix="valkyr-modules-") as name:
         full, bare = Path(name, "full"), Path(name, "bare")
         write(full)
@@ -95,7 +95,7 @@ def measure() -> Start:
 
 
 def write(folder: Path) -> None:
-    """An installed distribution with an entry point a module."""
+    """An installed distribution with one entry point per module."""
     package, facts = folder / "bench_modules", folder / "bench_modules-1.dist-info"
     package.mkdir(parents=True)
     facts.mkdir()

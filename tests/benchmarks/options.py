@@ -1,4 +1,4 @@
-"""What to measure, from the command line."""
+"""The measurements to run, from the command line."""
 
 import argparse
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from tests.benchmarks.plan import GROUPS, PARTS
 
 THROUGHPUT = ("W1e", "W1p", "W2e", "W2c", "W2p", "W6")
 WORKLOADS = tuple(name for name in PARTS if name.startswith("W"))
-# Each in a process and a database of its own; see part.py.
+# Each in a separate process and database; see part.py.
 APART = ("crowd", "backlog", "full")
 EVERYTHING = tuple(name for name, part in PARTS.items() if not part.named)
 DESCRIPTION = "Measure the engine beside plain Celery canvas on PostgreSQL and Redis of its own."

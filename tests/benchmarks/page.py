@@ -42,7 +42,7 @@ def _machine(run: Saved) -> str:
 
 
 def _has_workloads(run: Saved) -> bool:
-    """Whether anything was measured but the stack as shipped, and at rest."""
+    """Whether more than the stack as shipped was measured, on an idle machine."""
     return any(name.partition(".")[0] not in {"shipped", "idle", "seconds"} for name in run.figures)
 
 

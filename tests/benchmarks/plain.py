@@ -61,7 +61,7 @@ def clock() -> None:
     store().rpush(ARRIVED, time.time())
 
 
-# Its connections' pool, shared by 256 threads, closes an expired one now and then as it is taken.
+# Its connection pool, shared by 256 threads, sometimes closes an expired one as it is taken.
 @app.task(autoretry_for=(httpx.TransportError,), default_retry_delay=1)
 def call(url: str) -> None:
     """One HTTP call."""
@@ -70,7 +70,7 @@ def call(url: str) -> None:
 
 
 def chained(number: int, length: int) -> Any:
-    """`length` tasks in a row, each given the result of the one before."""
+    """`length` tasks in a chain, each given the result of the one before."""
     return chain(step.s(number), *[step.s() for _ in range(length - 2)], last.s())
 
 

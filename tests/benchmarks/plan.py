@@ -37,5 +37,5 @@ PARTS = {
     "shipped-http": Part("requests, the whole stack as shipped", 60, 600, named=True),
     "shipped-full": Part("the stack as shipped over 1,000,000 executions", 240, 1_500, named=True),
 }
-# What `--only` may name in one word.
+# The names of one word that `--only` accepts.
 GROUPS = {"shipped": (*(name for name in PARTS if name.startswith("shipped-")), "idle")}

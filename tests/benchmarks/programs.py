@@ -39,7 +39,7 @@ class Program:
         return self._child.pid
 
     def check(self) -> None:
-        """Raise when the process has ended."""
+        """Raise if the process has ended."""
         if self._child.poll() is not None:
             raise RuntimeError(f"{self.name} ended:\n{self.last_lines()}")
 
@@ -63,7 +63,7 @@ def engine_worker(folder: Path, *, concurrency: int, queues: str = "default,cont
 
 
 def control_worker(folder: Path, *, timed: bool = False) -> Program:
-    """The worker of the sweeper, as `make up` starts it; `timed` notes what each duty takes."""
+    """The worker of the sweeper, as `make up` starts it; `timed` records each duty's duration."""
     command = (
         *(*CELERY, "worker", "-n", "control@%h", "-Q", "control", "--pool", "threads"),
         *("--concurrency", "4", *WORKER, *(("-I", "tests.benchmarks.ticks") if timed else ())),
@@ -91,7 +91,7 @@ def engine_io_worker(folder: Path, *, threads: int) -> Program:
 def plain_worker(
     folder: Path, *, concurrency: int, pool: str = "prefork", late: bool = False
 ) -> Program:
-    """Plain Celery with the same pool and its defaults; `late` has it acknowledge afterwards."""
+    """Plain Celery with the same pool and its defaults; with `late` it acknowledges afterwards."""
     command = (
         *(*PLAIN, "worker", "-n", f"plain-{pool}@%h", "-Q", f"plain-{pool}", "--pool", pool),
         *("--concurrency", str(concurrency), *WORKER),

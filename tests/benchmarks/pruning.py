@@ -106,7 +106,7 @@ class _Pruner:
         self._thread.start()
 
     def end(self) -> None:
-        """After the transaction at hand."""
+        """After the current transaction."""
         self._stop.set()
         self._thread.join()
 

@@ -1,8 +1,8 @@
 """Redriving: ten thousand dead letters at full pace, and a thousand at a set one.
 
-The dead letters are planted (executions that were started and never ran are made to have failed),
-so that the new runs succeed at once. A control worker, a worker of steps and beat serve them.
-Targets: 300 entries a second at full pace, a set pace within 5 %.
+The dead letters are planted: executions that were started and never ran are changed into failed
+ones, so that the new runs succeed at once. A control worker, a worker of steps and beat serve them.
+Targets: 300 entries per second at full pace, a set pace kept within 5 %.
 """
 
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ class Redriven:
 
     @property
     def percent_off(self) -> float:
-        """How far from the pace that was set."""
+        """The distance from the set pace."""
         assert self.rate is not None
         return 100 * (self.sent_a_second / self.rate - 1)
 

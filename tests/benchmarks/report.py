@@ -114,7 +114,7 @@ def growth(found: Growth) -> None:
 
 
 def modules(found: Start) -> None:
-    """What installed modules add to a start."""
+    """The cost of installed modules at a start."""
     print(
         f"\n{MODULES} modules by entry points: {found.added:.1f} ms more until a worker has loaded "
         f"and warmed up what it knows ({found.bare:.1f} ms without them); "
@@ -123,7 +123,7 @@ def modules(found: Start) -> None:
 
 
 def sleepers(found: Sleep) -> None:
-    """How the API answers at rest and while all wake."""
+    """The API's answers at rest and while all wake up."""
     print(
         f"\n{found.sleepers:,} executions asleep until one instant "
         f"({found.falling:.1f} s to fall asleep)\n"
@@ -141,7 +141,7 @@ def sleepers(found: Sleep) -> None:
 
 
 def tables(found: list[Listed]) -> None:
-    """One row a list and person."""
+    """One row per list and user."""
     print(f"\n{'list, ms':28} {'as':11} {'p50':>8} {'p95':>8}   p95 <= 100")
     for row in found:
         verdict = _verdict(row.times.p95 <= 100 and not row.faults)

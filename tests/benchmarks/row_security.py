@@ -1,7 +1,7 @@
-"""What row-level security costs a request: `python -m tests.benchmarks.row_security`.
+"""The cost of row-level security for a request: `python -m tests.benchmarks.row_security`.
 
-The same requests in one process, in turns with and without it. Time and processor time of both
-sides, the process that answers and its session's server process, each as the quotient of medians.
+The same requests in one process, in turns with and without it. Time and CPU time of both sides, the
+process that answers and its session's server process, each as the quotient of medians.
 """
 
 import os
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-ROWS = 40  # times one of each, in each of two workspaces
+ROWS = 40  # repetitions of each, in each of two workspaces
 TURNS, EACH = 24, 10
 ID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 TICK = 1 / os.sysconf("SC_CLK_TCK")
@@ -84,7 +84,7 @@ def _measure() -> None:
 
 @contextmanager
 def _security(on: bool) -> Iterator[None]:
-    """The setting, and connections that know of it: as after a start with it."""
+    """The setting, and connections that use it, as after a start with it."""
     from django.db import connection
     from django.db.backends.signals import connection_created
 

@@ -12,12 +12,12 @@ from tests.benchmarks.plan import PARTS
 from tests.benchmarks.stage import Stage
 from tests.benchmarks.talk import say
 
-SECONDS = "seconds."  # names the figures of what each part took
+SECONDS = "seconds."  # names the figures of each part's duration
 
 
 @dataclass
 class Run:
-    """What was measured so far, and what could not be."""
+    """The results so far, and what could not be measured."""
 
     stage: Stage
     options: Options

@@ -31,7 +31,7 @@ class Saved:
 
 
 def machine() -> dict[str, Any]:
-    """What was measured on, and how busy it was with anything before."""
+    """The measured code, and how busy the machine was before."""
     cpu = next(
         (line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if "model name" in line),
         platform.machine(),

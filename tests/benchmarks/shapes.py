@@ -8,7 +8,7 @@ ITEMS = 10_000
 
 
 def chain(use: str) -> dict[str, Any]:
-    """Twenty steps in a row."""
+    """Twenty steps in a chain."""
     tasks = [_task(0, use, "{{ input.n }}")]
     tasks += [_task(i, use, f"{{{{ tasks.s{i - 1}.output.value }}}}") for i in range(1, CHAIN)]
     edges = [{"from": f"s{i - 1}", "to": f"s{i}"} for i in range(1, CHAIN)]
@@ -29,7 +29,7 @@ def fan(use: str) -> dict[str, Any]:
 
 
 def abreast(use: str, width: int) -> dict[str, Any]:
-    """So many steps that are ready together, and nothing after them."""
+    """Parallel steps that are ready together, and nothing after them."""
     return _document(f"abreast {use}", [_task(i, use, "{{ input.n }}") for i in range(width)], [])
 
 

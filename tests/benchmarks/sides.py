@@ -24,17 +24,17 @@ class Repetition:
 
     @property
     def rate(self) -> float:
-        """Steps a second, from before publishing starts until all are finished."""
+        """Steps per second, from before publishing starts until all are finished."""
         return self.steps / self.seconds
 
     @property
     def cpu_ms(self) -> float:
-        """CPU milliseconds a step, everything counted."""
+        """CPU milliseconds per step, everything counted."""
         return 1000 * self.usage.total / self.steps
 
     @property
     def engine_ms(self) -> float:
-        """Of these: our processes, which are the workers and the publisher."""
+        """The part of our processes: the workers and the publisher."""
         return 1000 * (self.usage.workers + self.usage.publisher) / self.steps
 
     @property
@@ -59,7 +59,7 @@ class Repetition:
 def wait(
     finished: Callable[[], bool], stage: Cast, pause: float, patience: float = PATIENCE
 ) -> None:
-    """Return once `finished()`; raise when it takes too long or a process ended."""
+    """Return once `finished()`; raise if it takes too long or a process ended."""
     deadline = time.monotonic() + patience
     while not finished():
         stage.check()
@@ -91,7 +91,9 @@ class Engine:
         return workflow
 
     def run(self, workflow: Any, executions: int, steps: int) -> Repetition:
-        """Start so many executions in batches of 100 and wait until the last has finished."""
+        """Start this number of executions in batches of 100 and wait until the last has
+        finished.
+        """
         from django.db.models import Max
 
         from executions.access.actor import Actor
@@ -143,7 +145,7 @@ class Canvas:
         self._worker = worker
 
     def run(self, make: Callable[[int], Any], executions: int, steps: int) -> Repetition:
-        """Publish so many graphs over one connection and wait until each counted itself."""
+        """Publish this number of graphs over one connection and wait until each counted itself."""
         from tests.benchmarks import plain
 
         store = plain.store()

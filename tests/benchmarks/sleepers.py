@@ -42,7 +42,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Sleep:
-    """What became of the sleepers; seconds."""
+    """The end of the sleepers; seconds."""
 
     sleepers: int
     falling: float  # from the first start until all were asleep
@@ -53,7 +53,7 @@ class Sleep:
 
 
 def measure(stage: Stage, options: Options) -> Sleep:
-    """Let them all fall asleep, and watch them wake."""
+    """Let them all fall asleep, and measure as they wake up."""
     number = max(100, round(SLEEPERS * options.scale))
     worker = stage.add(
         engine_worker(stage.folder, concurrency=options.concurrency, queues="default")
@@ -111,7 +111,7 @@ def _fall_asleep(ours: Any, number: int, stage: Stage) -> None:
 
 
 def _watch(callers: dict[str, Caller], ours: Any, stage: Stage) -> float:
-    """Keep asking the API, at rest and until all have ended; when they were woken."""
+    """Repeat requests to the API, at rest and until all have ended; when they were woken."""
     with calling(callers):
         instant = _set_alarm()
         wait(
@@ -124,7 +124,7 @@ def _watch(callers: dict[str, Caller], ours: Any, stage: Stage) -> float:
 
 
 def _set_alarm() -> float:
-    """Move everybody's timer to one instant; when that is."""
+    """Move all timers to one instant; return it."""
     from runners.models import Run
 
     instant = datetime.now(UTC) + timedelta(seconds=REST)
@@ -155,7 +155,7 @@ def _result(
 
 
 def _answers(caller: Caller, instant: float, ended: float) -> Answers:
-    """What it measured before the instant, and from then until all had ended."""
+    """Its figures before the instant, and from then until all had ended."""
     burst = caller.between(instant, ended)
     rest = caller.between(0, instant)
     return Answers(quantiles(rest), quantiles(burst), len(burst), max(burst))

@@ -1,7 +1,7 @@
 """A server that answers each call after 2 s and counts how many it serves concurrently.
 
-`GET /stats` answers at once with the peak, the total and the connections that calls came by; `GET
-/reset` forgets them.
+`GET /stats` answers at once with the peak, the total and the number of connections; `GET /reset`
+clears them.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""PostgreSQL and Redis for one benchmark: durable as in production, in a folder thrown away."""
+"""PostgreSQL and Redis for one benchmark: durable as in production, in a temporary folder."""
 
 import os
 import shutil

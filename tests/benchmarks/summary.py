@@ -14,7 +14,7 @@ RECOVERY = (
 
 
 def targets(figures: Mapping[str, float]) -> None:
-    """One line a target that was measured."""
+    """One line for each measured target."""
     rows = judged(figures)
     if not rows:
         return
@@ -26,7 +26,7 @@ def targets(figures: Mapping[str, float]) -> None:
 
 
 def compared(run: Saved, last: Saved | None) -> None:
-    """One line a figure that may be compared; rates may not."""
+    """One line for each comparable figure; rates are not."""
     if last is None:
         print("\nno last result to compare with; --save makes this one the last")
         return
@@ -47,7 +47,7 @@ def compared(run: Saved, last: Saved | None) -> None:
 
 
 def crowd(figures: Mapping[str, float]) -> None:
-    """What the share of the runners' cores means, and the duties that took longest."""
+    """The meaning of the runners' share of the cores, and the duties that took longest."""
     if "crowd.rate" not in figures:
         return
     prefix = "crowd.tick."
@@ -80,7 +80,7 @@ def backlog(figures: Mapping[str, float]) -> None:
 
 
 def times(figures: Mapping[str, float]) -> None:
-    """How long each part took, and the whole run."""
+    """The duration of each part, and of the whole run."""
     print("\nseconds each part took:")
     for name, took in seconds(figures).items():
         print(f"  {name:16} {took:7.0f}")

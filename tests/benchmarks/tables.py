@@ -48,7 +48,7 @@ ADMIN = {
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One list as one person: milliseconds, and what its plans do wrong."""
+    """One list as one user: milliseconds, and the faults of its plans."""
 
     name: str
     who: str
@@ -128,7 +128,7 @@ def _asked(name: str, who: str, ask: Callable[[], Any]) -> Listed:
 
 
 def _faults(sql: str) -> Iterator[str]:
-    """What a statement does that it must not do on a large table."""
+    """The operations of a plan that a statement must not do on a large table."""
     from django.db import connection
 
     if not sql.startswith("SELECT") or not any(table in sql for table in LARGE):

@@ -4,7 +4,7 @@ import os
 import time
 
 BEGAN = "BENCH_BEGAN"
-# The clock is the machine's, so that parts in processes of their own count from the same instant.
+# The machine's clock, so that parts in separate processes count from the same instant.
 _BEGAN = float(os.environ.get(BEGAN) or time.monotonic())
 
 
@@ -19,5 +19,5 @@ def elapsed() -> float:
 
 
 def inherited() -> dict[str, str]:
-    """What a part's environment needs to count on."""
+    """The part of the environment that lets another process count from the same instant."""
     return {BEGAN: str(_BEGAN)}

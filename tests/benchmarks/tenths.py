@@ -34,7 +34,7 @@ class Clock:
             )
 
     def used_until(self, instant: float) -> tuple[float, float, float]:
-        """The seconds of each tree at an instant, between two readings in proportion."""
+        """The seconds of each tree at an instant, interpolated between two readings."""
         place = min(max(1, bisect.bisect_left(self.at, instant)), len(self.at) - 1)
         before, after = self.at[place - 1], self.at[place]
         share = min(1.0, max(0.0, (instant - before) / (after - before)))
@@ -45,7 +45,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Tenths:
-    """Of each tenth: work a second, CPU milliseconds a piece."""
+    """Per tenth: items per second, CPU milliseconds per item."""
 
     rates: list[float]
     cpu_ms: list[float]
@@ -54,7 +54,9 @@ class Tenths:
 
 
 def tenths(ends: Sequence[float], clock: Clock) -> Tenths:
-    """Divide by when pieces ended (in order); the first tenth counts from the first end."""
+    """Divide by the times at which items ended (in order); the first tenth counts from the first
+    end.
+    """
     edges = [round(len(ends) * part / 10) for part in range(11)]
     found = Tenths([], [], [], [])
     for low, high in pairwise(edges):

@@ -32,7 +32,7 @@ class Workload:
     wanted: float
     plain_executions: int
     plain_steps: int
-    cold: bool = False  # a workflow of its own for each repetition: no step was ever timed
+    cold: bool = False  # a separate workflow for each repetition: no step was ever timed
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ def workloads() -> list[Workload]:
 
 
 class Turns:
-    """Both sides by turns, on one worker each: started when first needed, and after a failure."""
+    """Both sides in turns, on one worker each: started when first needed, and after a failure."""
 
     def __init__(self, stage: Stage, options: Options) -> None:
         self._stage = stage
@@ -133,7 +133,7 @@ def _measure(
 
 
 def _renamed(document: dict[str, Any], name: str) -> dict[str, Any]:
-    """The same graph under a name of its own: two workloads may share one."""
+    """The same graph under another name: two workloads may share one."""
     return document | {"name": f"{document['name']} {name}"}
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 import redis
 
 KEY = "bench:ticks"
-MOST = 10_000  # noted durations; the oldest are forgotten
+MOST = 10_000  # recorded durations; the oldest are dropped
 
 
 def _store() -> "redis.Redis":

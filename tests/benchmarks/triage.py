@@ -1,4 +1,4 @@
-"""The desk of triage over a million dead letters: lists, filters by path, pages; as three people.
+"""Triage over a million dead letters: lists, filters by path, pages; as three users.
 
 Targets: lists and pages within 150 ms at the 95th percentile, filters on inputs within 500 ms.
 """
@@ -59,7 +59,7 @@ BY_PATH: dict[str, list[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One page as one person: milliseconds, how many rows it showed, and the target.
+    """One page as one user: milliseconds, the number of rows, and the target.
 
     `cpu` is the web process's own median share of it, which a busy machine hardly changes.
     """
@@ -180,7 +180,7 @@ def _sizes() -> Iterator[str]:
 
 
 def _insert_costs() -> Iterator[str]:
-    """Microseconds a row with the GIN index on inputs and without it, each row a statement."""
+    """Microseconds per row with the GIN index on inputs and without it, each row a statement."""
     from django.db import connection
 
     insert = (
@@ -199,7 +199,7 @@ def _insert_costs() -> Iterator[str]:
 
 
 def told(row: Asked) -> str:
-    """One line a page and person; -1 rows: too many to look through."""
+    """One line per page and user; -1 rows: too many to count."""
     verdict = "ok" if row.times.p95 <= row.target else "MISSED"
     verdict += "" if row.status == 200 else f", answers {row.status}"
     return (

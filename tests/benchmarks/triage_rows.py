@@ -120,7 +120,7 @@ def fill(many: int) -> None:
 
 
 def _templates(cursor: Any) -> None:
-    """An execution for each workspace, made as all are, to be copied."""
+    """An execution for each workspace, made as usual, to be copied."""
     from executions.access.actor import Actor
     from executions.models import Tier, Workspace
     from executions.publishing import versioning

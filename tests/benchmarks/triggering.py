@@ -1,7 +1,7 @@
-"""W5: how many executions the API accepts, one a request and a thousand a request.
+"""W5: how many executions the API accepts, one or a thousand per request.
 
-Sixteen clients, the ASGI server with two processes, no worker: what is measured is the entry point.
-For comparison, on the same database, a bare DRF view that inserts one row with the same checks
+Sixteen clients, the ASGI server with two processes, no worker: this measures the entry point. For
+comparison, on the same database, a bare DRF view that inserts one row with the same checks
 (`bare.py`).
 """
 
@@ -35,7 +35,7 @@ BARE = "tests.benchmarks.bare_settings"
 
 @dataclass(frozen=True, slots=True)
 class Triggering:
-    """Executions accepted a second, and milliseconds a request at half the highest rate."""
+    """Executions accepted per second, and milliseconds per request at half the highest rate."""
 
     single: float
     bare: float
@@ -55,7 +55,7 @@ class Door:
     runs: list[dict[str, Any]] = field(default_factory=list)
 
     def rate(self, path: str, body: str, seconds: float, most: float = 0.0) -> float:
-        """Accepted requests a second: as many as it takes, or no more than `most`."""
+        """Accepted requests per second: as many as it accepts, or at most `most`."""
         self.runs.append(requests_of(self.port, path, self.token, body, seconds, most))
         return _rate(self.runs[-1])
 
@@ -128,7 +128,7 @@ def _answers(port: int) -> bool:
 def requests_of(
     port: int, path: str, token: str, body: str, seconds: float, rate: float = 0.0
 ) -> dict[str, Any]:
-    """What sixteen clients were answered, in a process of their own: see load.py."""
+    """The answers to sixteen clients, in a separate process: see load.py."""
     given = {
         "host": "127.0.0.1", "port": port, "path": path, "token": token, "body": body,
         "clients": CLIENTS, "seconds": seconds, "rate": rate,

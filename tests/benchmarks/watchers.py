@@ -16,7 +16,7 @@ Arrived = list[tuple[float, bytes]]
 
 
 async def watch(given: dict[str, Any], pk: str, arrived: Arrived) -> None:
-    """Read one stream line by line; remember when each line of data came."""
+    """Read one stream line by line; record the time of each data line."""
     reader, writer = await asyncio.open_connection(given["host"], given["port"], limit=2**24)
     head = (
         f"GET /v1/WorkflowExecution/{pk}/subscribe HTTP/1.1\r\nHost: {given['host']}\r\n"

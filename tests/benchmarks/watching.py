@@ -37,7 +37,7 @@ IDLE = 5.0  # seconds without a viewer
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One repetition; CPU in milliseconds a step."""
+    """One repetition; CPU in milliseconds per step."""
 
     seconds: float
     engine: float
@@ -51,7 +51,7 @@ class Watching:
 
     alone: list[Turn] = field(default_factory=list)
     watched: list[Turn] = field(default_factory=list)
-    clocks_apart: float = 0.0  # milliseconds, this process's less the database's
+    clocks_apart: float = 0.0  # milliseconds, this process's minus the database's
     idle_sessions: int = 0
     idle_web: float = 0.0  # CPU milliseconds a second
     load: float = 0.0
@@ -153,7 +153,7 @@ class _Bench:
 
 
 def _monitors() -> "subprocess.Popen[str]":
-    """The process, started and waiting for what to watch."""
+    """The process, started and waiting for its ids."""
     return subprocess.Popen(
         [sys.executable, "-m", "tests.benchmarks.watchers"],
         cwd=PROJECT,
@@ -170,7 +170,7 @@ def _late(told: dict[str, Any]) -> list[float]:
 
 
 def _clocks_apart() -> float:
-    """This process's clock less the database's, by the quickest of some round trips."""
+    """This process's clock minus the database's, by the quickest of some round trips."""
     from executions.database.clock import database_now
 
     found = []

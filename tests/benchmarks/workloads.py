@@ -100,7 +100,7 @@ FIGURES: dict[str, Callable[[Any], Figures]] = {
 
 
 def _at_rest(run: Run) -> None:
-    """A worker's memory, and a stack of its own that does nothing."""
+    """A worker's memory, and a separate idle stack."""
     from tests.benchmarks import idle, memory
 
     def growth() -> Figures:

@@ -1,4 +1,4 @@
-"""Buttons of an object's page in the admin: the first two in sight, the others in a menu."""
+"""Buttons of an object's page in the admin: the first two are visible, the others in a menu."""
 
 from typing import Any
 

@@ -1,10 +1,10 @@
-"""A page on which one counts what a person does, and notes clicks that lead nowhere."""
+"""A page that counts a user's actions, and records clicks that lead nowhere."""
 
 from typing import Any
 
 
 class Clicks:
-    """Counts clicks, keys that choose, and texts that are typed."""
+    """Counts clicks, selecting keys, and typed texts."""
 
     def __init__(self, page: Any) -> None:
         self.page = page
@@ -17,7 +17,7 @@ class Clicks:
             self.dead_ends.append(f"{response.status} {response.url}")
 
     def click(self, role: str, name: str, within: Any = None) -> None:
-        """Click what is seen under that name."""
+        """Click the visible element of that name."""
         found = (within or self.page).get_by_role(role, name=name, exact=True)
         self.press(found.locator("visible=true").first)
 

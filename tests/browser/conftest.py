@@ -1,6 +1,6 @@
 """A real Chromium against the real ASGI application, served by uvicorn in a thread.
 
-Not pytest-django's live_server: that one is WSGI. The Content-Security-Policy is under test, so
+Not pytest-django's live_server, which is WSGI. The Content-Security-Policy is under test, so
 nothing bypasses it, and every console message fails the test that caused it.
 """
 
@@ -92,7 +92,7 @@ def _is_ours(item: pytest.Item) -> bool:
 
 @pytest.fixture(scope="package")
 def playwright() -> Iterator[Playwright]:
-    """Playwright until this folder's tests are over: its event loop would be in others' way."""
+    """Playwright until this folder's tests are over: its event loop would disturb others."""
     with sync_playwright() as made:
         yield made
 
@@ -109,7 +109,7 @@ def browser(
 
 @pytest.fixture(scope="package")
 def whole_stack(pytestconfig: pytest.Config) -> Iterator[Stack]:
-    """A whole stack, as `make up` starts it, for all who look at one in a browser."""
+    """A whole stack, as `make up` starts it, for all browser tests that need one."""
     extra = {"VALKYR_PYTHON_CODE": "1"} | collected()
     with prepared_home(pytestconfig) as home, Stack(home, extra) as up:
         up.wait_ready(300)
@@ -161,7 +161,7 @@ def server(django_db_setup: None, static_files: None) -> Iterator[str]:
 
 @pytest.fixture(scope="package")
 def one_page(server: str, browser: Browser) -> Iterator[OnePage]:
-    """The page that tests use one after another."""
+    """The page that tests share."""
     lender = OnePage(browser, server)
     yield lender
     lender.close()
@@ -169,7 +169,7 @@ def one_page(server: str, browser: Browser) -> Iterator[OnePage]:
 
 @contextmanager
 def console_of(page: Any) -> Iterator[list[str]]:
-    """What a page says on its console, as sentences."""
+    """The messages on a page's console, as sentences."""
     problems: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
@@ -183,7 +183,7 @@ def console_of(page: Any) -> Iterator[list[str]]:
     page.on("console", note)
     page.on("pageerror", note_error)
     yield problems
-    page.evaluate("() => 0")  # what was said until now is heard before the answer
+    page.evaluate("() => 0")  # earlier messages are handled before the answer
     page.remove_listener("console", note)
     page.remove_listener("pageerror", note_error)
 

@@ -1,4 +1,4 @@
-"""Answers that take their time: a page's requests wait until the test lets them go."""
+"""Slow answers: a page's requests wait until the test releases them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Executions to be watched, as rows: an order of some forty runs, and one of thousands."""
+"""Executions to watch, as rows: an order of some forty runs, and one of thousands."""
 
 from datetime import timedelta
 from typing import Any
@@ -32,7 +32,7 @@ ORDER = {
 
 
 def order(items: int = 12) -> WorkflowExecution:
-    """An order under way: retried, mapped, with one dead item and an approval to be given."""
+    """A running order: retried, mapped, with one dead item and an open approval."""
     made = rows.execution(publish(ORDER))
     Run.objects.bulk_create(list(_order_runs(made, items)))
     return made
@@ -62,7 +62,7 @@ def _order_runs(made: WorkflowExecution, items: int) -> Any:
 
 
 def chain(steps: int) -> WorkflowExecution:
-    """An execution of a workflow of so many tasks, one after another, the last one running."""
+    """An execution of a chain of tasks, the last one running."""
     tasks = [task("s0"), *(task(f"s{n}", after=f"s{n - 1}") for n in range(1, steps))]
     made = rows.execution(publish({"name": "Long", "tasks": tasks}))
     last = steps - 1

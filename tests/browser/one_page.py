@@ -16,9 +16,9 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSi
 SIZE: ViewportSize = {"width": 1440, "height": 900}
 # One size, no motion.
 LOOKS: dict[str, Any] = {"viewport": SIZE, "reduced_motion": "reduce", "color_scheme": "light"}
-# What is awaited may take its time: the machine may be busy with others.
+# Waits may be long: the machine may be busy.
 PATIENCE = 20_000  # milliseconds
-# The first page of a run also makes the server and the browser load all they need.
+# The first page of a run also makes the server and the browser load everything.
 FIRST_LOAD = 30_000  # milliseconds
 # Of the same origin, so that its storage can be emptied; without scripts and without a session.
 RESTING = "executions/api-docs.css"

@@ -16,7 +16,7 @@ def picture(page: Any, name: str) -> None:
 
 
 def picture_in_both(page: Any, name: str) -> None:
-    """The same in light and in dark, each with a name of its own; the page is left in light."""
+    """The same in light and in dark, each with its own name; the page is left in light."""
     if PICTURES:
         for scheme in ("dark", "light"):
             wear(page, scheme)

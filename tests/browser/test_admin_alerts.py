@@ -1,4 +1,6 @@
-"""Alert rules in a browser: made, tried against a real receiver, changed; alerts and messages."""
+"""Alert rules in a browser: created, tested against a real receiver, changed; alerts and
+messages.
+"""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +20,7 @@ from valkyr_plugins.alerts.models import AlertDelivery, AlertRule
 from valkyr_plugins.alerts.sending import send_due
 
 RULES = "/admin/valkyr_alerts/alertrule/"
-# The button within the search box of every list, which Enter does as well, is the framework's.
+# The framework's button in every list's search box, which Enter presses too.
 SEARCH = ("#searchbar-submit",)
 
 

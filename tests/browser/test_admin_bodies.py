@@ -1,4 +1,4 @@
-"""Loops, maps, approvals and children as a person sees them, in a real browser."""
+"""Loops, maps, approvals and children as a user sees them, in a real browser."""
 
 from typing import Any
 

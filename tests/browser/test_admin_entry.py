@@ -1,4 +1,4 @@
-"""A person reads one failure, compares it, and decides: in a real browser, by keyboard too."""
+"""A user reads one failure, compares it, and decides: in a real browser, by keyboard too."""
 
 from datetime import timedelta
 from typing import Any
@@ -20,7 +20,7 @@ PHONE = {"width": 390, "height": 844}
 
 @pytest.fixture
 def entry(transactional_db: None) -> DeadLetterEntry:
-    """A failure with a good run before it, another of its group, logs and retries."""
+    """A failure with a successful run before it, another of its group, logs and retries."""
     workflow = rows.workflow()
     _good_run(workflow)
     rows.failed_order(workflow)

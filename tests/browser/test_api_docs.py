@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_an_operation_shows_its_examples_and_fits_its_place(staff_page: Any) -> None:
-    # The page keeps in the document only the operations in sight; its address brings one there.
+    # The page contains only the visible operations; its address scrolls to one.
     staff_page.goto(f"{staff_page.home}/docs#/WorkflowExecution/executeWorkflow")
     operation = staff_page.locator("#operations-WorkflowExecution-executeWorkflow")
     expect(operation).to_contain_text("Accept an execution")

@@ -13,9 +13,9 @@ PAGE = """<!doctype html><html lang="en"><head><title>One</title><style>
 
 
 def looked_at(page: Any, part: str) -> list[str]:
-    """What is found, as themes and rules."""
+    """The findings, as themes and rules."""
     page.set_content(PAGE % part)
-    # It changes its theme by its class alone, as the admin's pages do.
+    # It changes its theme by its class only, as the admin's pages do.
     page.evaluate("() => { window.Alpine = true }")
     found = [sentence.split(": ") for sentence in findings_in_both(page)]
     return [f"{theme}: {rule}" for theme, rule, *_ in found]

@@ -47,7 +47,7 @@ def test_the_first_page_shows_figures_and_changes_its_range(
     expect(chosen).to_have_attribute("aria-current", "page")
 
 
-# The kinds of lines and bars that have no colour of their own.
+# The kinds of lines and bars without a colour of their own.
 UNPAINTED = """() => [...document.querySelectorAll("[class^='vk-line-'], [class^='vk-fill-']")]
   .filter((one) => {
     const { fill, stroke } = getComputedStyle(one);

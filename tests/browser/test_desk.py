@@ -87,7 +87,7 @@ def desk(stack: Stack, browser: Browser, signed_in: Any) -> Iterator[Page]:
 
 
 def api(stack: Stack, path: str, body: Any = None) -> Any:
-    """What the API answers; with a body, to a POST."""
+    """The API's answer; with a body, to a POST."""
     request = urllib.request.Request(
         f"{stack.url}{path}",
         None if body is None else json.dumps(body).encode(),
@@ -117,7 +117,7 @@ def open_group(page: Page, step: str) -> None:
 
 
 def act(page: Page, title: str) -> Locator:
-    """Press the page's button of that title; its dialog."""
+    """Press the page's button with this title; return its dialog."""
     page_action(page, title, exact=True).click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_be_visible()
@@ -234,7 +234,7 @@ def test_a_killed_worker_process_is_seen_and_its_step_taken_over(desk: Page, sta
 
 
 def _holder(stack: Stack) -> psutil.Process:
-    """The child of a worker under which the code runs: it has a process of its own below it."""
+    """The worker's child that runs the code: it has a process of its own below it."""
     found: list[psutil.Process] = []
 
     def look() -> bool:

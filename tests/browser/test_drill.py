@@ -1,7 +1,7 @@
 """An operator's questions, each answered from the home page in at most four clicks.
 
-`Clicks` counts what a person would do: a click, a key that chooses, a text that is typed. Each
-station leaves a picture if VALKYR_PICTURES names a folder.
+`Clicks` counts a user's actions: a click, a selecting key, a typed text. Each station saves a
+picture if VALKYR_PICTURES names a folder.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def workflow() -> Workflow:
 
 @pytest.fixture
 def home(staff_page: Any, request: pytest.FixtureRequest) -> Iterator[Clicks]:
-    """The home page; after the test its clicks are judged and its last page is pictured."""
+    """The home page; after the test its clicks are counted and its last page is pictured."""
     clicks = Clicks(staff_page)
     yield clicks
     picture_in_both(staff_page, request.node.name.removeprefix("test_").split("[")[0])

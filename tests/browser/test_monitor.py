@@ -1,4 +1,4 @@
-"""An execution's page in a real browser, its live part fed by the real stream."""
+"""An execution's page in a real browser; its live part reads the real stream."""
 
 import json
 from typing import Any
@@ -21,7 +21,7 @@ from tests.support.segments import claimed, recorded
 from tests.support.sharing import assign_perm
 from tests.support.workflows import ACTOR, publish, start, task
 
-# How high letters are on the screen, in pixels: their size, at the graph's zoom.
+# The height of letters on the screen, in pixels: their size at the graph's zoom.
 LETTERS = """
 (one) => parseFloat(getComputedStyle(one).fontSize) * one.getBoundingClientRect().width
   / one.offsetWidth

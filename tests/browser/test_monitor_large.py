@@ -1,4 +1,4 @@
-"""The monitor with two thousand steps: few elements, and frames that come in time."""
+"""The monitor with two thousand steps: few elements, and frames in time."""
 
 import json
 from typing import Any

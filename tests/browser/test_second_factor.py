@@ -82,7 +82,7 @@ def test_a_dialog_that_shows_a_secret_leads_to_the_password_and_back(
 ) -> None:
     sign_in(page, "/admin/executions/apitoken/")
     page.wait_for_url(f"{page.home}/admin/executions/apitoken/")
-    # A thousandth of a second: the sign-in is not recent any more.
+    # A thousandth of a second: the sign-in is no longer recent.
     settings.VALKYR = settings.VALKYR | {"RECENT_SIGN_IN_MINUTES": 1e-5}
     page_action(page, "New token…").click()
     expect(page.get_by_role("heading", name="Confirm your identity")).to_be_visible()
@@ -97,7 +97,7 @@ def test_a_dialog_that_shows_a_secret_leads_to_the_password_and_back(
 
 
 def test_a_passkey_in_the_browser_is_added_signs_in_and_is_removed(page: Any) -> None:
-    # Passkeys belong to host names, and 127.0.0.1 is none.
+    # Passkeys belong to host names, and 127.0.0.1 is not one.
     page.home = page.home.replace("127.0.0.1", "localhost")
     devices = page.context.new_cdp_session(page)
     devices.send("WebAuthn.enable")

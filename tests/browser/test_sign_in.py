@@ -10,7 +10,7 @@ from executions.models import Membership, Tier, Workspace
 from tests.support.identity import Provider, running_provider
 from tests.support.rates import forget_rates
 
-# The provider's page is of another origin, which the page for all would not forget.
+# The provider's page is of another origin, so the shared page would not forget it.
 pytestmark = pytest.mark.own_page
 
 

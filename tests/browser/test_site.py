@@ -1,4 +1,4 @@
-"""The pages' site in a browser: a search, diagrams, and nothing from elsewhere."""
+"""The pages' site in a browser: a search, diagrams, and nothing from other sites."""
 
 import os
 import re
@@ -58,7 +58,7 @@ def visitor(browser: Browser, address: str) -> Iterator[Page]:
 
 def test_a_search_finds_the_page_of_a_word(visitor: Page, address: str) -> None:
     visitor.goto(f"{address}/index.html")
-    # The search listens to keys, which `fill` presses none of.
+    # The search listens to keys, and `fill` presses none.
     visitor.get_by_role("textbox", name="Search").press_sequentially("PgBouncer")
 
     found = visitor.locator(".md-search-result__link", has_text="Behind PgBouncer")
@@ -76,7 +76,7 @@ def test_every_drawing_of_a_page_is_drawn(
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
     visitor.goto(f"{address}/{page.relative_to(DOCS).with_suffix('.html')}")
 
-    # A drawing replaces its text when it is done; one with a mistake stays as it is written.
+    # A drawing replaces its text when it is done; an invalid one stays as text.
     expect(visitor.locator("div.mermaid")).to_have_count(page.read_text().count(FENCE))
     expect(visitor.locator("pre.mermaid")).to_have_count(0)
 

@@ -1,7 +1,7 @@
 """A thousand failures of four kinds arrive, and one operator repairs all of them from home.
 
 Workers, broker and database are real. Clicks are counted, and none may lead into a dead end. Each
-station leaves pictures if VALKYR_PICTURES names a folder.
+station saves pictures if VALKYR_PICTURES names a folder.
 """
 
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ SIZES = {"1280": (1280, 900), "phone": (390, 844)}
 
 @pytest.fixture
 def fleet(staff_page: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    """Few real workers and beat on the tests' database; stopped before that is emptied."""
+    """A few real workers and beat on the tests' database; stopped before it is emptied."""
     default_workspace()
     with redis_of_a_fleet() as server:
         made = Fleet(tmp_path_factory.mktemp("drill"), server.url)
@@ -61,7 +61,7 @@ def _workflow(name: str) -> Workflow:
 
 
 def _fail(workflow: Workflow, count: int, *, first: int = 0) -> None:
-    """So many orders from a country that the step does not know, and one good one before."""
+    """Orders from a country that the step does not know, and one valid one before."""
     start_many(workflow, [{"country": "FR", "order": first}])
     start_many(workflow, [{"country": "UK", "order": first + n} for n in range(1, count + 1)])
 
@@ -71,7 +71,7 @@ def _open() -> int:
 
 
 def _counted(expected: int) -> bool:
-    """Whether the counting duty has seen so many open dead letters."""
+    """Whether the counting duty has counted this number of open dead letters."""
     return sum(FailureGroup.objects.values_list("open", flat=True)) == expected
 
 

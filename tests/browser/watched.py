@@ -10,7 +10,7 @@ from tests.support.stack import Stack
 
 
 def cookies_of(stack: Stack, browser: Browser, home: str) -> Any:
-    """What a browser keeps once the stack's administrator has signed in, on the way to `home`."""
+    """A browser's state once the stack's administrator has signed in, on the way to `home`."""
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{stack.url}/admin/login/?next={home}")

@@ -92,7 +92,7 @@ def say(text: str) -> None:
 
 
 def _end(*_: Any) -> None:
-    """Leave in order, so that what was started ends too."""
+    """Leave in order, so that everything started ends too."""
     sys.exit("ended by SIGTERM")
 
 

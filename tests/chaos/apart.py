@@ -17,7 +17,7 @@ SECONDS = 900
 
 
 def run(fault: Fault, options: Options) -> Outcome:
-    """Run it in a child, and read what it found."""
+    """Run it in a child, and read its result."""
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "outcome.json"
         command = [

@@ -11,7 +11,7 @@ from valkyr_project.embedded import Redis
 
 
 class Broker(Protocol):
-    """A broker's server, in the hands of a fault."""
+    """A broker's server, controlled by a fault."""
 
     @property
     def url(self) -> str:

@@ -42,8 +42,8 @@ def fill(broker: Broker, workflow: Workflow, number: int) -> None:
 def _waiting(workflow: Workflow) -> UUID:
     """An execution whose message is in the queue, sent once.
 
-    The broker may hand a message to a worker that was killed a moment ago; that one is lost, and
-    what the sweeper sends in its place is no backlog. Its execution is taken away again.
+    The broker may deliver a message to a worker that was killed a moment ago. That message is lost,
+    and what the sweeper sends instead is no backlog, so its execution is removed again.
     """
     while True:
         first = start(workflow)
@@ -60,7 +60,7 @@ def _somebody_waits() -> bool:
 
 
 def clear(workflow: Workflow) -> None:
-    """Take the executions of a workflow out of the tables, and empty the queue."""
+    """Delete the executions of a workflow, and empty the queue."""
     with current_app.connection_for_write() as link:
         link.default_channel.queue_purge("default")
     with copies.session() as own:
@@ -73,7 +73,7 @@ def clear(workflow: Workflow) -> None:
 
 
 def _referring(own: psycopg.Connection[Any]) -> list[tuple[str, str]]:
-    """Tables with a key to executions, and its column; executions' own parents left out."""
+    """Tables with a foreign key to executions, and its column; without executions' own parents."""
     return own.execute(
         "SELECT c.conrelid::regclass::text, a.attname FROM pg_constraint c "
         "JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1] "

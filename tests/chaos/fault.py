@@ -14,7 +14,7 @@ class Load:
 
     rate: float = 3.0  # a second; 0: none
     api: bool = False  # over HTTP rather than by a call
-    most: int = 60  # unfinished at once; more are not started until some end
+    most: int = 60  # unfinished at once; more start only after some have ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Fault:
     slug: str  # its name on the command line
     title: str  # what is done
     promise: str  # what holds all the same
-    bound: float | None  # seconds that a recovery may take; None: the promise is none of time
+    bound: float | None  # the maximum seconds of a recovery; None: the promise is not about time
     run: "Callable[[World], None]"
     needs: tuple[str, ...] = ()  # names of tests/chaos/needs.py
     load: Load = Load()

@@ -17,7 +17,7 @@ SELECT m.run, m.token, m.pid, coalesce(r.state, '')
   FROM test_effects m LEFT JOIN runners_run r ON r.id = m.run
  WHERE m.execution = ANY(%s)
 """
-# Why an effect was done more than once.
+# Why an effect was repeated.
 RETRY = "retry after a failure"
 CRASH = "take-over after a crash"
 LEASE = "take-over after a lease ran out"
@@ -25,7 +25,7 @@ SAME_LEASE = "twice under one lease"
 
 
 class Mark(NamedTuple):
-    """One effect: under which lease, by which process, and what became of its run."""
+    """One effect: its lease, its process, and the end of its run."""
 
     run: UUID
     token: int

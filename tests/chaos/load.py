@@ -65,7 +65,7 @@ class Starter:
                 if self._unfinished() < self._settings.most:
                     self._start(f"{self._seed}:{number}")
                     number += 1
-                # Starts that a fault has delayed by more than a second are not made up for.
+                # Starts that a fault has delayed by more than a second are not repeated.
                 due = max(due + pause, time.monotonic() - 1.0)
         finally:
             connection.close()

@@ -41,7 +41,7 @@ def _twice(producer: Any, *args: Any, **options: Any) -> Any:
 
 
 def install() -> None:
-    """Stand before this process's producers."""
+    """Intercept this process's producers."""
     messaging.Producer._publish = _meddle
 
 

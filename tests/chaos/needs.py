@@ -61,7 +61,7 @@ NEEDS: dict[str, Callable[[str], str | None]] = {
 
 
 def missing(needs: tuple[str, ...], broker: str = "redis") -> str | None:
-    """Why a fault cannot be run here; None when it can."""
+    """Why a fault cannot run here; None if it can."""
     for name in needs:
         if reason := NEEDS[name](broker):
             return f"needs {name}: {reason}"

@@ -1,4 +1,4 @@
-"""What to try, from the command line."""
+"""The faults to run, from the command line."""
 
 import argparse
 import random

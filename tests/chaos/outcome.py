@@ -1,4 +1,4 @@
-"""What came of a fault: the figures of the report, in plain values."""
+"""The result of a fault: the figures of the report, in plain values."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -65,5 +65,5 @@ def from_json(found: dict[str, Any]) -> Outcome:
 
 
 def all_kept(outcomes: Sequence[Outcome]) -> bool:
-    """Whether nothing was broken; what was not run proves nothing, and breaks nothing."""
+    """Whether nothing was broken; a fault that did not run proves nothing, and breaks nothing."""
     return not any(outcome.verdict == "broken" for outcome in outcomes)

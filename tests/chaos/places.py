@@ -1,4 +1,4 @@
-"""Faults that need servers of their own kind: a world of its own for each.
+"""Faults that need their own kind of servers: a separate world for each.
 
 By slug; read before Django is set up: import no models.
 """
@@ -10,9 +10,9 @@ from pathlib import Path
 from tests.chaos.servers.disk import small_disk
 from tests.support import rabbitmq
 
-# A context manager that gives the folder in which the servers keep their data.
+# A context manager that yields the folder for the servers' data.
 PLACES: dict[str, Callable[[], AbstractContextManager[Path]]] = {"disk-full": small_disk}
-# PostgreSQL has a standby, which has everything that was confirmed (synchronous replication).
+# PostgreSQL has a standby with everything that was confirmed (synchronous replication).
 FOLLOWED = frozenset({"postgres-failover", "postgres-behind"})
 # The fault's own broker, whatever broker the others use.
 BROKERS = {"broker-failover": "sentinels", "rabbit-node-killed": "rabbitmq-cluster"}

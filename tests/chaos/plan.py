@@ -13,7 +13,7 @@ EVERY = 1.5  # seconds from one kill to the next, on average
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """Kill, so many seconds after the start, one of the processes that are there then.
+    """Kill, this number of seconds after the start, one of the processes that exist then.
 
     `choice` (0 to 1) picks among them, so that a plan does not depend on process ids.
     """
@@ -28,7 +28,7 @@ class Kill:
 
 
 def kills(random: Random, seconds: float) -> list[Kill]:
-    """Kills at random moments of so many seconds, in order."""
+    """Kills at random moments within these seconds, in order."""
     kinds = random.choices(list(SHARES), list(SHARES.values()), k=round(seconds / EVERY))
     made = [Kill(random.uniform(0, seconds), kind, random.random()) for kind in kinds]
     return sorted(made, key=lambda kill: kill.at)

@@ -38,7 +38,7 @@ def facts(options: Options) -> dict[str, str]:
 
 
 def command(options: Options, only: str) -> str:
-    """What repeats a run, or one fault of it."""
+    """The command that repeats a run, or one fault of it."""
     words = [f"--only {only}"] if only else []
     words.append(f"--seed {options.seed}")
     if options.broker != "redis":
@@ -55,7 +55,7 @@ def command(options: Options, only: str) -> str:
 
 
 def line(outcome: Outcome) -> str:
-    """How one fault went, in a line of progress."""
+    """The result of one fault, as a line of progress."""
     if outcome.verdict == "not run":
         return f"      not run: {outcome.reason}"
     found = outcome.recovery

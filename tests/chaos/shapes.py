@@ -1,4 +1,4 @@
-"""The graphs of the load, in which faults strike midway. Each effect step leaves a mark."""
+"""The graphs of the load, in which faults occur midway. Each effect step writes a mark."""
 
 from collections.abc import Mapping
 from typing import Any

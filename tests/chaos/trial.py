@@ -12,7 +12,7 @@ from tests.chaos.outcome import Outcome
 from tests.chaos.watch import LIMIT
 from tests.chaos.world import World
 
-END_SECONDS = 150.0  # what is left may take so long to end once the fault is over
+END_SECONDS = 150.0  # the rest may take this long to end once the fault is over
 
 
 def blank(fault: Fault) -> Outcome:

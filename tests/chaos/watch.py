@@ -33,7 +33,7 @@ Mark = tuple[UUID, int, int]
 
 
 class Watch:
-    """What was seen of the executions of these workflows, begun since then."""
+    """The checks of the executions of these workflows, begun since then."""
 
     def __init__(self, since: datetime, workflows: Iterable[UUID]) -> None:
         self.worst = 0.0
@@ -48,7 +48,7 @@ class Watch:
         self._thread = Thread(target=self._go, name="watch", daemon=True)
 
     def include(self, workflows: Iterable[UUID]) -> None:
-        """Look at the executions of these, too."""
+        """Check the executions of these, too."""
         self._workflows.extend(workflows)
 
     def start(self) -> None:

@@ -126,12 +126,12 @@ class World:
     # ---- for faults
 
     def injected(self, what: str, *pids: int) -> None:
-        """A fault was done, to these processes."""
+        """A fault was injected into these processes."""
         self.outcome.injected[what] += 1
         self.injured.update(pids)
 
     def recovered(self, what: str, seconds: float) -> None:
-        """Something was whole again after so long."""
+        """Something had recovered after these seconds."""
         self.outcome.recoveries.append(max(0.0, seconds))
 
     def note(self, text: str) -> None:
@@ -165,7 +165,7 @@ class World:
             self.web.launch()
 
     def wait_all_ended(self, seconds: float = 120) -> None:
-        """Return once everything of this fault is final; AssertionError shows what is not."""
+        """Return once everything of this fault is final; AssertionError lists what is not."""
         try:
             wait_until(lambda: not self.unfinished(1), seconds, "the end of all executions")
         except AssertionError as error:

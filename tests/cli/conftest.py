@@ -87,7 +87,7 @@ def ann_with_a_token() -> str:
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
-    """An environment that names no installation, and a profile file of the test's own."""
+    """An environment that names no installation, and the test's own profile file."""
     for name in ("URL", "TOKEN", "PROFILE", "AS"):
         monkeypatch.delenv(f"VALKYR_{name}", raising=False)
     monkeypatch.setenv("VALKYR_CONFIG", str(tmp_path / "config.toml"))
@@ -136,7 +136,7 @@ def local(installation: Installation, environment: pytest.MonkeyPatch) -> Any:
 
 @pytest.fixture(scope="package")
 def echo(installation: Installation) -> Workflow:
-    """Gives its payload's `value` back."""
+    """Returns its payload's `value`."""
     given = {"with": {"value": "{{ input.value }}"}}
     return publish({
         "name": "echo it",
@@ -155,7 +155,7 @@ def failing(installation: Installation) -> Workflow:
 
 @pytest.fixture(scope="package")
 def asking(installation: Installation) -> Workflow:
-    """Waits for a person who never comes."""
+    """Waits for an approval that is never given."""
     given = {"with": {"title": "Pay?"}}
     return publish({"name": "asks first", "tasks": [task("ask", "flow.approval", **given)]})
 

@@ -1,4 +1,4 @@
-"""`valkyr doctor` finds each mistake that is planted into a project that runs well."""
+"""`valkyr doctor` finds each mistake that is planted into a working project."""
 
 import json
 import os
@@ -31,7 +31,7 @@ LATE = """
 def add_periodic_tasks(sender, **_):
     sender.conf.beat_schedule = {}
 """
-# An account that migrations were not made by.
+# An account that did not create the tables.
 READER = """
 DO $$ BEGIN
     CREATE ROLE doctor_reader LOGIN PASSWORD 'reader';
@@ -54,7 +54,7 @@ class Patient:
         return nursery.run(command, environment=named, folder=self.host.folder)
 
     def ids(self, **more: str) -> set[str]:
-        """What doctor finds, by its ids."""
+        """Doctor's findings, by their ids."""
         found: list[dict[str, Any]] = self.told(**more)["findings"]
         return {one["id"] for one in found if not one["warning"]}
 
@@ -118,7 +118,7 @@ def test_a_project_in_which_all_is_there_is_found_well(patient: Patient) -> None
     assert "problem" not in done.stdout
 
 
-# What is planted at the end of a file, what doctor calls it, and words of what to do.
+# The text to plant at the end of a file, doctor's id for it, and part of its advice.
 PLANTED = {
     "apps": (
         "settings",
@@ -157,7 +157,7 @@ PLANTED = {
     ),
     "a clock": ("settings", AHEAD, "doctor.clock", "NTP"),
 }  # fmt: skip
-# None of these keeps doctor from finding the others: it looks once for all of them.
+# None of these keeps doctor from finding the others: it runs once for all of them.
 SIDE_BY_SIDE = (
     "routes", "eager tasks", "an overwritten schedule", "a serializer", "a visibility time-out",
 )  # fmt: skip
@@ -210,7 +210,7 @@ def test_the_sandbox_of_code_is_told_where_code_may_run(patient: Patient, tmp_pa
 
 
 def _problems(told: dict[str, Any]) -> list[dict[str, Any]]:
-    """What doctor found, each once."""
+    """Doctor's findings, each once."""
     found = [one for one in told["findings"] if not one["warning"]]
     assert len({one["id"] for one in found}) == len(found)
     return found

@@ -84,7 +84,7 @@ def folder(tmp_path: Path) -> Folder:
 
 @pytest.fixture
 def started(folder: Folder) -> Folder:
-    """What `django-admin startproject` makes, on PostgreSQL."""
+    """The output of `django-admin startproject`, on PostgreSQL."""
     subprocess.run(
         [sys.executable, "-m", "django", "startproject", "shop", folder.root],
         check=True,

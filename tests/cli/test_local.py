@@ -75,7 +75,7 @@ def test_watch_comes_back_for_what_changed_since(
 ) -> None:
     execution = start(asking)
     given = {**os.environ, **installation.environment, "VALKYR_AS": "ann"}
-    # In a process without a server each look is a connection of its own.
+    # In a process without a server each query opens a connection.
     watching = subprocess.Popen(
         [sys.executable, "-m", "valkyr", "watch", str(execution), "--local", "--json"],
         cwd=PROJECT,

@@ -26,7 +26,7 @@ ESCAPE = "\x1b[2J"
 
 
 def on_a_terminal(*words: object) -> tuple[int, str]:
-    """The exit code and what a terminal of 80 columns was sent."""
+    """The exit code and the output on a terminal of 80 columns."""
     main_end, other_end = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "valkyr", *map(str, words)],

@@ -1,4 +1,4 @@
-"""Start, wait, watch, look and cancel, over the API of a running installation."""
+"""Start, wait, watch, show and cancel, over the API of a running installation."""
 
 import json
 import signal

@@ -9,7 +9,7 @@ from valkyr_client.models import ExecutionState, Start, WorkflowExecution
 
 
 def main() -> None:
-    """Print the execution's id and what it was started with."""
+    """Print the execution's id and its payload."""
     client = AuthenticatedClient(base_url=os.environ["URL"], token=os.environ["TOKEN"])
     started = execute_workflow.sync(
         UUID(os.environ["WORKFLOW"]), client=client, body=Start(params={"name": "Ada"})

@@ -1,4 +1,4 @@
-"""Places of a limited workspace: sleepers give theirs up, and want one again when they wake."""
+"""Slots of a limited workspace: sleepers release theirs, and need one again when they wake up."""
 
 from threading import Barrier
 from typing import Any
@@ -28,7 +28,7 @@ ONE = {"tasks": [effect("one")]}
 
 
 def fall_asleep(*ids: UUID) -> None:
-    """All live runs wait for a timer, and the executions give their places up."""
+    """All live runs wait for a timer, and the executions release their slots."""
     with transaction.atomic():
         for pk in sorted(ids):
             plan_execution.locked(pk)
@@ -269,7 +269,7 @@ def test_two_that_wake_the_same_sleepers_do_not_wait_in_a_circle(
 
 
 def many(first: UUID) -> list[UUID]:
-    """Ten thousand executions, like this one; their ids with its."""
+    """Ten thousand executions like this one; return their ids with its own."""
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO executions_workflowexecution (id, workspace_id, workflow_id, version_id, "

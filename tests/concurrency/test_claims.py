@@ -1,4 +1,4 @@
-"""Races for one run: claims, late results, take-overs. Each race is seen to happen."""
+"""Races for one run: claims, late results, take-overs. Each race is observed."""
 
 import pytest
 from django.db import transaction
@@ -114,5 +114,5 @@ def test_a_cancel_waits_for_a_claim_and_then_fences_it(queue: World, rivals: Riv
 
 
 def _seen_outside(rivals: Rivals, execution: object) -> object:
-    """What a session sees that does not know of the open transaction."""
+    """The view of another session during the open transaction."""
     return rivals.begin(seen, execution, "one.main").result(10)

@@ -36,13 +36,13 @@ DEAD = {"errorType": "PERMANENT", "failTimes": 1}
 
 
 def undoable(name: str, after: Any = None, *, value: Any = None, **undo: Any) -> dict[str, Any]:
-    """A task that gives its name back, and an undo that reads it."""
+    """A task that returns its name, and an undo that reads it."""
     inputs = {"value": f"{{{{ tasks['{name}'].output }}}}", **undo}
     return effect(name, after, value=value or name, undo={"use": "test.effect", "with": inputs})
 
 
 def undone(execution: UUID) -> list[tuple[str, Any]]:
-    """The undo steps that succeeded, in their order, with what they were given."""
+    """The undo steps that succeeded, in their order, with their inputs."""
     runs = Run.objects.filter(
         execution_id=execution, step_path__contains="undo:", state="SUCCESS"
     ).order_by("finished_at")
@@ -50,7 +50,7 @@ def undone(execution: UUID) -> list[tuple[str, Any]]:
 
 
 def seen(execution: UUID) -> tuple[str, str, str]:
-    """Its state, how far it is undone, and as what it ends."""
+    """Its state, the progress of its undo, and its final state."""
     row = WorkflowExecution.objects.get(pk=execution)
     return row.state, row.compensation, row.ending
 

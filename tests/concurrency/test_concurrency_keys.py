@@ -310,7 +310,7 @@ def test_one_that_ends_while_it_is_replaced_stays_as_it_ended(queue: World, riva
         lifecycle.cancel(first, actor=ACTOR)
 
 
-# Ten thousand behind one key
+# Ten thousand wait for one key
 
 
 @pytest.fixture
@@ -370,7 +370,7 @@ def test_the_limit_lifted_the_crowd_still_passes_one_by_one(crowd: Any, queue: W
 
 
 def _explain(name: str, params: dict[str, Any]) -> Any:
-    """What the statement did, planned without its values: as it is from its sixth use on."""
+    """The statement's work, planned without its values, as from its sixth use on."""
     names = list(params)
     text = re.sub(r"%\((\w+)\)s", lambda m: f"${names.index(m[1]) + 1}", statements.statement(name))
     values = SQL(", ").join(Literal(value) for value in params.values())
@@ -387,7 +387,7 @@ def _explain(name: str, params: dict[str, Any]) -> Any:
 
 
 def _rows_read(plan: dict[str, Any]) -> float:
-    """Rows that scans of tables and indexes gave, filtered ones counted too."""
+    """Rows that scans of tables and indexes returned, including filtered ones."""
     own = 0.0
     if plan.get("Relation Name") or plan.get("Index Name"):
         each = plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)

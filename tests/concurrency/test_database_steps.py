@@ -38,7 +38,7 @@ def started(*tasks: dict[str, Any]) -> UUID:
 
 
 def run(execution: UUID) -> Run:
-    """A worker gets the message of the step's segment; the step's newest run then."""
+    """A worker gets the message of the step's segment; return the step's newest run."""
     version = run_of(execution, PATH).execution.version_id
     with suppress(StepFailed):
         receive.run_segment(execution, version, PATH)
@@ -47,7 +47,7 @@ def run(execution: UUID) -> Run:
 
 @contextmanager
 def records_refused(execution: UUID) -> Iterator[None]:
-    """The block in which the database refuses to record a success of this execution."""
+    """The block in which the database rejects the record of a success of this execution."""
     with connection.cursor() as cursor:
         cursor.execute(
             "CREATE FUNCTION refuse_record() RETURNS trigger LANGUAGE plpgsql "

@@ -201,7 +201,7 @@ def test_an_execution_that_timed_out_meanwhile_stays_so(execution: UUID, rivals:
 
 
 def test_who_lost_the_last_step_ends_nothing(execution: UUID, rivals: Rivals) -> None:
-    """The one who took it over does."""
+    """The worker that took it over does."""
     late = last_of(execution)
     lease_runs_out(late[1].run_id)
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Error workflows: started once for each failing, never lost, never in the way."""
+"""Error workflows: started once for each failure, never lost, never in the way."""
 
 from typing import Any
 from uuid import UUID
@@ -138,7 +138,7 @@ def test_one_whose_admission_was_lost_is_admitted_by_the_duty(
 ) -> None:
     execution = start(failing(publish(OPS).slug))
     with monkeypatch.context() as dying, transaction.atomic():
-        # The process dies between the commit and what follows it.
+        # The process ends between the commit and what follows it.
         dying.setattr(transaction, "on_commit", lambda *_, **__: None)
         lifecycle.time_out(execution)
     [told] = started_for(execution)

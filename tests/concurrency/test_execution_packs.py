@@ -1,4 +1,4 @@
-"""Executions that came with one message: the end of one claims the next, and who else may."""
+"""Executions that share one message: the end of one claims the next, and other claimants."""
 
 from collections.abc import Iterator
 from random import Random
@@ -43,7 +43,7 @@ SEGMENT = "only.main"
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Parcel]]:
-    """What would be published; a worker's patience lasts, however busy the machine is."""
+    """The messages to publish; a worker's patience lasts, however busy the machine is."""
     found: list[Parcel] = []
     monkeypatch.setattr(messages, "publish", found.extend)
     with configured(pack_patience=600, pack_trial=600):

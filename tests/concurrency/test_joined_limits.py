@@ -33,7 +33,7 @@ def _no_window_ends_meanwhile(engine: None) -> None:
 
 
 def found(workflow: Workflow) -> dict[str, int]:
-    """How many executions run, stand in line, and have not been counted yet."""
+    """How many executions run, are queued, and have not been counted yet."""
     rows = WorkflowExecution.objects.filter(workflow=workflow)
     waiting = rows.filter(state="PENDING")
     return {
@@ -44,7 +44,7 @@ def found(workflow: Workflow) -> dict[str, int]:
 
 
 def together(rivals: Rivals, workflow: Workflow, *payloads: list[Any]) -> None:
-    """Transactions that start one execution a payload each and are all open at once."""
+    """Transactions that start one execution per payload and are all open at once."""
     meet = Barrier(len(payloads))
 
     def act(wanted: list[Any]) -> None:

@@ -26,7 +26,7 @@ TURNS = 6
 
 @pytest.fixture
 def workspace(engine: None) -> Iterator[Workspace]:
-    """The workspace, and no key yet."""
+    """The workspace, without a key so far."""
     forget()
     yield default_workspace()
     forget()
@@ -50,7 +50,7 @@ def made(workspace: Workspace, name: str) -> Credential:
 
 
 def turn() -> None:
-    """Another key, everything sealed with it, the old one away."""
+    """Another key, everything resealed with it, the old one removed."""
     key_rotation.rotate(ANN)
     key_rotation.reseal(ANN, lambda progress: None)
     key_rotation.retire(ANN)
@@ -79,7 +79,7 @@ class Worker:
 
     def check(self) -> None:
         if self.rounds % 3 == 0:
-            store._Kept.opened = None  # as a process that has just started
+            store._Kept.opened = None  # like a process that has just started
         found = credentials.values_of(self.workspace_id, self.names)
         assert sorted(found) == self.names
         for name, fields in found.items():

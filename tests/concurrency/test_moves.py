@@ -1,4 +1,4 @@
-"""Races between steps that end and people (or other steps) that move the execution."""
+"""Races between steps that end and users (or other steps) that move the execution."""
 
 from threading import Barrier
 from uuid import UUID

@@ -31,7 +31,7 @@ FAN = {
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Parcel]]:
-    """What would be published; a worker's patience lasts, however busy the machine is."""
+    """The messages to publish; a worker's patience lasts, however busy the machine is."""
     found: list[Parcel] = []
     monkeypatch.setattr(messages, "publish", found.extend)
     with configured(pack_patience=600, pack_trial=600):

@@ -25,7 +25,7 @@ def user(engine: None) -> Any:
 
 
 def refreshed(text: str) -> str:
-    """What an exchange came to: the next refresh token, or the code of the refusal."""
+    """The result of an exchange: the next refresh token, or the code of the rejection."""
     try:
         return token_sessions.refresh(text, SessionClient()).refresh
     except TokenRefused as error:

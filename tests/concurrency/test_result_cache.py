@@ -31,7 +31,7 @@ def nothing_kept(queue: World) -> None:
 def asking(
     use: str = "test.effect", workspace: Any = None, inputs: Any = None, **cache: Any
 ) -> Workflow:
-    """A workflow whose one step gives its input back, with a cache."""
+    """A workflow whose one step returns its input, with a cache."""
     rule = {"ttlSeconds": WEEK, **cache}
     given = inputs or {"value": "{{ input.city }}"}
     task = {"id": "ask", "use": use, "with": given, "cache": rule}

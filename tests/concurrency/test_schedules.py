@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def at_once(*acts: Callable[[], object]) -> None:
-    """Each act in a session of its own, all from the same moment on; errors are ours."""
+    """Each act in a separate session, all from the same moment on; errors are reported."""
     gate = threading.Barrier(len(acts))
 
     def run(act: Callable[[], object]) -> None:

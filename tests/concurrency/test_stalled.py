@@ -1,4 +1,4 @@
-"""Executions with nothing in flight are found, also behind many that are well."""
+"""Executions with nothing in flight are found, also behind many healthy ones."""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""Each statement that writes a run's state leaves alone a row that is not as the caller saw it."""
+"""Each statement that writes a run's state ignores a row that has changed since the caller read
+it.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -53,7 +55,7 @@ class Case:
     given: Mapping[str, Any]
     acts: Sequence[Row]
     others: Sequence[Row] = ()  # differences to the first of those
-    seen: str = "run"  # whose row shows that it acted; "rows" for those it answers with
+    seen: str = "run"  # the row that shows its effect; "rows" for those it returns
 
 
 def _each(column: str, *values: str) -> list[Row]:
@@ -64,7 +66,7 @@ _states, _ends = partial(_each, "state"), partial(_each, "e.state")
 ANOTHER: list[Row] = [{"lease_token": "4"}]
 STRANGER: list[Row] = [*ANOTHER, {"leased_by": "'you'"}]
 GOES_ON: list[Row] = [{"e.epoch": "7"}, {"e.state": "'PAUSED'"}, {"e.state": "'FAILED'"}]
-# The columns of an execution that a person undoes.
+# The columns of an execution that a user undoes.
 UNDONE: Row = {"e.compensation": "'WAITING'", "e.ending": "'CANCELLED'"}
 CLAIMED = [DUE, DUE | {"retry_after": PAST}, HELD | {"lease_until": PAST}]
 NOT_CLAIMED: list[Row] = [
@@ -209,7 +211,7 @@ def test_a_message_is_overtaken_by_one_that_a_worker_claimed(
     queue: World, beside: Row, overtaken: bool
 ) -> None:
     execution = start(publish(BESIDE))
-    # A queue of its own: other tests' runs overtake nothing in it.
+    # A separate queue: other tests' runs overtake nothing in it.
     own = {"queue": "'overtaken'", "o.queue": "'overtaken'"}
     found = _answer("overlooked", execution, {"patience": 30, "batch": 10_000},
                     {**LATE, **own, **beside})  # fmt: skip
@@ -228,7 +230,7 @@ def test_what_a_paused_execution_has_to_do_is_not_overlooked(queue: World) -> No
 def _answer(
     name: str, execution: UUID, given: Mapping[str, Any], row: Row
 ) -> list[tuple[Any, ...]]:
-    """What the statement answers for the row, which stays as it was."""
+    """The statement's answer for the row, which stays unchanged."""
     with transaction.atomic():
         found = fetch_for(name, execution, *set_all(execution, row), given)
         transaction.set_rollback(True)
@@ -238,7 +240,7 @@ def _answer(
 def _does(
     name: str, execution: UUID, given: Mapping[str, Any], row: Row, seen: str = "run"
 ) -> bool:
-    """Whether the statement acts on the row, which stays as it was."""
+    """Whether the statement changes the row; undone afterwards."""
     with transaction.atomic():
         found = _changed(name, execution, given, row, seen)
         transaction.set_rollback(True)

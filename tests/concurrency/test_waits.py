@@ -217,7 +217,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
 
 
 def rendered(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What each filter yields that is evaluated from now on."""
+    """The result of each filter that is evaluated from now on."""
     found: list[Any] = []
     truth = listening_to.truth
 

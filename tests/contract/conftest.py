@@ -27,7 +27,7 @@ def _no_collected_files(settings: Any, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def _quick_passwords(settings: Any) -> None:
-    """Slow on purpose, a hash would take longer than the test; who may come in is the same."""
+    """A slow hash would take longer than the test; access is the same."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 

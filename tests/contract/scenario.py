@@ -106,7 +106,7 @@ class Recorder:
 
 
 def short(value: Any) -> Any:
-    """A list's first row that can be read; of what is too long everywhere, the beginning."""
+    """A list's first readable row; of texts that are too long everywhere, the beginning."""
     if isinstance(value, list):
         readable = (row for row in value if len(json.dumps(row)) <= MOST_CHARACTERS)
         return [short(next(readable, value[0]))] if value else []
@@ -116,7 +116,7 @@ def short(value: Any) -> Any:
 
 
 def steady(kept: dict[str, Any]) -> dict[str, Any]:
-    """The same with ids, times, hashes and secrets that are the same in each recording."""
+    """The same with ids, times, hashes and secrets that are equal in each recording."""
     text = json.dumps(kept, sort_keys=True)
     numbers: dict[str, str] = {}
 
@@ -262,7 +262,7 @@ def _operate(day: Recorder) -> None:
 
 
 def _undo(day: Recorder) -> None:
-    """A failed execution whose workflow leaves it to people whether it is undone."""
+    """A failed execution whose workflow lets users decide whether it is undone."""
     pk = day.ask("importWorkflow", UNDOABLE, query="?slug=reservation")["id"]
     day.ask("publishWorkflow", {"kind": "published"}, id=pk)
     execution = day.ask("executeWorkflow", {"params": {}}, workflowId=pk)["id"]
@@ -302,7 +302,7 @@ def _mend(day: Recorder) -> None:
 
 
 def _redrive(day: Recorder, letters: list[str]) -> None:
-    """Many dead letters go home at a pace."""
+    """Many dead letters are redriven at a pace."""
     ask = day.ask
     careful = {"ratePerSecond": 20, "canary": 10, "stopAbove": 20, "reason": "Mended in v7."}
     made = ask("createRedrive", {"ids": letters, **careful})["id"]

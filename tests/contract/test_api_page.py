@@ -1,4 +1,4 @@
-"""docs/reference/api.md lists exactly the existing operations, and the roles as they are."""
+"""docs/reference/api.md lists exactly the existing operations, and the correct roles."""
 
 import re
 

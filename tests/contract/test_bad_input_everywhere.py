@@ -28,11 +28,11 @@ pytestmark = pytest.mark.django_db
 JSON = "application/json"
 PROBLEM = "application/problem+json"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-# They check who calls, or which step is meant, before they look at the rest.
+# They check the caller, or which step is meant, before they read the rest.
 OWN_WAYS = {"receiveWebhook", "receiveCallback"}
-# Their bodies are anybody's: JSON objects of any names.
+# Their bodies are free: JSON objects with any names.
 FREE_BODIES = {"requeueDeadLetterEntry", "importWorkflow", "importN8nWorkflow"}
-# Their texts have readers of their own, which name the place.
+# Their texts have their own parsers, which name the position.
 OWN_READERS = {"importWorkflow", "importN8nWorkflow"}
 # These must be right before the existence of the object is checked.
 BODIES = {"decideRun": b'{"decision": "approved"}'}
@@ -92,7 +92,7 @@ class Asking:
         self._rows = row_counts()
 
     def address(self, path: str, instead: str = "") -> str:
-        """The path with ids that exist, or with one given instead of them all."""
+        """The path with existing ids, or with one id for all of them."""
 
         def fill(match: re.Match[str]) -> str:
             if instead:
@@ -125,7 +125,7 @@ class Asking:
             )
 
     def done(self) -> None:
-        """Fail with all that was wrong, or when anything was written."""
+        """Fail with all errors, or if anything was written."""
         assert not self.wrong, "\n".join(self.wrong)
         assert row_counts() == self._rows
 

@@ -1,4 +1,4 @@
-"""A concurrency key as callers meet it: shown, and refused by name."""
+"""A concurrency key as callers see it: shown, and rejected by name."""
 
 from typing import Any
 

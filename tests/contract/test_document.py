@@ -1,4 +1,4 @@
-"""The OpenAPI document: valid, complete, and true of its own examples."""
+"""The OpenAPI document: valid, complete, and consistent with its examples."""
 
 import json
 from collections.abc import Iterator
@@ -109,7 +109,7 @@ def test_an_error_that_many_answer_with_is_described_once(document: dict[str, An
         if status >= "400" and "$ref" not in answer
     }
 
-    # These two answer with what is well and what is not, and with no problem.
+    # These two report what is healthy and what is not, and no problem.
     assert written_out == {("getHealth", "503"), ("getReadiness", "503")}
 
 
@@ -152,7 +152,7 @@ def test_every_example_is_what_its_schema_says(document: dict[str, Any]) -> None
 
 
 def mistakes(document: dict[str, Any], schema: dict[str, Any], value: Any) -> Iterator[Any]:
-    """What breaks a schema of the document."""
+    """The differences from a schema of the document."""
     checker = Draft202012Validator.FORMAT_CHECKER
     whole = {**schema, "components": document["components"]}
     return Draft202012Validator(whole, format_checker=checker).iter_errors(value)

@@ -54,7 +54,7 @@ def sources() -> Iterator[Path]:
 
 
 def raised(tree: ast.AST) -> Iterator[str]:
-    """The codes that stand in calls."""
+    """The codes that occur in calls."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue

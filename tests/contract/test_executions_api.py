@@ -111,7 +111,7 @@ def test_what_is_read_ahead_is_read_anew_for_each_request(
     revoked = execute(program, greeting).json()
 
     assert archived == [409, 409]
-    assert expelled == [401, 404]  # who loses a role is signed out
+    assert expelled == [401, 404]  # a user who loses a role is signed out
     assert revoked["code"] == "token_revoked"
     assert WorkflowExecution.objects.count() == 2
 

@@ -59,7 +59,7 @@ def begin(author: APIClient) -> Callable[..., str]:
 
 @pytest.fixture
 def execution(make: Callable[..., str], begin: Callable[..., str]) -> str:
-    """One under way, whose first step was sent to the queue `io`."""
+    """A running one, whose first step was sent to the queue `io`."""
     return begin(make(TWO))
 
 
@@ -86,7 +86,7 @@ def first(client: APIClient, execution: str) -> dict[str, Any]:
 
 
 def put(execution: str, **columns: Any) -> Run:
-    """The execution's only run, as if it had come so far."""
+    """The execution's only run, as if it had progressed this far."""
     Run.objects.filter(execution_id=execution).update(**columns)
     return Run.objects.get(execution_id=execution)
 

@@ -1,4 +1,4 @@
-"""Every header of every kind of page; a page of a new kind belongs into the table."""
+"""Every header of every kind of page; add a page of a new kind to the table."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +18,7 @@ from valkyr_project.http.middleware import ADMIN_POLICY, PERMISSIONS
 pytestmark = pytest.mark.django_db
 
 POLICY = {f"{name} {' '.join(values)}" for name, values in ADMIN_POLICY.items()}
-# A page of ours that no theme of the admin has a part in.
+# A page of ours without the admin's theme.
 DOCS = {rule for rule in POLICY if not rule.startswith("style-src-elem")}
 ALWAYS = {
     "Permissions-Policy": PERMISSIONS,

@@ -63,14 +63,14 @@ def closed_port() -> int:
 
 @pytest.fixture
 def lent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Health looks through the test's session instead of one of its own."""
+    """Health checks use the test's session instead of one of their own."""
     session = Lent()
     monkeypatch.setattr(parts, "open_session", lambda: session)
 
 
 @pytest.fixture
 def attended(lent: None) -> None:
-    """Workers of every queue have been seen just now, and beat has ticked."""
+    """Workers of every queue have just reported, and beat has ticked."""
     for queue in ("control", "default", "io"):
         Runner.objects.create(
             name=f"{queue}@here", host="here", pid=1, pool="prefork", queues=[queue]

@@ -1,4 +1,4 @@
-"""`Idempotency-Key` on what creates: the same answer again, and nothing made twice."""
+"""`Idempotency-Key` on operations that create: the same answer again, and nothing created twice."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -53,7 +53,7 @@ def create(client: APIClient, name: str = "orders", key: str = "once") -> Any:
 
 @pytest.fixture
 def running(author: APIClient, greeting: dict[str, Any]) -> str:
-    """The id of an execution under way."""
+    """The id of a running execution."""
     address = f"/v1/WorkflowExecution/{greeting['id']}/execute"
     made = author.post(address, {"params": {"name": "Ada"}}, format="json")
     return str(made.json()["id"])

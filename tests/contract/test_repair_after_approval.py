@@ -39,7 +39,7 @@ def a_mender(workspace: Workspace) -> APIClient:
 
 
 def dead(author: APIClient, definition: dict[str, Any]) -> DeadLetterEntry:
-    """The dead letter of a payment that failed; of one with an approval it was given."""
+    """The dead letter of a failed payment, in an execution with a given approval."""
     workflow = published(author, definition)
     made = author.post(f"{EXECUTION}/{workflow['id']}/execute", {}, format="json").json()["id"]
     carry(made)

@@ -299,7 +299,7 @@ def things(kept_world: None) -> Mapping[str, str]:
 
 @pytest.fixture(scope="module", autouse=True)
 def names(things: Mapping[str, str]) -> Mapping[str, str]:
-    """Who acts, by what they are; a superuser is in no workspace."""
+    """The callers by kind; a superuser is in no workspace."""
     users = {
         "ADMIN": a_member("ADMIN"),
         "WORKFLOW": a_member("WORKFLOW", name="second author"),
@@ -318,7 +318,7 @@ def people(names: Mapping[str, str]) -> dict[str, APIClient]:
     return {who: a_client(users[name]) for who, name in names.items()}
 
 
-# Whose answers stand in which column of the table.
+# The column of the table for each caller.
 COLUMNS = {"ADMIN": 0, "WORKFLOW": 0, "SYSTEM": 1, "USER": 2, "elsewhere": 3, "superuser": 0}
 
 

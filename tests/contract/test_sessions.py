@@ -1,4 +1,4 @@
-"""Sessions: refresh tokens count once, and each session is seen and ended by its owner."""
+"""Sessions: refresh tokens work once, and each session is seen and ended by its owner."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -32,7 +32,7 @@ def ada(workspace: Workspace) -> Any:
 
 @pytest.fixture
 def pair(ada: Any) -> dict[str, str]:
-    """The tokens of a session of Ada's."""
+    """The tokens of one of Ada's sessions."""
     return sign_in()
 
 

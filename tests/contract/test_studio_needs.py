@@ -1,4 +1,4 @@
-"""The studio's other needs of the server: modules, templates, the last author of a draft."""
+"""The studio's other data from the server: modules, templates, the last author of a draft."""
 
 from collections.abc import Callable
 from typing import Any

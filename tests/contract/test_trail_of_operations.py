@@ -31,7 +31,7 @@ GROUP = "/v1/FailureGroup"
 
 
 class World(dict[str, str]):
-    """Ids of things, each made when an address or a body first names it."""
+    """Ids of objects, each created when an address or a body first names it."""
 
     def __init__(self, made: Mapping[str, str]) -> None:
         super().__init__(made)
@@ -186,7 +186,7 @@ class World(dict[str, str]):
 ASKED = {"with": {"title": "?"}}
 PLACE = {"workspaceId": "{workspace}"}
 DEFINITION = {"schema": "valkyr/1", "name": "i", "tasks": [{"id": "one", "use": "flow.noop"}]}
-# operation: (method, address, body, the rows it leaves). An address and a body name what is there.
+# operation: (method, address, body, its rows). An address and a body refer to objects by name.
 UNDOABLE = {
     "settings": {"compensation": "manual"},
     "tasks": [
@@ -410,7 +410,7 @@ NOT_RECORDED = {
 
 @pytest.fixture(scope="module", autouse=True)
 def made(kept_world: None) -> Mapping[str, str]:
-    """Ids of what many operations need and none of the others are disturbed by."""
+    """Ids of objects that many operations need and none of the others changes."""
     workspace = a_workspace()
     get_user_model().objects.create_superuser("root")
     reader = get_user_model().objects.create_user("reader")

@@ -1,4 +1,4 @@
-"""Triggers over HTTP: they follow the published version; people switch them and see secrets."""
+"""Triggers over HTTP: they follow the published version; users switch them and see secrets."""
 
 from typing import Any
 from uuid import uuid4

@@ -73,7 +73,7 @@ def _executions(runs: list[UUID]) -> list[UUID]:
 
 @pytest.fixture
 def held(tmp_path: Path) -> Iterator[Path]:
-    """A file that holds steps (`whileThere`) until a test removes it, however late it gets to."""
+    """A file that holds steps (`whileThere`) until a test removes it, however late."""
     file = tmp_path / "held"
     file.touch()
     yield file

@@ -1,4 +1,4 @@
-"""AI steps on real workers: a thesis from its topic to its file, and answers that break off."""
+"""AI steps on real workers: a thesis from its topic to its file, and answers that are cut off."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -32,7 +32,7 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def workspace(fleet: Fleet) -> Workspace:
-    """A workspace that has a key for its models."""
+    """A workspace with a key for its models."""
     tier, _ = Tier.objects.get_or_create(name="unlimited")
     name = f"writers-{next(_numbers)}-{WorkflowExecution().pk.hex[-8:]}"
     made = Workspace.objects.create(slug=name, name=name, tier=tier)

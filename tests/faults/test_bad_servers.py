@@ -1,4 +1,4 @@
-"""Steps that meet badly behaved servers end, one by one; the worker continues with others."""
+"""Steps that call badly behaved servers end, one by one; the worker continues with others."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -29,7 +29,7 @@ ENDS = {
 
 @pytest.fixture
 def servers() -> Iterator[list[BadServer]]:
-    """One a vice and a good one: together they would open the circuit of a single target."""
+    """One per fault and a good one: together they would open the circuit of a single target."""
     with ExitStack() as stack:
         yield [stack.enter_context(bad_server()) for _ in range(len(ENDS) + 1)]
 
@@ -54,7 +54,7 @@ def test_a_dozen_bad_servers_fail_a_step_each_and_a_good_one_succeeds(
         )
         for number, (server, path) in enumerate(zip(servers, ENDS, strict=False))
     ]
-    # In one execution, so that they run side by side; one failure stops none of the others.
+    # In one execution, so that they run in parallel; one failure stops none of the others.
     bad = start(publish({"tasks": calls}))
     state = wait_for_end([bad])[bad]
     call = task("call", "http.request", **{"with": {"url": f"{servers[-1].url}/good"}})

@@ -21,7 +21,7 @@ from tests.support.workflows import effect, publish, start, start_many, wait_for
 # Twenty restarts of a worker: half a minute on a quiet machine.
 pytestmark = pytest.mark.timeout(400)
 THREADS = 256
-FEWER = 64  # of a worker that is killed often: each step in flight then gets a process of its own
+FEWER = 64  # of a worker that is killed often: each step in flight then gets its own process
 KILLS = 20
 FRESH = 8  # steps that a worker begins between two kills, besides those that it lost
 LATEST = 1.5  # seconds
@@ -39,7 +39,7 @@ def crowded(fleet: Fleet, request: pytest.FixtureRequest) -> Iterator[Member]:
 
 
 def crowd(number: int, held: Path, **inputs: object) -> list[UUID]:
-    """So many executions whose one step waits for the file to go, on the crowded queue."""
+    """Executions whose one step waits until the file is removed, on the crowded queue."""
     task = effect("work", whileThere=str(held), timeoutSeconds=600, **inputs)
     return start_many(publish({"tasks": [task | {"queue": "crowded"}]}), [{}] * number)
 

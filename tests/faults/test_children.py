@@ -30,7 +30,7 @@ def caller(slug: str, **given):
 
 
 def family(root: UUID) -> list[UUID]:
-    """An execution and all that came of it."""
+    """An execution and all its descendants."""
     found, last = [root], [root]
     while last:
         children = WorkflowExecution.objects.filter(parent_id__in=last)

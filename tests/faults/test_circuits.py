@@ -34,7 +34,7 @@ class Target(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Workers that are killed hang up."""
+        """Workers that are killed close their connections."""
 
 
 class Answer(BaseHTTPRequestHandler):

@@ -34,7 +34,7 @@ def test_executions_end_though_all_connections_are_cut(fleet: Fleet) -> None:
 
 
 def _cut() -> int:
-    """End all sessions but this one; how many."""
+    """End all sessions except this one; return their number."""
     with connection.cursor() as cursor:
         cursor.execute(CUT)
         row = cursor.fetchone()

@@ -1,4 +1,4 @@
-"""A CSV file cut into batches and mapped over by real workers: `examples/sales-report`."""
+"""A CSV file split into batches and mapped over by real workers: `examples/sales-report`."""
 
 from pathlib import Path
 from typing import Any

@@ -50,7 +50,7 @@ SLOW_ROWS = {"VALKYR_DATABASE_STEP_SECONDS": "30"}
 
 @dataclass
 class Split:
-    """What was done to the workers, and the executions that it met."""
+    """The faults of the workers, and the affected executions."""
 
     fleet: Fleet
     line: Relay
@@ -63,7 +63,7 @@ class Split:
 
 @contextmanager
 def begun(fleet: Fleet, partner: Partner) -> Iterator[Split]:
-    """Workers behind a relay to the database, with all steps under way."""
+    """Workers behind a relay to the database, with all steps in progress."""
     with relay(database_url()) as line:
         there = {"DATABASE_URL": line.url, **SLOW_ROWS}
         fleet.worker(PROCESSES, PROCESSES, "prefork", 4, **there)
@@ -238,7 +238,7 @@ def test_a_worker_that_is_cut_off_in_one_direction_has_no_effect_after_its_lease
 def test_a_frozen_process_has_no_effect_after_its_lease(
     fleet: Fleet, pool: str, stall: str
 ) -> None:
-    """With a watchdog it ends while it is frozen; without one, as it wakes."""
+    """With a watchdog it ends while it is frozen; without one, as it resumes."""
     partner = Partner()
     fleet.worker("frozen", "frozen", pool, 1, VALKYR_STALL_SECONDS=stall)
     try:
@@ -271,7 +271,7 @@ def test_a_frozen_process_has_no_effect_after_its_lease(
 
 @pytest.mark.parametrize("pool", ["prefork", "threads"])
 def test_a_worker_that_is_cut_from_the_database_takes_no_messages(fleet: Fleet, pool: str) -> None:
-    """What it took would wait for the network; it takes messages again once it has an answer."""
+    """Its messages would wait for the network; it takes messages again once it has an answer."""
     with relay(database_url()) as line:
         cut = fleet.worker("dry", "dry", pool, 1, DATABASE_URL=line.url)
         try:

@@ -29,7 +29,7 @@ DOCKERFILE = (PROJECT / "deploy" / "Dockerfile").read_text()
 
 
 class Tree:
-    """The image's folder, and processes started from it without rights."""
+    """The image's folder, and processes started from it without privileges."""
 
     def __init__(self, top: Path, redis_url: str) -> None:
         self.app, self.writable = top / "app", top / "writable"
@@ -73,11 +73,11 @@ class Tree:
             path.chmod(0o555 if path.is_dir() else 0o444)
 
     def writes(self) -> bool:
-        """Whether a process started like this could make a file there."""
+        """Whether a process started like this could create a file there."""
         return self._popen("-c", f"open({str(self.app / 'mine')!r}, 'w')").wait(30) == 0
 
     def run(self, *words: str) -> None:
-        """Start a process by the image's entry."""
+        """Start a process by the image's entry point."""
         self.processes[" ".join(words)] = self._popen("-m", "valkyr_project.run", *words)
 
     def well(self, kind: str) -> bool:

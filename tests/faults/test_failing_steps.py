@@ -1,4 +1,4 @@
-"""Steps that fail, and are tried again; steps of a service that answers 500."""
+"""Steps that fail, and are retried; steps of a service that answers 500."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -41,7 +41,7 @@ def test_a_step_answered_500_backs_off_longer_each_time(fleet: Fleet, partner: P
 
 
 def test_a_patient_step_is_dead_after_ten_failures(fleet: Fleet) -> None:
-    # The policy itself waits a quarter of an hour; test_policies.py has its numbers.
+    # The policy itself waits a quarter of an hour; test_policies.py tests its numbers.
     retry = {"maxAttempts": 10, "baseSeconds": 0.05, "maxSeconds": 0.2, "jitter": 0}
     execution = start(publish({"tasks": [effect("work", failTimes=99, retry=retry)]}))
     assert wait_for_end([execution])[execution] == "FAILED"

@@ -76,7 +76,7 @@ def test_a_booking_is_done_once_and_too_large_a_one_not_at_all(shop: None) -> No
 
 @pytest.fixture
 def s3(fleet: Fleet) -> Iterator[str]:
-    """An S3 of our own, with a bucket, and the credential for it."""
+    """Our own S3, with a bucket, and its credential."""
     port = free_port()
     server = subprocess.Popen(
         [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],

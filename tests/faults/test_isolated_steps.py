@@ -32,7 +32,7 @@ def apart(whole_fleet: Fleet) -> Iterator[str]:
 
 @pytest.fixture
 def worker(apart: str, fleet: Fleet) -> Member:
-    """The worker of the suspects, which runs."""
+    """The running worker of the suspects."""
     return fleet[apart]
 
 
@@ -50,7 +50,7 @@ def suspects(worker: Member) -> Suspects:
 
 
 def begun(number: int, **inputs: Any) -> list[UUID]:
-    """So many executions of one step on the queue of suspects."""
+    """Executions of one step on the queue of suspects."""
     document = {"tasks": [effect("work", **inputs) | {"queue": QUEUE}, effect("on", after="work")]}
     return start_many(publish(document), [{}] * number)
 

@@ -11,7 +11,7 @@ from tests.support.outages import kill, marks_of, wait_for_mark
 from tests.support.workflows import effect, publish, start, start_many, wait_for_end
 
 HANGS_ONCE = {"tasks": [effect("work", hangSeconds=50)]}
-KILLS = 40  # enough for one hiccup of the machine, which hits both of a pair
+KILLS = 40  # enough for one delay of the machine, which affects both of a pair
 AT_ONCE = 2
 
 

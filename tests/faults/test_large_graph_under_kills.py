@@ -1,4 +1,4 @@
-"""A large graph makes progress although no process lives long: a fresh one begins at once."""
+"""A large graph makes progress although no process lives long: a new one begins at once."""
 
 import os
 import signal
@@ -20,10 +20,10 @@ from tests.support.waiting import wait_until
 from tests.support.workflows import ACTOR, describe, publish, start, wait_for_end
 
 TASKS = 2_122
-EFFECTS = 20  # one step in so many leaves a mark; the others compute
-EVERY = 1.0  # seconds from kill to kill
-# Enough that no process that was killed can have done them all. With every step built before the
-# first runs, none ended in 40 kills.
+EFFECTS = 20  # one step in this many writes a mark; the others compute
+EVERY = 1.0  # seconds between kills
+# Enough that no killed process can have done them all. With every step built before the first runs,
+# none ended in 40 kills.
 ENDED = 400
 SECONDS = 120
 
@@ -51,7 +51,7 @@ def test_steps_of_two_thousand_end_while_a_process_is_killed_each_second(fleet: 
 
 
 def _task(number: int, rng: Random) -> dict[str, Any]:
-    """A step that reads what up to three others before it gave."""
+    """A step that reads the outputs of up to three earlier ones."""
     before = sorted({f"task_{rng.randrange(number)}" for _ in range(3)}) if number else []
     total = " + ".join(["1", *(f"tasks.{name}.output" for name in before)])
     made = {
@@ -64,7 +64,7 @@ def _task(number: int, rng: Random) -> dict[str, Any]:
 
 
 def _kill_a_child(fleet: Fleet, rng: Random, execution: UUID) -> None:
-    """End one process of the prefork pools, but none for whose end a step would be given up."""
+    """End one process of the prefork pools, but none whose end would exhaust a step's retries."""
     found = [pid for name in ("default-1", "default-2") for pid in fleet[name].children]
     # Read last: looking for children is slow, and steps move between workers meanwhile.
     last_try = Run.objects.filter(

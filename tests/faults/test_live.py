@@ -1,4 +1,4 @@
-"""Watching executions while real workers run them, over connections and servers that go away."""
+"""Watching executions while real workers run them, over connections and servers that end."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -70,7 +70,7 @@ def test_who_watches_sees_every_step_end(web: WebServer, signed_in: dict[str, st
 def test_cuts_and_restarts_lose_nothing(web: WebServer, signed_in: dict[str, str]) -> None:
     names = [f"s{number}" for number in range(30)]
     tasks = [
-        effect(name, after=before, seconds=0.3)  # longer in all than six looks of a slow hub
+        effect(name, after=before, seconds=0.3)  # longer in total than six reads of a slow hub
         for name, before in zip(names, [None, *names], strict=False)
     ]
     execution = start(publish({"tasks": tasks}))

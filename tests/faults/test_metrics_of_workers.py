@@ -75,7 +75,7 @@ def metered_step(name: str, after: str | None = None, **inputs: Any) -> dict[str
 
 
 def recorded(ids: list[UUID]) -> dict[str, int]:
-    """How many runs of these executions ended, by what the counters call it."""
+    """How many runs of these executions ended, by the counters' outcomes."""
     rows = Run.objects.filter(execution_id__in=ids).order_by()
     found = {row["state"]: row["n"] for row in rows.values("state").annotate(n=Count("pk"))}
     names = {"SUCCESS": "success", "FAILED": "retried", "DLQ": "dead"}

@@ -1,4 +1,4 @@
-"""An OOM kill is held against the step that took the memory, never against its victim."""
+"""An OOM kill is blamed on the step that took the memory, never on its victim."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ from tests.support.workflows import effect, publish, start, wait_for_end
 # It would fail a test that expects blame and runs at the same time: see `TOGETHER` in
 # tests/conftest.py.
 pytestmark = pytest.mark.timeout(300)
-MEBIBYTES = 1_000  # of the group: what a worker and its children share, and room to take
+MEBIBYTES = 1_000  # of the group: what a worker and its children share, and room for more
 TAKES = 4_000
 QUEUE = "short"
 # Takes memory until the kernel has killed a process for it, waits until the process of that id has
@@ -103,7 +103,7 @@ def test_a_step_that_is_killed_for_what_another_process_took_is_not_blamed(
 
 def take_all_memory_of(victim: int, group: MemoryGroup, noticed: Callable[[], bool]) -> None:
     """Let another process take memory until the kernel kills that one, and it was noticed."""
-    # The kernel takes it first, as it takes every isolated step.
+    # The kernel selects it first, as it does every isolated step.
     Path(f"/proc/{victim}/oom_score_adj").write_text("1000")
     with ExitStack() as stack:
         for _ in range(SPARES):

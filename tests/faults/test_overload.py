@@ -20,7 +20,7 @@ from tests.support.workflows import publish, start, task, wait_for_end
 
 # One slot, and the open connections.
 CONNECTIONS = 3
-# Each holds the place until the lock's time-out, so that the last cannot get it in time.
+# Each holds the slot until the lock's time-out, so that the last cannot get it in time.
 REQUESTS = 10
 
 

@@ -1,4 +1,4 @@
-"""Short siblings that came with one message: killed, slow and cancelled in the middle."""
+"""Short siblings that share one message: killed, slow and cancelled in the middle."""
 
 from executions import lifecycle
 from executions.definition.versions import compiled

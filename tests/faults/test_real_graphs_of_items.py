@@ -8,8 +8,8 @@ from tests.support.fleet import Fleet
 from tests.support.real_graphs import NAMES, SMALL, repeated
 from tests.support.repeated_graphs import failing_here_and_there, run_to_its_end
 
-# Items of a map multiply a graph: the small ones have effects, the others are pure. Of eight items
-# three are under way at once, so places are filled again, and a map ends with fewer than it has.
+# Items of a map multiply a graph: the small ones have effects, the others are pure. Three of eight
+# items run at once, so slots are reused, and a map ends with fewer than it has.
 
 
 @pytest.mark.timeout(180)

@@ -50,7 +50,7 @@ def test_what_is_started_while_redis_is_away_runs_when_it_is_back(
     with redis_away(redis):
         ids = start_many(workflow, [{}] * 3)
         begun = Run.objects.filter(execution__in=ids)
-        # Known to be unsent, they need not look lost first: until they do, 40 s may pass.
+        # Known to be unsent, they need not be considered lost first, which may take 40 s.
         assert [run.published_at for run in begun] == [None] * 3
     assert set(wait_for_end(ids).values()) == {"SUCCESS"}
     assert all(run.publications > 1 for run in begun.all())
@@ -103,13 +103,13 @@ def test_workers_take_messages_again_after_redis_refused_their_acknowledgements(
 
 
 def _refusals(server: Client) -> int:
-    """How many commands Redis refused for lack of replicas, so far."""
+    """How many commands Redis has rejected for lack of replicas."""
     told: dict[str, Any] = server.info("errorstats")
     return int(told.get("errorstat_NOREPLICAS", {}).get("count", 0))
 
 
 def _unacknowledged(server: Client) -> int:
-    """How many removals of an acknowledged message Redis refused, so far."""
+    """How many removals of an acknowledged message Redis has rejected."""
     told: dict[str, Any] = server.info("commandstats")
     return int(told.get("cmdstat_zrem", {}).get("rejected_calls", 0))
 

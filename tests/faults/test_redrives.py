@@ -22,7 +22,7 @@ ENTRIES = 120
 
 
 def begun(count: int, **wish: object) -> Redrive:
-    """A redrive of so many fresh dead letters, each of an execution of its own."""
+    """A redrive of fresh dead letters, each of its own execution."""
     ids = start_many(publish(BROKEN), [{}] * count)
     wait_for_end(ids)
     rows = DeadLetterEntry.objects.filter(execution_id__in=ids)

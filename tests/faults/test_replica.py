@@ -19,7 +19,7 @@ from tests.support.replication import Standby, copy_database, primary
 from tests.support.waiting import wait_until
 from tests.support.web_server import WebServer
 
-# The mark has the tests' own database made, whose tables are copied.
+# The mark makes pytest create the tests' own database, whose tables are copied.
 pytestmark = [pytest.mark.timeout(180), pytest.mark.django_db]
 PASSWORD = "correct horse battery staple"
 USER = """
@@ -37,7 +37,7 @@ def servers(
     with passable_folder() as home, primary(home) as server, ExitStack() as ends:
         with django_db_blocker.unblock():
             copy_database(database_url(), server.url)
-        # As the web process does it: it would replace what was hashed in another way.
+        # As in the web process: it would replace passwords that were hashed in another way.
         hasher = PBKDF2PasswordHasher()
         hashed = hasher.encode(PASSWORD, hasher.salt())
         with psycopg.connect(server.url) as connection:
@@ -84,7 +84,7 @@ def web(
         "DATABASE_URL": url,
         "DATABASE_REPLICA_URL": standby.url,
         "VALKYR_REPLICA_LAG_SECONDS": str(request.param),
-        # Marks of one test are not another's.
+        # Each test has its own marks.
         "VALKYR_KEY_PREFIX": f"{os.environ['VALKYR_KEY_PREFIX']}{uuid4().hex[:8]}:",
     }
     server = WebServer(tmp_path / "web.log", extra)
@@ -131,7 +131,7 @@ def test_who_changed_something_sees_it_and_others_see_the_replica(
 
         assert made["slug"] in slugs(actor)
         assert made["slug"] not in slugs(reader)
-        # One object is always the primary's.
+        # Single objects are always read from the primary.
         assert reader.get(f"/v1/Workspace/{made['id']}").status_code == 200
     finally:
         standby.resume()

@@ -1,4 +1,4 @@
-"""A backup taken in the middle of the work, restored into another server, and worked off there."""
+"""A backup taken in the middle of the work, restored into another server, and completed there."""
 
 import subprocess
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def pg(program: str, *words: str) -> None:
 
 @contextmanager
 def pointed_at(url: str) -> Iterator[None]:
-    """This process's database is another one for a while."""
+    """This process uses another database for a while."""
     parts = urlsplit(url)
     other = {
         "HOST": parts.hostname,

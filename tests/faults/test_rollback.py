@@ -25,7 +25,7 @@ def present(execution_id: UUID, path: str, state: str) -> bool:
 
 
 def latch(after: str) -> dict[str, Any]:
-    """A last step that waits, so that nothing ends before it is set back, however late that is."""
+    """A last step that waits, so that nothing ends before the roll-back, however late that is."""
     return task("latch", "flow.wait_for_event", after, **{"with": {"event": "go"}})
 
 

@@ -43,7 +43,7 @@ def beat(fleet: Fleet, signs: dict[str, str]) -> Iterator[Member]:
 
 
 def asked(signs: dict[str, str], *arguments: str) -> tuple[int, str]:
-    """What a container's check answers: the exit code and the sentence."""
+    """The result of a container's check: the exit code and the sentence."""
     done = subprocess.run(
         [sys.executable, "runners/process/signs_of_life.py", *arguments],
         cwd=PROJECT,

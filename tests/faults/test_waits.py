@@ -75,7 +75,7 @@ def run_of(execution: UUID, name: str) -> Run:
 
 
 def answer(execution: UUID, name: str, user: Any) -> None:
-    """Everything the execution waits for from outside."""
+    """Everything outside that the execution waits for."""
     approvals.decide(run_of(execution, "go").pk, "approved", "", user=user, actor=Actor.of(user))
     token = run_of(execution, "tell").outputs["url"].rpartition("/")[2]
     callbacks.receive(token, name, actor=Actor.system("test"))
@@ -126,7 +126,7 @@ def test_a_delay_ends_soon_after_it_is_due(fleet: Fleet) -> None:
     ids = start_many(publish(document), [{}] * 20)
     wait_for_end(ids, 30)
     naps = Run.objects.filter(execution_id__in=ids, step_path="nap.main")
-    # Two seconds is the aim; a machine that runs other things meanwhile may need more.
+    # The target is two seconds; a busy machine may need more.
     waited = [run.outputs["waitedSeconds"] for run in naps]
     assert all(1 <= seconds < 4 for seconds in waited), waited
     late = [(run.finished_at - run.started_at).total_seconds() for run in naps]

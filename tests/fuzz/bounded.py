@@ -18,9 +18,9 @@ from typing import Any
 
 from tests.support.stack import PROJECT
 
-# How long no other thread runs, in processor time.
+# How long no other thread runs, in CPU time.
 HELD_SECONDS = 0.1
-# What one thread takes in all, while others run.
+# The total of one thread, while others run.
 CPU_SECONDS = 3.0
 TICK = 0.002
 MEMORY = 256 * 1024 * 1024
@@ -34,14 +34,14 @@ class Bounded:
     def __init__(self, module: str, first: Any) -> None:
         """`module` is run as a program that calls `serve`.
 
-        Each child does `first` before anything else, so that it imports what it imports late.
+        Each child does `first` before anything else, so that late imports are done.
         """
         self._module, self._first = module, first
         self._child: subprocess.Popen[bytes] | None = None
         self.longest = (0.0, "")  # held, by what
 
     def attempt(self, given: Any) -> str:
-        """Let the child do one thing; what is wrong with how it did, or nothing."""
+        """Let the child do one item; return what was wrong, or nothing."""
         told = self._told(given)
         if isinstance(told, dict) and told["held"] > HELD_SECONDS:
             # On a busy machine, a ready thread waits for its turn. Work that really holds its
@@ -107,7 +107,7 @@ def serve(work: Callable[[Any], None], expected: tuple[type[BaseException], ...]
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     ticks = Ticks()
     for line in sys.stdin.buffer:
-        # Reading the line is not what is measured: bodies are bounded by their bytes.
+        # Reading the line is not measured: bodies are bounded by their bytes.
         given = json.loads(line)
         before, began = _peak(), time.thread_time()
         ticks.longest()
@@ -156,7 +156,7 @@ class Ticks:
 
 
 def _peak() -> int:
-    """The largest resident size so far, which is set back to the present one."""
+    """The largest resident size so far, which is reset to the current one."""
     text = Path("/proc/self/status").read_text()
     peak = 1024 * int(text.partition("VmHWM:")[2].split()[0])
     Path("/proc/self/clear_refs").write_text("5")

@@ -1,4 +1,4 @@
-"""Who calls: a header that signs in, and what must never be in an answer to that caller."""
+"""Callers: a header that signs in, and texts that no answer to that caller may contain."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +30,7 @@ class World:
 
 @dataclass(frozen=True)
 class Caller:
-    """A role's header, and the marks and ids that no answer to it may hold."""
+    """A role's header, and the marks and ids that no answer to it may contain."""
 
     role: str
     authorization: str

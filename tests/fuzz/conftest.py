@@ -1,4 +1,4 @@
-"""How many examples are tried."""
+"""The number of examples."""
 
 import pytest
 

@@ -51,7 +51,7 @@ def scope() -> dict[str, Any]:
 def tried(
     expression: str, step: float | None, values: dict[str, Any], ticks: Ticks
 ) -> dict[str, Any]:
-    """How rendering one expression ended, its CPU time and by how much memory grew.
+    """How rendering one expression ended, its CPU time and its memory growth.
 
     `held` is the longest time in which no other thread ran.
     """
@@ -89,7 +89,7 @@ def _ended(expression: str, step: float | None, values: dict[str, Any]) -> tuple
 def _budget(step: float | None) -> RenderBudget:
     if step is None:
         return RenderBudget(profile=WEB)
-    # As a step's inputs have it (`runners/segment/inputs.py`).
+    # As in a step's inputs (`runners/segment/inputs.py`).
     return RenderBudget(profile=WORKER, seconds=step, deadline=time.monotonic() + step)
 
 

@@ -77,7 +77,7 @@ def _list(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 def _fitting(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """What is done to a value of the right type, with arguments of the right types."""
+    """An operation on a value of the right type, with arguments of the right types."""
     text, items, two = _text(inner), _list(inner), st.sampled_from(["0", "1", "2"])
     plain = ("list", "sort", "unique", "max", "min", "reverse", "sum", "first", "last", "string")
     of_text = ("upper", "lower", "title", "capitalize", "e", "urlencode", "striptags", "wordcount")
@@ -116,7 +116,7 @@ def _fitting(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 def _atoms() -> st.SearchStrategy[str]:
-    """What costs nothing to write, much of it large."""
+    """Values that are short to write, many of them large."""
     short = st.one_of(NUMBERS, TEXTS, NAMES)
     return st.one_of(short, _text(short), _list(short))
 

@@ -1,4 +1,4 @@
-"""A process that renders expressions, watched from outside: ended when it does not answer."""
+"""A process that renders expressions, watched from outside: ended if it does not answer."""
 
 import json
 import select
@@ -7,13 +7,13 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-PATIENCE = 30.0  # of the clock, on a machine that others use too
+PATIENCE = 30.0  # of the clock, on a shared machine
 STARTING = 120.0
 
 
 @dataclass
 class Watched:
-    """The child, started when it is needed and again after it was ended."""
+    """The child, started when needed and again after it was ended."""
 
     process: subprocess.Popen[str] | None = None
 

@@ -22,7 +22,7 @@ NUMBERS = ("multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMax
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
 COUNTS = st.sampled_from((0, 1, 2_000))
 
-# What formats read, and pieces of it that are repeated.
+# What formats read, and repeated pieces of it.
 TEXTS = (
     "2026-01-31", "2026-01-31T23:59:60Z", "P1Y2M3DT4H5M6S", "a@b.example", "a.example", "192.0.2.1",
     "2001:db8::1", "https://münchen.example/ä?ö#ü", "/a~0b/0", "0#", "1/a", "{+path,x*:99}/{?q}",

@@ -1,7 +1,7 @@
-"""One object of each kind in a workspace, marked so that it is recognised in any output.
+"""One object of each kind in a workspace, marked so that any output that contains it is recognised.
 
-A thing's name holds the mark of the workflow or workspace it belongs to; payloads hold a mark of
-their own, since fewer may see them.
+A name contains the mark of its workflow or workspace; payloads have their own mark, since fewer
+users may see them.
 """
 
 from collections import defaultdict
@@ -19,18 +19,18 @@ from valkyr_plugins.circuits.models import CircuitBreaker
 
 
 def payload_mark(mark: str) -> str:
-    """What payloads of a marked workflow hold."""
+    """The contents of a marked workflow's payloads."""
     return f"{mark}PAYLOAD"
 
 
 @dataclass
 class Planted:
-    """The ids of what was planted, by kind, and the marks of what is whose."""
+    """The ids of the planted objects, by kind, and the marks of their owners."""
 
     ids: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def note(self, kind: str, made: Any) -> str:
-        """Remember one thing that the API made."""
+        """Record one object that the API created."""
         pk = str(made["id"])
         self.ids[kind].append(pk)
         return pk
@@ -57,7 +57,7 @@ class Planter:
         self._of_the_workspace()
 
     def workflow(self, mark: str) -> Planted:
-        """A workflow with all that may belong to one."""
+        """A workflow with everything that may belong to one."""
         mine = Planted()
         made = self._post("Workflow", {"name": mark, "definition": self._definition(mark)})
         pk = mine.note("Workflow", made)

@@ -69,7 +69,7 @@ def wrong_on_purpose(case: Any) -> set[str]:
 
 
 def kind_of(path: str) -> str:
-    """The kind of thing whose id a path holds: `Workflow` of `/v1/Workflow/{id}`."""
+    """The kind of object whose id a path contains: `Workflow` of `/v1/Workflow/{id}`."""
     parts = path.split("/")
     return parts[2] if len(parts) > 2 else ""
 

@@ -16,7 +16,7 @@ from tests.fuzz.hostile import hostile_schemas, hostile_values
 
 pytestmark = [
     pytest.mark.timeout(7200),
-    # Of an example that is large when written out, which is meant.
+    # Of an example that is large on purpose when written out.
     pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisWarning"),
 ]
 # By default, the same ones each time.

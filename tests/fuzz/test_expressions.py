@@ -36,10 +36,10 @@ def watched() -> Iterator[Watched]:
 
 
 def wrong(watched: Watched, expression: str, step: float | None = None) -> str | None:
-    """What is wrong with how an expression ends, if anything."""
+    """The fault in how an expression ends, if any."""
     found = watched.tried(expression, step)
     if _slow(found, step):
-        # The machine's other work counts a little: what is slow is slow twice. A new child has
+        # The machine's other work counts a little: a slow expression is slow twice. A new child has
         # compiled nothing yet.
         watched.end()
         again = watched.tried(expression, step)

@@ -51,7 +51,7 @@ def schema() -> Any:
 
 @pytest.fixture(scope="module")
 def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[tuple[World, list[Caller]]]:
-    """The world and who calls, planted once, and taken back when the last test is done."""
+    """The world and the callers, planted once, and removed after the last test."""
     with django_db_blocker.unblock(), transaction.atomic():
         planted = plant()
         yield planted, [caller(planted, role) for role in ROLES]
@@ -101,9 +101,9 @@ def problems(
 
 
 def wrong_answers(case: Any, callers: list[Caller], *, negative: bool) -> dict[str, str]:
-    """What is wrong with the answers to one case, by operation, caller and kind."""
+    """The faults in the answers to one case, by operation, caller and kind."""
     found: dict[str, str] = {}
-    # A header that is wrong on purpose is often none that anybody reads.
+    # A header that is wrong on purpose is often one that is not read.
     refused = negative and "header" not in wrong_on_purpose(case)
     checks = [*CHECKS, negative_data_rejection] if refused else CHECKS
     request = asked_by(case)
@@ -122,7 +122,7 @@ def wrong_answers(case: Any, callers: list[Caller], *, negative: bool) -> dict[s
 
 
 def leaks(text: str, asked: str, who: Caller) -> list[str]:
-    """What the caller did not name and is not to see."""
+    """Marks that the caller did not send and must not see."""
     seen = [mark for mark in who.marks if mark in text and mark not in asked]
     seen += [pk for pk in who.ids if pk in text and pk not in asked]
     return [f"shows {what} to {who.role}: {text[:500]}" for what in seen]

@@ -1,4 +1,4 @@
-"""A Django project whose settings contradict all that Valkyr's API promises.
+"""A Django project whose settings contradict everything that Valkyr's API promises.
 
 It includes `valkyr.urls` below `/flows/`, has its admin at `/office/` and Django's middleware only.
 """

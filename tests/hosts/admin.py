@@ -1,4 +1,4 @@
-"""The admin of a project, as a person uses it in a browser that runs no scripts."""
+"""The admin of a project, as a user sees it in a browser without scripts."""
 
 import html
 import re
@@ -52,7 +52,7 @@ class Admin:
             links = LINKS.findall(self.get(path).text)
             astray = [link for link in links if not f"{link}/".startswith(below)]
             assert not astray, f"{path} leads to {astray[:5]}"
-            # "View site" leads to the script name itself, which is not of the admin.
+            # "View site" links to the script name itself, which is not part of the admin.
             inner = [link for link in links if link.startswith(below)]
             waiting += [link for link in inner if not any(part in link for part in OTHERS)]
         return seen

@@ -1,4 +1,4 @@
-"""The API of a project, as a person with a password uses it, under the project's prefix."""
+"""The API of a project, as a user with a password calls it, below the project's prefix."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ PATIENCE = 60.0
 
 
 class Client:
-    """One signed-in person; every answer that is no success is an AssertionError."""
+    """One signed-in user; every answer without success is an AssertionError."""
 
     def __init__(self, base: str, name: str, password: str) -> None:
         """`base` is where `valkyr.urls` is included, with a slash at its end."""
@@ -29,7 +29,7 @@ class Client:
         return self._json(self._http.post(path, json=body))
 
     def refused(self, path: str, body: Mapping[str, Any]) -> str:
-        """What the API answers to what it refuses."""
+        """The API's answer to a rejected request."""
         answer = self._http.post(path, json=body)
         assert 400 <= answer.status_code < 500, answer.text[:2000]
         return answer.text

@@ -62,7 +62,7 @@ def _minimal_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 
 @pytest.fixture(scope="package", name="bureau_host")
 def _bureau_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    """A project that is used to its own ways, on the newest of all; see its settings."""
+    """A project with its own conventions, on the newest releases; see its settings."""
     folder = tmp_path_factory.mktemp("bureau")
     environment = environment_with(folder, "psycopg[pool]", python=newest_python())
     made = folder / "bureau"

@@ -45,7 +45,7 @@ print(good.return_value, late.return_value, bad.status, bad.errors[0].exception_
 
 
 def run(project: HostProject, module: str, alias: str = "default") -> None:
-    """Enqueue in transactions of our database; what commits runs, what is rolled back does not."""
+    """Enqueue in transactions of our database: committed tasks run, tasks rolled back do not."""
     command = ENQUEUE.format(module=module, alias=alias)
     said = project.manage("shell", "--verbosity", "0", "--command", command)
 

@@ -20,7 +20,7 @@ from tests.support.wheel import Environment
 from valkyr_project.embedded.child import free_port, start_child
 
 PASSWORD = secrets.token_urlsafe(16)
-# As `manage.py` would, whose settings it takes; a process takes a second to begin.
+# As `manage.py` would, with its settings; a process takes a second to begin.
 PREPARE = """
 import json, os, re, sys
 from pathlib import Path
@@ -46,7 +46,7 @@ if settings.STATIC_ROOT:
 
 @dataclass(frozen=True)
 class Edits:
-    """What is appended to files of the project, by their names, and the lines put in place."""
+    """Lines to append to files of the project, by their names, and lines to replace."""
 
     replaced: Mapping[str, tuple[str, str]]
     appended: Mapping[str, str] = field(default_factory=dict)
@@ -63,10 +63,10 @@ class Edits:
 
 
 class HostProject:
-    """A project's folder and what runs in it; `stop` ends that."""
+    """A project's folder and its processes; `stop` ends them."""
 
     def __init__(self, folder: Path, environment: Environment, **named: str) -> None:
-        """Take a folder with `manage.py`; `named` is in the environment of its processes."""
+        """Use a folder with `manage.py`; `named` is in the environment of its processes."""
         self.folder = folder
         self.port = free_port()
         self._python = environment.python
@@ -85,7 +85,7 @@ class HostProject:
         return done.stdout
 
     def refused(self, *command: str, **named: str) -> str:
-        """Run `manage.py` and return what it fails with."""
+        """Run `manage.py` and return its error."""
         done = self._run("manage.py", *command, **named)
         assert done.returncode != 0, f"{command}: {done.stdout[-3000:]}"
         return done.stderr
@@ -130,7 +130,7 @@ class HostProject:
         return self._running[name].pid
 
     def logs(self) -> str:
-        """The end of each process's log."""
+        """The last lines of each process's log."""
         files = sorted(self.folder.glob("*.log"))
         return "\n".join(f"--- {file.name}\n{file.read_text()[-3000:]}" for file in files)
 

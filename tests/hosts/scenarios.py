@@ -48,7 +48,7 @@ def dead_letter(project: HostProject, client: Client, name: str = "note") -> tup
 
 
 def approval(project: HostProject, client: Client) -> None:
-    """A step waits for a person, who decides."""
+    """A step waits for a user, who decides."""
     execution = client.execute(client.publish(workflows.APPROVAL), {})
     path = f"v1/Run?executionId={execution}&state=WAITING"
     wait_until(lambda: client.get(path), 30, f"a waiting step; {project.logs()}")

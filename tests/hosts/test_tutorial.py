@@ -76,7 +76,7 @@ class Reader:
 
     @property
     def log(self) -> str:
-        """What the second terminal shows."""
+        """The output of the second terminal."""
         file = self.folder / "celery.log"
         return file.read_text()[-4000:] if file.exists() else ""
 
@@ -118,7 +118,7 @@ def test_the_first_durable_run_ends_within_ten_minutes(
             "PIP_CONSTRAINT": str(constraint),
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             "PIP_CACHE_DIR": str(Path.home() / ".cache" / "pip"),
-            "PIP_NO_COMPILE": "1",  # Python compiles what it imports
+            "PIP_NO_COMPILE": "1",  # Python compiles the imports
             "CELERY_BROKER_URL": broker,
             "C_FORCE_ROOT": "1",
         }
@@ -155,7 +155,7 @@ def _files(folder: Path) -> dict[str, list[str]]:
 
 
 def _changed(before: dict[str, list[str]], after: dict[str, list[str]]) -> int:
-    """Lines that were added to, or changed in, files that were there; blank ones do not count."""
+    """Lines that were added or changed in existing files, without blank ones."""
     return sum(
         1
         for name, lines in before.items()

@@ -84,7 +84,7 @@ def project(environment: Environment) -> Iterator[HostProject]:
         database = stack.enter_context(database_of_its_own("host_wagtail"))
         host = HostProject(folder, environment, BROKER=broker, **database)
         host.prepare(username="ann", email="ann@example.org")
-        # Its tests take this one, migrated, before anybody is connected to what it is copied from.
+        # Its tests use this one, migrated, before anything is connected to its original.
         stack.enter_context(database_of_its_own("test_host_wagtail", like="host_wagtail"))
         stack.callback(host.stop)
         host.start("worker", "-m", "celery", "-A", "gallery", "worker", "--concurrency", "2")

@@ -81,7 +81,7 @@ def _warm(client: Client) -> None:
 
 
 def _list_queries(client: Client) -> dict[str, int]:
-    """How many queries each model's list takes."""
+    """The number of queries of each model's list."""
     names = [_name(model) for model in MODELS]
     return {name: _queries(client, reverse(f"admin:{name}_changelist")) for name in names}
 

@@ -1,4 +1,4 @@
-"""Credentials in the admin: typed in, never shown, deleted only when nothing names them."""
+"""Credentials in the admin: entered, never shown, deleted only when nothing names them."""
 
 from typing import Any
 from uuid import uuid4

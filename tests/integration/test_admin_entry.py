@@ -124,7 +124,7 @@ def test_the_first_look_is_noted_and_only_a_persons(op: Client, workflow: Workfl
 
 
 def reader(workflow: Workflow) -> Client:
-    """Who may see the entries of a workflow, and no payloads."""
+    """A user who may see the entries of a workflow, but no payloads."""
     from tests.support.sharing import assign_perm
 
     user = get_user_model().objects.create_user("grace", is_staff=True)
@@ -146,7 +146,7 @@ def test_who_may_not_see_payloads_sees_none_of_them_anywhere(
 
     for secret in ("partner.test/old", "inputs.url", "reserved", "Copy as curl"):
         assert secret not in shown, secret
-    assert not re.search(r"\b990\b", shown)  # an id may hold these figures too
+    assert not re.search(r"\b990\b", shown)  # an id may contain these digits too
     assert "Requeue with curl" in shown
     assert client.get(f"{LETTERS}{entry.pk}/copy/requeue/").status_code == 200
     for kind in ("curl", "pytest"):

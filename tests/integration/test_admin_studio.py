@@ -1,4 +1,4 @@
-"""Ways from the admin's pages into the studio."""
+"""Links from the admin's pages to the studio."""
 
 from typing import Any
 

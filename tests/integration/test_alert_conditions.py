@@ -181,7 +181,7 @@ def test_looking_where_all_is_well_costs_few_queries(letter: DeadLetterEntry) ->
 
 @pytest.fixture
 def happened(letter: DeadLetterEntry) -> dict[str, Any]:
-    """One of each that happens, with what it happened to."""
+    """One of each event, with its object."""
     rule()
     group = FailureGroup.objects.get()
     redrive = Redrive.objects.create(

@@ -56,7 +56,7 @@ def test_a_step_that_is_tried_again_tells_nothing_twice() -> None:
     publish({"tasks": [task("a")], **listening("order.paid")})
     held = claimed(start(telling("order.paid"), 1), "tell.main")
 
-    # The worker dies after the event and before its result, and another does it again.
+    # The worker ends after the event and before its result, and another one repeats the step.
     first = execute.perform(*held)
     second = execute.perform(*held)
 

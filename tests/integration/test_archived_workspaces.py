@@ -1,4 +1,6 @@
-"""An archived workspace: no trigger starts anything, what runs may end, restoring undoes it."""
+"""An archived workspace: no trigger starts anything, running executions may end, restoring
+undoes it.
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -29,7 +31,7 @@ EVERY_MINUTE = {"type": "CRON", "schedule": "* * * * *"}
 
 @pytest.fixture(params=["unlimited", "limited"])
 def workspace(request: pytest.FixtureRequest) -> Workspace:
-    """With and without a limit: the two look at the workspace in different ways."""
+    """With and without a limit: the two read the workspace in different ways."""
     made = limited_workspace(5)
     if request.param == "unlimited":
         type(made.tier).objects.filter(pk=made.tier_id).update(max_concurrent=None)

@@ -25,7 +25,7 @@ from tests.support.static_files import collected
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.timeout(400)
-HERE = "127.0.0.77"  # what steps of this stack may reach
+HERE = "127.0.0.77"  # addresses that steps of this stack may reach
 SECRET = "canary-77af01"
 ENDED = {"SUCCESS", "FAILED", "CANCELLED", "TIMEOUT"}
 MIB = 1024 * 1024
@@ -35,14 +35,14 @@ WEB, WORKERS = "valkyr_project.http.server", "celery_command worker"
 # CPU seconds that the web process may use between a health request and its answer, whatever other
 # requests it gets. A busy machine adds nothing to them.
 UNNOTICED = 0.5
-# What the steps of these tests may take, in processor time of their worker.
+# The CPU seconds that the steps of these tests may use in their worker.
 STEP = 5
-AT_ONCE = 4  # attacks of a kind: more of them share the processor with the look at health
-LOOKS = 20  # at the health of the web process, at least
+AT_ONCE = 4  # attacks of a kind: more of them share the CPU with the health check
+LOOKS = 20  # minimum number of health checks of the web process
 
 
 class Partner:
-    """An HTTP server that keeps the requests it got."""
+    """An HTTP server that stores its requests."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, str, bytes]] = []
@@ -160,7 +160,7 @@ def attacker() -> Iterator[Partner]:
 
 
 def processes(stack: Stack, words: str) -> Iterator[psutil.Process]:
-    """The stack's processes of that command line."""
+    """The stack's processes with that command line."""
     for process in stack.family():
         with suppress(psutil.NoSuchProcess):
             if words in " ".join(process.cmdline()):
@@ -168,7 +168,7 @@ def processes(stack: Stack, words: str) -> Iterator[psutil.Process]:
 
 
 def memory(stack: Stack, words: str) -> dict[int, int]:
-    """The largest resident size so far of the processes of that command line, by pid."""
+    """The largest resident size so far of the processes with that command line, by pid."""
     found = {}
     for process in processes(stack, words):
         with suppress(FileNotFoundError, ValueError):
@@ -178,14 +178,14 @@ def memory(stack: Stack, words: str) -> dict[int, int]:
 
 
 def processor_seconds(found: list[psutil.Process]) -> float:
-    """What these processes have used so far."""
+    """The CPU seconds of these processes so far."""
     return sum(sum(process.cpu_times()[:2]) for process in found)
 
 
 def while_healthy(
     stack: Stack, admin: Person, attack: Callable[[], httpx.Response], at_once: int = AT_ONCE
 ) -> list[httpx.Response]:
-    """The answers to an attack that is repeated; health answers unnoticed by it meanwhile."""
+    """The answers to a repeated attack; health checks continue meanwhile."""
     web = list(processes(stack, WEB))
     answers: list[httpx.Response] = []
     looks: list[float] = []
@@ -307,7 +307,7 @@ def test_nobody_leads_a_credential_to_a_host_of_his_own(
 
 
 def doubling(levels: int) -> dict[str, Any]:
-    """A schema that looks at a value 2^levels times."""
+    """A schema that checks a value 2^levels times."""
     parts: dict[str, Any] = {
         f"p{n}": {"allOf": [{"$ref": f"#/$defs/p{n + 1}"}] * 2} for n in range(levels)
     }
@@ -363,7 +363,7 @@ def test_no_batch_of_costly_payloads_stops_the_web_process(
         stack, admin, lambda: program.post(address, {"payloads": payloads}), at_once=2
     )
 
-    # All or none: started, or refused for what they cost together.
+    # All or none: started, or rejected for their total cost.
     assert {answer.status_code for answer in answers} <= {202, 422}
 
 
@@ -437,7 +437,7 @@ GREEDY = [
     '("%s" * 100000) % (range(100000) | list)',
     "('a' * 1000000).rsplit('ab' + 'a' * 400000)",
 ]
-# Uses up a worker's whole budget of work, in small pieces: a second of a processor.
+# Uses up a worker's whole budget of work, in small pieces: a CPU second.
 COSTLY = "([range(20000) | list] * 300) | map('max') | sum"
 
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def note(number: int = 1, **values: Any) -> list[UUID]:
-    """So many new rows, each in a transaction of its own; their ids."""
+    """New rows, each in its own transaction; their ids."""
     kept: dict[str, Any] = {"workspace_id": None, "object_type": "Thing", "object_id": "1"}
     return [record(Actor(1, "ada"), "thing.change", **kept | values) for _ in range(number)]
 

@@ -96,7 +96,7 @@ MAP = {
 
 @pytest.fixture
 def nested(engine: None, monkeypatch: pytest.MonkeyPatch) -> UUID:
-    """One with a loop and a map, one of whose items failed, that ended well."""
+    """A successful one with a loop and a map, one of whose items failed."""
     with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
         made = start(publish({"tasks": [LOOP, MAP]}))
         quiet.drain()

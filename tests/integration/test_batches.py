@@ -84,7 +84,7 @@ def test_items_put_aside_go_on_though_their_worker_died_after_it_began_them(
 
 
 def begun(quiet: World, steps: int) -> UUID:
-    """An execution one of whose workers has a batch in memory."""
+    """An execution of which a worker has a batch in memory."""
     with configured(batch_steps=steps):
         execution = start(publish(pure_map("{{ item * 2 }}")))
         carry_in_memory(quiet)
@@ -102,7 +102,7 @@ def test_no_item_of_a_batch_follows_one_that_died(
 
 
 def minded(document: dict[str, Any]) -> dict[str, Any]:
-    """A failure of the map is taken by an edge."""
+    """An error edge handles the map's failure."""
     edges = [{"from": "batch", "to": "mend", "on": "error"}]
     tasks = [*document["tasks"], {"id": "mend", "use": "flow.noop"}]
     return {"tasks": tasks, "edges": edges}

@@ -1,4 +1,4 @@
-"""Beat's own admin acts on schedules: disabling, editing or deleting an entry is followed."""
+"""Beat's own admin acts on schedules: disabling, editing or deleting an entry takes effect."""
 
 import json
 from datetime import timedelta

@@ -19,7 +19,7 @@ QUICK, HOURLY, CRON = "valkyr: due retries", "valkyr: sessions", "cron of somebo
 
 @pytest.fixture
 def scheduler(monkeypatch: pytest.MonkeyPatch) -> beat.ElectedScheduler:
-    """A beat that has just written everything down, with an entry of its users'."""
+    """A beat that has just saved everything, with an entry of its users'."""
     PeriodicTask.objects.create(
         name=CRON, task="executions.fire_cron", crontab=CrontabSchedule.objects.create()
     )
@@ -89,7 +89,7 @@ def test_whoever_ends_it_amid_a_query_does_not_wait_for_ever(
     scheduler: beat.ElectedScheduler, sent: Callable[[str], int]
 ) -> None:
     sent(QUICK)
-    with connection.connection.lock:  # as whom the signal interrupts holds it
+    with connection.connection.lock:  # as if the interrupted process held it
         scheduler.sync()
     assert count(QUICK) == 0
 

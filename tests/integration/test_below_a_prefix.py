@@ -63,7 +63,7 @@ def test_no_page_of_the_admin_links_to_where_it_is_not(elsewhere: Client) -> Non
         links |= dict.fromkeys(Links(answer.content.decode()).found, page)
 
     assert {link: page for link, page in links.items() if not link.startswith(PLACES)} == {}
-    # The monitor adds paths to the API's root, which is no page of its own.
+    # The monitor adds paths to the API's root, which is not a page itself.
     for link in links.keys() - {addresses.root()}:
         if not link.startswith("/static/"):
             assert resolve(urlsplit(link).path), link

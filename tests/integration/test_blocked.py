@@ -1,4 +1,4 @@
-"""The page of everything that does not move: causes, numbers, remedies, and for whom.
+"""The page of everything that does not move: causes, numbers, remedies, and permissions.
 
 `.ci/test` runs it with every plugin left out as well.
 """

@@ -1,4 +1,4 @@
-"""An auditor that cannot fail proves nothing: each kind of broken promise, planted, is named."""
+"""An auditor that cannot fail proves nothing: each kind of broken promise is planted, and named."""
 
 from collections.abc import Iterator
 from random import Random

@@ -99,7 +99,7 @@ def error_of(execution_id: UUID, path: str = "call.main") -> str:
 
 
 def a_while_ago(execution_id: UUID) -> None:
-    """The execution ended so long ago that the message about it must be lost."""
+    """The execution ended so long ago that its message must be lost."""
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE executions_workflowexecution SET finished_at = finished_at - interval '10 s' "

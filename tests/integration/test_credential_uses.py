@@ -62,7 +62,7 @@ def at(server: Partner) -> str:
 
 
 def published_before(workspace: Workspace, *tasks: dict[str, Any]) -> Workflow:
-    """A workflow of these tasks, published while there was a credential for everything."""
+    """A workflow of these tasks, published while a credential was allowed everything."""
     open_one = keep(workspace, "*", modules=["*"])
     workflow = publish({"tasks": list(tasks)})
     Credential.objects.filter(pk=open_one.pk).delete()

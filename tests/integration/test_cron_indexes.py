@@ -1,4 +1,6 @@
-"""What schedules ask as executions end and every few seconds stays on indexes as ticks pile up."""
+"""The queries of schedules, as executions end and every few seconds, use indexes as ticks
+accumulate.
+"""
 
 import re
 from collections.abc import Iterator
@@ -35,7 +37,7 @@ SELECT gen_random_uuid(), e.trigger_id, clock_timestamp() - row_number() OVER ()
 
 @pytest.fixture
 def trigger() -> Trigger:
-    """A schedule that fired for years, one execution under way, one tick behind it."""
+    """A schedule that fired for years, one running execution, one tick behind it."""
     made = scheduled(schedule="0 0 1 1 *", overlap="queue")
     queued(made, 2)
     start_due(made.pk)

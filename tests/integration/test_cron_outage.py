@@ -1,4 +1,4 @@
-"""After an outage of three days: which missed times start, and that each has its row."""
+"""After an outage of three days: which missed times start, and each has its row."""
 
 from datetime import timedelta
 

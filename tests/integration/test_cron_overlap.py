@@ -93,7 +93,7 @@ def test_a_queued_time_starts_although_nobody_told_that_the_execution_ended() ->
     queued(trigger, 2)
     start_ticks()
     assert statuses(trigger) == ["FIRED", "QUEUED", "QUEUED"]
-    # As if the process had died between the commit and what follows it.
+    # As if the process had ended between the commit and what follows it.
     Execution.objects.filter(pk=running.pk).update(state="SUCCESS", finished_at=running.created_at)
 
     start_ticks()
@@ -233,7 +233,7 @@ def test_a_jittered_time_has_its_row_at_once_and_starts_later() -> None:
     ticks.update(start_at=since)
     start_ticks()
 
-    # A time that is a few seconds away is there as well, and of two the earlier one is missed.
+    # A time a few seconds away is included as well, and of two the earlier one is missed.
     assert set(statuses(trigger)) - {"MISSED"} == {"FIRED"}
 
 

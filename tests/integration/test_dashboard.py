@@ -194,7 +194,7 @@ def _fails() -> None:
 
 
 def some_of_each(of: Workflow) -> None:
-    """What runs, waits, is dead and is due, with a worker."""
+    """Running, waiting, dead and due executions, with a worker."""
     number = Runner.objects.count()
     Runner.objects.create(
         name=f"io@box-{number}", host="box", pid=number, pool="threads", queues=["io"]

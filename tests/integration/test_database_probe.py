@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def mute() -> Iterator[int]:
-    """The port of a server that takes connections and never answers."""
+    """The port of a server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
@@ -78,7 +78,7 @@ def test_a_connection_that_ended_gives_no_answer() -> None:
 
 
 def test_a_slow_network_is_no_silence() -> None:
-    """The looks are as far apart as a worker's."""
+    """The checks are as far apart as a worker's."""
     with relay(database_url()) as line:
         line.slow(0.2)
         probe = DatabaseProbe(to(line.port))

@@ -1,4 +1,4 @@
-"""The demo's partner service keeps its side of the promise: one piece of work a key."""
+"""The demo's partner service keeps its promise: one piece of work per key."""
 
 import threading
 from collections.abc import Iterator

@@ -106,7 +106,7 @@ def manifests() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def pods() -> dict[str, dict[str, Any]]:
-    """Every pod that the base starts: its specification by the name of what starts it."""
+    """Every pod that the base starts: its specification by the name of its controller."""
     return {
         document["metadata"]["name"]: document["spec"]["template"]["spec"]
         for _, document in manifests()

@@ -1,4 +1,4 @@
-"""What sending leaves behind in the process that sends, and how long it takes without Redis."""
+"""What sending leaves in the sending process, and how long it takes without Redis."""
 
 import time
 from collections.abc import Iterator
@@ -157,7 +157,7 @@ def test_a_queue_is_declared_over_every_connection(redis: Redis) -> None:
 
 @contextmanager
 def task_under_way(name: str) -> Iterator[str]:
-    """The block is what a worker runs of a task; its id."""
+    """The block is a worker's task; yields its id."""
     task, own = current_app.tasks[name], str(uuid4())
     task.push_request(id=own, root_id=own, called_directly=False)
     _task_stack.push(task)
@@ -180,7 +180,7 @@ def told(message: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def send_many(number: int, queue: str, version: UUID | None = None) -> list[str]:
-    """A message for each of so many executions of a version, together; their ids in order."""
+    """A message for each of several executions of a version, together; their ids in order."""
     chain = Chain((SegmentLink("step.main", queue, "a step"),))
     version = version or uuid4()
     parcels = [Parcel(uuid4(), version, 5, (chain,)) for _ in range(number)]
@@ -194,7 +194,7 @@ def taken_from(queue: str) -> list[str]:
 
 
 def messages_in(queue: str) -> list[Any]:
-    """The messages that wait, taken."""
+    """The waiting messages, taken."""
     found = []
     with current_app.connection_for_read() as link, link.SimpleQueue(queue) as messages:
         for _ in range(len(messages)):

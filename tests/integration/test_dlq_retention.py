@@ -33,7 +33,7 @@ def orders() -> Workflow:
 
 
 def resolved(of: Workflow, message: str = "it broke", **changes: Any) -> DeadLetterEntry:
-    """A dead letter resolved so long ago that its time is over."""
+    """A dead letter resolved so long ago that it has expired."""
     letter = fail(of, message)
     transitions.resolve(letter, Resolution.DISCARDED, actor=ANN)
     DeadLetterEntry.objects.filter(pk=letter.pk).update(expires_at=LONG_AGO, **changes)

@@ -1,4 +1,6 @@
-"""Steps of a workspace with egress rules, as workers do them; rules at publishing; no queries."""
+"""Steps of a workspace with egress rules, executed as by workers; rules at publishing; no
+queries.
+"""
 
 from collections.abc import Iterator
 from random import Random

@@ -1,4 +1,4 @@
-"""The embedded servers keep their data through every way of ending."""
+"""The embedded servers keep their data however they end."""
 
 import os
 import shutil

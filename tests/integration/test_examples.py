@@ -22,7 +22,7 @@ from valkyr_project.demo.orders import (
 )
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-# A package of steps is tried by test_own_modules.py: its workflow needs it installed.
+# test_own_modules.py tests a package of steps, which its workflow needs installed.
 FOLDERS = sorted(path.parent for path in EXAMPLES.glob("*/workflow.yaml"))
 WORKFLOWS = sorted(EXAMPLES.glob("*/*.yaml"))
 
@@ -51,7 +51,7 @@ def test_every_example_is_named_after_its_folder_and_in_the_list(folder: Path) -
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_every_page_says_what_comes_out(folder: Path) -> None:
-    """`make demo` runs order-import; the others are done as printed by test_walkthrough.py."""
+    """`make demo` runs order-import; test_walkthrough.py follows the other pages as printed."""
     if folder.name != "order-import":
         said = [part for part in parts(folder / "README.md") if part.printed]
         assert said, f"{folder.name}: its page needs a block of what a shell block prints"

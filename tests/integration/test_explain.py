@@ -1,4 +1,4 @@
-"""Explanations of executions that really run: maps, children, events; in few queries."""
+"""Explanations of real executions: maps, children, events; in few queries."""
 
 from collections.abc import Iterator
 from random import Random

@@ -28,7 +28,7 @@ def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 
 def test_a_dead_letter_says_what_its_step_talked_to(queue: World) -> None:
-    # An address that steps may not reach: refused before anything is sent.
+    # An address that steps may not reach: rejected before anything is sent.
     given = {"url": "http://127.0.0.1:9/orders/17"}
     execution = start(publish({"tasks": [task("call", "http.request", **{"with": given})]}))
     queue.drain()

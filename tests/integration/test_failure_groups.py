@@ -280,7 +280,7 @@ def test_a_clean_redrive_resolves_a_group_of_which_nothing_is_open(orders: Workf
         status.ignore(letter.group_id, actor=ANN)
 
     status.end_redrive([letter.group_id], clean=True)
-    assert group(letter).status == S.NEW  # the letter is open still
+    assert group(letter).status == S.NEW  # the letter is still open
 
     status.begin_redrive([letter.group_id])
     transitions.resolve(letter, Resolution.REQUEUED, actor=ANN)

@@ -75,7 +75,7 @@ def s3(address: str, client: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[A
 
 @pytest.fixture
 def step() -> Callable[..., Any]:
-    """Runs a step of that type with the S3 key; gives its outputs."""
+    """Runs a step of that type with the S3 key; returns its outputs."""
 
     def run(module_type: str, seconds: float = 60, **given: Any) -> Any:
         context = Context(
@@ -265,7 +265,7 @@ def test_the_circuit_is_the_servers(address: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_process_that_was_forked_reads_with_connections_of_its_own(s3: Any, step: Any) -> None:
-    """As prefork workers do: fsspec's thread of the parent is not there in the child."""
+    """As prefork workers do: fsspec's thread of the parent does not exist in the child."""
     s3.put_object(Bucket="shop", Key="k", Body=b"tea")
     assert step("file.read", path="s3://shop/k")["content"] == "tea"
     reading, writing = os.pipe()

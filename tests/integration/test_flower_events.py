@@ -60,13 +60,13 @@ def _is_up(client: httpx.Client) -> bool:
 
 
 def reports() -> bool:
-    """Whether the worker reports a task: seen by the heartbeat that already counts it."""
+    """Whether the worker reports a task, as seen by the heartbeat that counts it anyway."""
     seen: list[str] = []
     counted: list[int] = []
 
     def note(event: dict[str, Any]) -> None:
         seen.append(event["type"])
-        # A receiver's wake-up call is answered by heartbeats that count nothing.
+        # Heartbeats that count nothing answer a receiver's wake-up call.
         if "processed" in event:
             counted.append(event["processed"])
             if len(counted) == 1:

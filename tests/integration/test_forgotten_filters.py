@@ -28,7 +28,7 @@ from tests.support.two_workspaces import planted
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("static_files")]
 ROLES = ("ADMIN", "WORKFLOW", "USER", "SYSTEM")
 ID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-# Live states are read for all viewers together, past the policies.
+# Live states are read for all viewers together, without the policies.
 LIVE = "subscribe"
 
 
@@ -55,7 +55,7 @@ def defect(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def api_addresses() -> list[str]:
-    """The addresses of operations that read, with {} for what varies."""
+    """The addresses of reading operations, with {} for parameters."""
     text = (Path(settings.BASE_DIR) / "docs/reference/openapi.json").read_text()
     paths = json.loads(text)["paths"]
     return [
@@ -66,7 +66,7 @@ def api_addresses() -> list[str]:
 
 
 def admin_addresses() -> list[str]:
-    """The addresses of all pages of the admin, with {} for what varies."""
+    """The addresses of all pages of the admin, with {} for parameters."""
 
     def under(patterns: Any, prefix: str) -> Iterator[str]:
         for pattern in patterns:
@@ -83,7 +83,7 @@ def admin_addresses() -> list[str]:
 
 
 def asked(addresses: list[str], ids: dict[str, str]) -> Iterator[str]:
-    """Each address with ids in its places: of a page's own model, else of each."""
+    """Each address with ids as parameters: of a page's own model, else of each."""
     for address in addresses:
         if "{}" not in address:
             yield address
@@ -104,7 +104,7 @@ def shown(
             answer: Any = client.get(address, **headers)
             content = b"".join(answer.streaming_content) if answer.streaming else answer.content
             transaction.set_rollback(True)
-        # An export is noted in the trail of each workspace: the database refuses another's.
+        # The trail of each workspace records an export: the database rejects another's.
         assert answer.status_code < 500 or "export" in address, (address, answer.status_code)
         if answer.status_code != 200:
             continue

@@ -23,12 +23,12 @@ from tests.support.web import web_process
 pytestmark = pytest.mark.django_db(transaction=True)
 PREFIX = "/flows"
 HOST = {"DJANGO_SETTINGS_MODULE": "tests.hostile.settings", "VALKYR_API_RATE": "0"}
-# Open to everybody: health, webhooks, callbacks, tokens, the schema of workflows.
+# Public: health, webhooks, callbacks, tokens, the schema of workflows.
 OPEN = (
     "/v1/auth/token", "/v1/auth/revoke", "/v1/hooks/", "/v1/callbacks/", "/v1/schema/workflow",
     "/docs/errors", "/actuator/",
 )  # fmt: skip
-PAGES = ("/studio/", "/sso/", "/mfa/")  # these lead to the sign-in page
+PAGES = ("/studio/", "/sso/", "/mfa/")  # these redirect to the sign-in page
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD")
 
 
@@ -69,7 +69,7 @@ def ada() -> dict[str, str]:
 
 
 def below() -> list[str]:
-    """Each address of ours, without the project's prefix."""
+    """Each of our addresses, without the project's prefix."""
     found = addresses("valkyr.urls", leave_out=())
     return [one for one in found if not one.startswith((*OPEN, *PAGES))]
 
@@ -84,7 +84,7 @@ def test_a_stranger_is_told_nothing_at_any_address(host: httpx.Client) -> None:
 
     wrong = {asked: answer.status_code for asked, answer in answers.items()}
     assert {asked: code for asked, code in wrong.items() if code != 401} == {
-        # A page: what is sent to it needs Django's CSRF token.
+        # A page: requests to it need Django's CSRF token.
         (method, "/docs"): 200 if method == "OPTIONS" else 403
         for method in METHODS
         if method not in ("GET", "HEAD")

@@ -1,4 +1,4 @@
-"""`manage.py import_n8n`: files and folders, a report, and what could not be read."""
+"""`manage.py import_n8n`: files and folders, a report, and unreadable files."""
 
 import json
 import shutil

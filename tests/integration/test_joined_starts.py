@@ -119,7 +119,7 @@ def view(request: HttpRequest) -> HttpResponse:
 
 
 def handler500(request: HttpRequest) -> HttpResponse:
-    """No page of errors: it would need the project's static files."""
+    """No error page: it would need the project's static files."""
     return HttpResponse(status=500)
 
 

@@ -34,7 +34,7 @@ def _task(number: int, rng: Random) -> dict[str, Any]:
 
 
 def _calls(work: Callable[[], object]) -> int:
-    """How many functions the work calls: the same on every machine, unlike its time."""
+    """The number of function calls: the same on every machine, unlike the time."""
     compile_expression.cache_clear()
     compiled.cache_clear()
     count = 0

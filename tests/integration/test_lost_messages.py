@@ -105,5 +105,5 @@ def test_the_wait_doubles_with_each_message_that_is_lost() -> None:
 
 @pytest.mark.django_db
 def test_messages_that_came_to_a_worker_do_not_lengthen_the_wait() -> None:
-    """Twelve workers took the run and died; the message after that is the first that was lost."""
+    """Twelve workers took the run and ended; the message after that is the first lost one."""
     assert wait_after_resending(10, 12) == pytest.approx(20, abs=2)

@@ -1,4 +1,4 @@
-"""An execution's page without a browser: access to it, and what it offers to each user."""
+"""An execution's page without a browser: access to it, and its contents for each user."""
 
 from typing import Any
 

@@ -19,7 +19,7 @@ from tests.support.stack import PROJECT
 
 RULES = PROJECT / "deploy" / "prometheus"
 DASHBOARD = PROJECT / "deploy" / "grafana" / "valkyr.json"
-# What Prometheus itself and its client library give.
+# Metrics of Prometheus itself and of its client library.
 FOREIGN = {"up", "process_cpu_seconds_total", "process_resident_memory_bytes"}
 NAME = re.compile(r"\b(valkyr[:_][a-zA-Z0-9_:]+|process_[a-z_]+)\b")
 
@@ -43,7 +43,7 @@ def rules() -> list[dict[str, Any]]:
 
 
 def given(text: str) -> set[str]:
-    """The names of all series that a scrape may hold, from its TYPE lines."""
+    """The names of all series that a scrape may contain, from its TYPE lines."""
     names: set[str] = set()
     for name, kind in re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE):
         if kind == "histogram":

@@ -38,7 +38,7 @@ def new_module(*words: str, into: Path) -> str:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder on Python's path, with the example's package really installed into it."""
     folder = tmp_path_factory.mktemp("own")
-    # Building leaves traces in the source, so a copy is built.
+    # Building writes into the source, so a copy is built.
     source = folder / "source"
     shutil.copytree(EXAMPLE, source, ignore=shutil.ignore_patterns("__pycache__"))
     python("-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index",
@@ -48,7 +48,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def python(*words: str, site: Path) -> str:
-    """Run this Python as it runs on a host that has our code and the site's packages."""
+    """Run this Python as on a host with our code and the site's packages."""
     path = os.pathsep.join([str(PROJECT), str(site / "site"), str(site)])
     database = {"VALKYR_TEST_DATABASE_NAME": DATABASE}
     environment = os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"} | database

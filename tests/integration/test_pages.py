@@ -96,7 +96,7 @@ def test_every_file_a_page_names_is_there(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_proof_a_page_names_is_a_test(path: Path) -> None:
-    # pytest's -k looks at the names of files too.
+    # pytest's -k matches the names of files too.
     names = {
         name
         for file in (ROOT / "tests").rglob("test_*.py")
@@ -147,7 +147,7 @@ def broken_links(path: Path) -> list[str]:
 
 
 def written_by_hand() -> Iterator[Path]:
-    """The files of the project that are no pages, and none that is built or installed."""
+    """The files of the project that are not pages, without built and installed ones."""
     for folder in SOURCES:
         for path in ROOT.glob(f"{folder}/**/*"):
             if path.is_file() and path.suffix in WRITTEN_BY_HAND and not MADE.search(str(path)):
@@ -157,6 +157,6 @@ def written_by_hand() -> Iterator[Path]:
 
 
 def anchors(page: Path) -> set[str]:
-    """GitHub's names for a page's headings."""
+    """GitHub's anchors for a page's headings."""
     titles = HEADING.findall(page.read_text())
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}

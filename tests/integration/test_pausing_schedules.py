@@ -37,7 +37,7 @@ def signed_in(django_user_model: Any, role: str) -> Client:
 
 @pytest.fixture
 def client(django_user_model: Any) -> Client:
-    """A person who may edit workflows and run them."""
+    """A user who may edit workflows and run them."""
     return signed_in(django_user_model, "ADMIN")
 
 

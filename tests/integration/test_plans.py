@@ -33,14 +33,14 @@ SELDOM = {
     "line": "the page that explains why an execution waits",
     "note_filters": "filters that could not be evaluated",
 }
-# On tables without anything finished they are about most rows: a whole table is read for these.
+# On tables without finished rows they match most rows: these read a whole table.
 WIDE = {"active", "asleep", "backlog", "held_by", "overlooked", "stalled"}
 OF_PLUGINS = {"reserve": of_remote}
 INDEXES = Path(__file__).parents[2] / "docs/reference/indexes.md"
 
 
 def _statements() -> dict[str, Any]:
-    """Those that touch a hot table, by name."""
+    """Those that use a hot table, by name."""
     found = {
         name: of
         for of in (of_runs, of_executions)
@@ -147,7 +147,7 @@ def _plans(sessions: dict[str, Session], name: str) -> Iterator[tuple[str, Table
 
 
 def _values(own: Session) -> dict[str, Any]:
-    """Ids of rows that there are, as far as there are any."""
+    """Ids of existing rows, if there are any."""
     run = own.execute(
         "SELECT id, execution_id FROM runners_run WHERE finished_at IS NULL LIMIT 1"
     ).fetchone() or (uuid4(), uuid4())

@@ -33,7 +33,7 @@ def workflow(workspace: Workspace) -> Workflow:
 
 
 def at_once(action: Callable[[], Any], times: int = 4) -> list[Any]:
-    """What the action gives, or raises, when so many do it at the same moment."""
+    """The results or errors of the action when several threads run it at the same moment."""
     gate, results = threading.Barrier(times), []
 
     def run() -> None:

@@ -72,7 +72,7 @@ def consume(trigger: Any, *options: str, **environment: str) -> str:
 
 
 def from_a_shell(trigger: Any, *options: str, code: int = 0) -> str:
-    """The same as a person has it: Python started for it, and everything loaded."""
+    """The same as for a user: Python is started for it, and everything is loaded."""
     done = subprocess.run(
         [sys.executable, "manage.py", "consume", str(trigger), *options],
         cwd=PROJECT,
@@ -291,7 +291,8 @@ def test_it_outlives_lost_connections(trigger: Trigger, queue: str, store: redis
                 )
             store.rpush(queue, str(number))
             wait_until(lambda n=number: Executions.count() == n, 40, f"execution {number}")
-            # Cut off before it acknowledged this one, it would rightly count it as known.
+            # If it were cut off before it acknowledges this one, it would correctly count it as
+            # known.
             wait_until(lambda: in_flight(store, trigger) == 0, 40, "its acknowledgement")
         assert "5 started" in consuming.stop()
 
@@ -380,7 +381,7 @@ class TestRedisSource:
         assert first is not None
         assert again is not None
         assert first.token == again.token
-        sources[0].give_back()  # it is not his any more
+        sources[0].give_back()  # it no longer holds it
         assert store.llen(queue) == 0
         sources[1].give_back()
         assert store.lrange(queue, 0, -1) == [b"1"]
@@ -405,7 +406,7 @@ class TestRedisSource:
 
 
 class TestBrokerSource:
-    """What reads RabbitMQ, tried with kombu's own way of reading Redis."""
+    """The reader of RabbitMQ, tested with kombu's transport for Redis."""
 
     def consumer(self, trigger: Trigger, queue: str) -> Consumer:
         source = BrokerSource(settings.REDIS_URL, queue)
@@ -451,7 +452,7 @@ class TestBrokerSource:
 
 
 class TestRefused:
-    """What people do with refused messages."""
+    """Users' operations on refused messages."""
 
     def refused(self, trigger: Trigger, body: bytes = b'{"name": 5}') -> RefusedMessage:
         message = QueueMessage(body, {}, None, uuid4(), lasting=True)

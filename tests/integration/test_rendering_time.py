@@ -12,7 +12,7 @@ from tests.support.engine_database import engine_database
 from tests.support.single_thread import world
 from tests.support.workflows import effect, publish, start, task
 
-# About a second of work, within what a worker allows.
+# About a second of work, within a worker's limit.
 HEAVY = ["{{ range(99000) | map('string') | map('upper') | list | sort | length }}"] * 4
 NESTED = "[[[[[1] * 100] * 100] * 100] * 100] * 100"
 
@@ -62,7 +62,7 @@ def test_an_output_has_the_budget_of_what_plans_for_all_workspaces(
     ended = WorkflowExecution.objects.get(pk=execution)
     assert ended.state == "FAILED"
     assert "output could not be rendered" in ended.error_message
-    # A slow machine takes its half second of CPU first.
+    # On a slow machine, its half second of CPU ends first.
     allowed = ("more work than a control process allows", "rendering took more than 0.5 s")
     assert any(reason in ended.error_message for reason in allowed)
 

@@ -1,4 +1,4 @@
-"""The search behind the command palette: what it finds, for whom, and within which bounds.
+"""The search of the command palette: its results, for which users, and its bounds.
 
 `.ci/test` runs it with every plugin left out as well.
 """

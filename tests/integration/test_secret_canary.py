@@ -148,7 +148,7 @@ def partner() -> Iterator[Partner]:
 
 
 def document(partner: Partner) -> dict[str, Any]:
-    """Steps that send it, log it, sleep with it, fail with it and are tried again with it."""
+    """Steps that send it, log it, sleep with it, fail with it and are retried with it."""
     secret = "{{ secrets.canary }}"
     sends = {
         "method": "POST",
@@ -197,7 +197,7 @@ def document(partner: Partner) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def over(fleet: Fleet, partner: Partner) -> UUID:
-    """An execution that is over, requeued and over again."""
+    """An execution that ended, was requeued and ended again."""
     home = default_workspace()
     for name, kind, fields in (
         ("canary", "secret", {"value": CANARY}),
@@ -214,7 +214,7 @@ def over(fleet: Fleet, partner: Partner) -> UUID:
 
 
 def found_in(text: str) -> list[str]:
-    """The spellings in which the canary stands in a text, encoded ones at any offset too."""
+    """The spellings of the canary in a text, encoded ones at any offset too."""
     found = [what for what, needle in NEEDLES.items() if needle in text]
     for token in set(ENCODED.findall(text)):
         plain = token.translate(str.maketrans("-_", "+/"))

@@ -251,7 +251,7 @@ def test_another_workspaces_credential_is_none_of_ours(queue: World, workspace: 
         publish({"tasks": [tells(value="{{ secrets.theirs }}")]})
     assert [each.code for each in refused.value.problems] == ["unknown_credential"]
 
-    # Published while there was one of this name here.
+    # Published while one of this name existed here.
     ours = credentials.create(
         workspace, name="theirs", type="secret", fields={"value": KEY}, hosts=["*"], actor=ACTOR
     )

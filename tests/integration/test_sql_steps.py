@@ -1,4 +1,4 @@
-"""SQL steps against a database of their own on the tests' server."""
+"""SQL steps against a separate database on the tests' server."""
 
 import os
 import threading
@@ -28,7 +28,7 @@ NAME = f"steps_{os.getpid()}"
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    """A fresh database of the tests' own server, and the URL of its owner."""
+    """A new database on the tests' own server, and its owner's URL."""
     server = os.environ["DATABASE_URL"]
     made = urlsplit(server)._replace(path=f"/{NAME}").geturl()
     with psycopg.connect(server, autocommit=True) as admin:
@@ -215,7 +215,7 @@ def test_a_repeated_step_does_it_once_and_gives_the_same(database: Any, execute:
 
 
 def test_attempts_at_the_same_time_do_it_once(url: str, database: Any, execute: Any) -> None:
-    """The second waits at the key until the first has ended, and does nothing then."""
+    """The second waits for the key until the first has ended, and does nothing then."""
     given = {"statement": "UPDATE sold SET total = total + 1", "once": True}
     execute(key="f" * 64, statement="SELECT 1", once=True)  # the table is there
     found: list[Any] = []

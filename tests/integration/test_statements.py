@@ -114,7 +114,7 @@ OF_THE_PAST = ("kept_places", "kept_steps", "undo", "revive", "carry_over", "pas
 def large_table(
     django_db_setup: None, django_db_blocker: Any, request: pytest.FixtureRequest
 ) -> Iterator[None]:
-    """Runs by the ten thousand, nearly all over, and a few that live."""
+    """Tens of thousands of runs, nearly all finished, and a few live ones."""
     with engine_database(django_db_blocker, keep=request.config.getvalue("reuse_db")):
         start_many(publish({"tasks": [task("begin")]}), [{}] * LIVE)
         with connection.cursor() as cursor:
@@ -233,7 +233,7 @@ def test_executions_past_their_deadline_are_found_by_index(large_table: None) ->
 
 
 def _sequential(nodes: list[dict[str, Any]]) -> set[str]:
-    """The tables that a plan reads from end to end."""
+    """The tables that a plan reads completely."""
     return {node["Relation Name"] for node in nodes if node["Node Type"] == "Seq Scan"}
 
 

@@ -30,7 +30,7 @@ ZERO = "00000000-0000-0000-0000-000000000000"
 
 
 class Page(HTMLParser):
-    """What a page holds that matters here: its elements with their attributes."""
+    """The relevant parts of a page: its elements with their attributes."""
 
     def __init__(self, answer: Any) -> None:
         super().__init__()
@@ -176,7 +176,7 @@ def test_who_may_not_see_a_workflow_gets_no_editor(
 
     answer = client.get(editor(workflow))
 
-    # As in the API: who may do nothing in the workspace does not learn that it is there.
+    # As in the API: a user without rights in the workspace does not learn that it exists.
     assert answer.status_code == (403 if role == "SYSTEM" else 404)
     assert workflow.name not in answer.content.decode()
 

@@ -14,7 +14,7 @@ from valkyr_project.processes import commands
 
 @pytest.fixture
 def served_by_threads(monkeypatch):
-    """Name queues in the environment; they are forgotten again after the test."""
+    """Name queues in the environment; they are removed after the test."""
 
     def name(queues):
         monkeypatch.setenv("VALKYR_THREAD_QUEUES", queues)

@@ -46,7 +46,7 @@ def trial_of(of: Workflow, hours: float = 0.0) -> WorkflowVersion:
 
 
 def ran(of: Workflow, version: WorkflowVersion, hours: float, **values: Any) -> WorkflowExecution:
-    """An execution of a version that ended so many hours ago; below 0: it is under way."""
+    """An execution of a version that ended so many hours ago; below 0: it is running."""
     made = aged(of, hours / 24 if hours >= 0 else -1, **values)
     WorkflowExecution.objects.filter(pk=made.pk).update(version=version)
     return made

@@ -31,7 +31,7 @@ from valkyr_project.up.probes import answers
 
 # Starts of a whole stack: seconds on a quiet machine, more on a busy one.
 pytestmark = pytest.mark.timeout(300)
-# In one process: each start of one is a second of a processor.
+# In one process: each start of a separate one takes a CPU second.
 KEYS_TURN = """
 from django.core.management import call_command
 for action in ("reseal", "retire", "show"):
@@ -50,7 +50,7 @@ LONG_PATH = "a folder with spaces/" + "long" * 25
 
 @dataclass(frozen=True)
 class Starter:
-    """Who starts a stack: with which Python, which arguments of subprocess, in what environment."""
+    """How a stack is started: its Python, its arguments for subprocess, its environment."""
 
     python: str = sys.executable
     account: Mapping[str, Any] = field(default_factory=dict)

@@ -1,4 +1,6 @@
-"""What our pages and the demo promise a newcomer, done as printed, on a stack of its own."""
+"""The promises of our pages and the demo to a newcomer, executed as printed, on a separate
+stack.
+"""
 
 import os
 import re
@@ -143,7 +145,7 @@ def test_a_step_of_ones_own_runs_in_a_workflow_as_printed(stack: Stack, own: Own
 
 @pytest.fixture(scope="module")
 def walks(stack: Stack) -> Iterator[dict[str, Future[list[str]]]]:
-    """Every example's page done as printed, a few at a time."""
+    """Every example's page executed as printed, a few at a time."""
     token = sign_in(stack)
     in_order = sorted(EXAMPLES, key=lambda example: example.name != SLOWEST)
     with ThreadPoolExecutor(3) as pool:

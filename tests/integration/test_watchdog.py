@@ -1,4 +1,4 @@
-"""Which processes the watchdog ends, on the real program and real processes; no database."""
+"""Which processes the watchdog ends, with the real program and real processes; no database."""
 
 import json
 import os

@@ -143,7 +143,7 @@ def test_who_does_not_read_is_dropped_and_catches_up(
 
     slow.settimeout(30)
     while slow.recv(1_000_000):
-        pass  # what was on its way; then the connection ends, long before its time
+        pass  # what was already sent; then the connection ends, long before its time limit
     slow.close()
 
     seen = LiveRun(last=told[1].decode())

@@ -84,7 +84,7 @@ def test_what_is_committed_late_is_told(address: Address, ann: Headers, executio
         late.execute(moving.TAKE, [a.pk])
         late.execute(moving.FINISH, [a.pk])
         for statement, state in ((moving.TAKE, "RUNNING"), (moving.FINISH, "SUCCESS")):
-            do(statement, b.pk)  # so that the hub has looked since
+            do(statement, b.pk)  # so that the hub has read since
             view.until_run(b.pk, state)
         assert view.seen.states()[str(a.pk)] == "PENDING"
 

@@ -38,7 +38,7 @@ def apply(mutant: Mutant, scratch: Path) -> None:
 
 
 def statements_of(file: str) -> frozenset[str]:
-    """The statements, as `folder/name`, that hold a file's text."""
+    """The statements, as `folder/name`, that contain a file's text."""
     return _statements_of(file)
 
 
@@ -68,7 +68,7 @@ def _apply_statement(mutant: Mutant, scratch: Path) -> None:
 
 
 def _apply_code(mutant: Mutant) -> None:
-    gc.unfreeze()  # what is frozen is not found
+    gc.unfreeze()  # frozen objects are not found
     module = importlib.import_module(mutant.file.removesuffix(".py").replace("/", "."))
     fresh = _executed(mutant, module)
     changed = _exchange_functions(module, fresh) + _exchange_constants(module, fresh)
@@ -77,7 +77,7 @@ def _apply_code(mutant: Mutant) -> None:
 
 
 def _executed(mutant: Mutant, module: ModuleType) -> dict[str, Any]:
-    """What the changed file defines, apart from what everybody uses."""
+    """The definitions of the changed file, without common ones."""
     fresh: dict[str, Any] = {
         "__name__": module.__name__, "__file__": module.__file__,
         "__package__": module.__package__, "__builtins__": __builtins__,
@@ -87,7 +87,7 @@ def _executed(mutant: Mutant, module: ModuleType) -> dict[str, Any]:
 
 
 def _exchange_functions(module: ModuleType, fresh: dict[str, Any]) -> int:
-    """Give the module's functions the changed code and defaults; how many changed."""
+    """Give the module's functions the changed code and defaults; return how many changed."""
     new, count = {_identity(one): one for one in _functions(fresh)}, 0
     for old in _functions(module.__dict__):
         other = new.get(_identity(old))
@@ -104,7 +104,7 @@ def _exchange_functions(module: ModuleType, fresh: dict[str, Any]) -> int:
 
 
 def _functions(names: dict[str, Any]) -> list[FunctionType]:
-    """Everything that was defined there, also what a decorator hides."""
+    """Everything that was defined there, including what a decorator hides."""
     return [
         one for one in gc.get_objects() if type(one) is FunctionType and one.__globals__ is names
     ]
@@ -121,7 +121,7 @@ def _plain(values: Any) -> str:
 
 
 def _exchange_constants(module: ModuleType, fresh: dict[str, Any]) -> int:
-    """Give everybody who imported a constant the changed one; how many changed."""
+    """Give all modules that imported a constant the changed one; return how many changed."""
     count = 0
     for name, old in list(module.__dict__.items()):
         new = fresh.get(name)

@@ -14,7 +14,7 @@ GUARDS = re.compile(
     r"|superseded|retry_after|attempt|secret_places|finished_at|published_at|due_at|waits_for"
     r"|deadline_at|parent_run_id)\b"
 )
-# Of a CASE only what reads another row's state: the others choose what is shown.
+# Of a CASE only the conditions that read another row's state: the others choose what is shown.
 READS_EXECUTION = re.compile(r"\bexecution_state\b")
 LOCK = re.compile(r"\bFOR (?:NO KEY UPDATE|KEY SHARE|UPDATE|SHARE)(?: OF \w+)?(?: SKIP LOCKED)?")
 GROWS = re.compile(r"(?<=lease_token) \+ (?:1|%\(leap\)s)")
@@ -121,7 +121,7 @@ def _within(text: str, first: int, last: int, wanted: re.Pattern[str]) -> Iterat
 
 
 def _split(text: str, start: int, end: int, word: str) -> list[tuple[int, int]]:
-    """The pieces between the words that stand in no bracket, without the space around them."""
+    """The pieces between the keywords outside of brackets, without spaces."""
     depth, pieces, begin = 0, [], start
     for token in TOKEN.finditer(text, start, end):
         found = token[0].upper()

@@ -18,12 +18,12 @@ from tests.mutation.session import (
 from tests.mutation.warm import Warm
 
 RACES = "tests/concurrency/"
-AT_LEAST = 40.0  # seconds until a run counts as endless
-TIMES = 5.0  # as long as its tests take without a mutant
+AT_LEAST = 40.0  # seconds after which a run counts as endless
+TIMES = 5.0  # the duration of its tests without a mutant
 
 
 class Judge:
-    """A warm process, and what is known of the tests."""
+    """A warm process, and the known facts about the tests."""
 
     def __init__(self, folder: Path, files: Sequence[str], session: Session, budget: float) -> None:
         self._session, self._budget = session, budget
@@ -56,10 +56,12 @@ class Judge:
         self._warm.close()
 
     def _chosen(self, mutant: Mutant, others: Sequence[Mutant]) -> tuple[list[str], float]:
-        """The tests that reach it, within the budget: what killed others of its file, the cheap."""
+        """The tests that reach it, within the budget: those that killed others of its file, then
+        the cheap ones.
+        """
         killers, tests = self._session.killers(others), self._reach.tests
         found = self._reach.reaching(mutant)
-        # Races are what guards are for; of all else the cheapest first.
+        # Guards exist for races; of all other tests, the cheapest run first.
         found.sort(
             key=lambda test: (
                 -killers[test] / (0.2 + tests[test].seconds),

@@ -33,9 +33,9 @@ class Mutant:
     lines: tuple[int, ...]
     operator: str
     occurrence: int  # of the operator in the file
-    was: str  # the lines that the change takes out, without indentation
+    was: str  # the lines that the change removes, without indentation
     becomes: str  # the replacement
-    nth: int  # of those with the same words in the same file
+    nth: int  # of those with the same text in the same file
 
     @cached_property
     def key(self) -> str:
@@ -49,7 +49,7 @@ class Mutant:
         return f"{self.file}:{self.line}"
 
     def diff(self) -> str:
-        """What it changes, to be read."""
+        """Its change, for readers."""
         was = "\n".join(f"    - {line}" for line in self.was.splitlines())
         becomes = "\n".join(f"    + {line}" for line in self.becomes.splitlines())
         return f"{was}\n{becomes}"
@@ -65,7 +65,7 @@ class Mutant:
 
 
 def drawn(group: str, number: int | None, seed: int, folder: Path) -> list[Mutant]:
-    """So many of a group at random, the same for the same seed; all without a number."""
+    """A number of a group's mutants at random, the same for the same seed; all without a number."""
     found = [one for file in files(group) for one in of_file(group, file, folder)]
     if number is not None and number < len(found):
         Random(seed).shuffle(found)

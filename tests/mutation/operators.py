@@ -7,8 +7,8 @@ from cosmic_ray import plugins
 from cosmic_ray.operators.operator import Example, Operator
 from parso.python.tree import ExprStmt, Keyword, PythonNode
 
-# Of each comparison and sum the change that is nearest to a slip: a dozen others for the same sign
-# would all die of the same test, and count twelve times.
+# For each comparison and sum, the change that is nearest to a typing error: a dozen others of the
+# same operator would all fail in the same test, and count twelve times.
 CHOSEN = (
     "AddNot", "ReplaceAndWithOr", "ReplaceOrWithAnd", "ReplaceTrueWithFalse",
     "ReplaceFalseWithTrue", "ReplaceBreakWithContinue", "ReplaceContinueWithBreak",
@@ -29,7 +29,7 @@ class LeaveOutCall(Operator):
     """A call without a used result becomes `pass`."""
 
     def mutation_positions(self, node: Any) -> Iterator[tuple[Any, Any]]:
-        """Statements that are nothing but a call."""
+        """Statements that are only a call."""
         if isinstance(node, PythonNode) and node.type == "simple_stmt":
             first = node.children[0]
             called = first.type in {"atom_expr", "power"} and first.children[-1].type == "trailer"

@@ -34,7 +34,7 @@ class Reached:
 
 
 class Measuring:
-    """A plugin of pytest: whose lines and statements are whose, under coverage."""
+    """A pytest plugin: which test executes which lines and statements, under coverage."""
 
     def __init__(self) -> None:
         self._coverage = coverage.Coverage(
@@ -46,7 +46,7 @@ class Measuring:
         self._test = ""
 
     def begin(self, folder: Path) -> None:
-        """From here on all is noted."""
+        """From here on everything is recorded."""
         for name, statements in FOLDERS.items():
             self._listen(name, statements)
         self._coverage.start()
@@ -76,7 +76,7 @@ class Measuring:
             self._failed.add(report.nodeid)
 
     def told(self) -> dict[str, Any]:
-        """What was seen, as JSON."""
+        """The recorded data, as JSON."""
         self._coverage.stop()
         data = self._coverage.get_data()
         lines: dict[str, dict[str, list[int]]] = defaultdict(dict)
@@ -104,7 +104,7 @@ class Reach:
         self.tests: dict[str, Reached] = {}
 
     def measure(self, warm: Warm, files: Sequence[str]) -> None:
-        """Learn what is not known."""
+        """Measure what is not known yet."""
         for number, file in enumerate(files, 1):
             mark = hashlib.sha256((PROJECT / file).read_bytes()).hexdigest()[:16]
             kept = self._folder / f"{file.replace('/', '.')}.{mark}.json"

@@ -23,7 +23,7 @@ class Result:
     outcome: str
     test: str = ""  # what killed it
     seconds: float = 0.0
-    tests: int = 0  # how many were to be run
+    tests: int = 0  # how many were to run
 
 
 class Session:

@@ -1,4 +1,4 @@
-"""What `make mutate` changes, and how it does so in a process that runs."""
+"""What `make mutate` changes, and how, in a running process."""
 
 from pathlib import Path
 from types import ModuleType

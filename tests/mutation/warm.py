@@ -22,7 +22,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-# Plugins of pytest are imported before it could rewrite them.
+# pytest's plugins are imported before it could rewrite them.
 PLAIN = (
     "-q", "-p", "no:randomly", "--tb=short", "-o", "cache_dir=.pytest_cache/d/mutation/pytest",
     "-W", "ignore::pytest.PytestAssertRewriteWarning",
@@ -47,7 +47,7 @@ class Ran:
 
 
 class Verdict:
-    """A plugin of pytest: notes the first test that failed."""
+    """A pytest plugin: records the first test that failed."""
 
     def __init__(self) -> None:
         self.failed = ""
@@ -155,7 +155,7 @@ def _become(database: str, folder: Path, act: Callable[[], int]) -> None:
         connection.settings_dict["NAME"] = database
         from tests.support import migrated
 
-        # pytest-django finds the database made.
+        # pytest-django finds the existing database.
         migrated.provide = lambda _: database  # type: ignore[assignment]
         utils.setup_databases = lambda *_, **__: []  # type: ignore[assignment]
         utils.teardown_databases = lambda *_, **__: None  # type: ignore[assignment]

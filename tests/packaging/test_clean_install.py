@@ -1,6 +1,6 @@
 """The wheel without an extra, in a clean environment: imported, and checked by Django.
 
-The project has one package of an extra for reasons of its own.
+The project has one package of an extra for its own use.
 """
 
 from pathlib import Path
@@ -49,7 +49,8 @@ from django.urls import include, path
 
 urlpatterns = [path("admin/", admin.site.urls), path("flows/", include("valkyr.urls"))]
 """
-# What a project may import: the names of `valkyr`, the public modules of the apps, the plugins.
+# The names that a project may import: those of `valkyr`, the public modules of the apps, the
+# plugins.
 IMPORTS = """
 import pkgutil
 from importlib import import_module

@@ -58,7 +58,7 @@ def name_of(requirement: str) -> str:
 
 
 def canonical(name: str) -> str:
-    """A distribution's name as the index has it."""
+    """A distribution's name in the index."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
@@ -86,7 +86,9 @@ def _names(tree: ast.Module) -> Iterator[str]:
 
 
 def _one(distributions: list[str]) -> str:
-    """Of the distributions that share a package (`google`, `opentelemetry`), the one we mean."""
+    """Of the distributions that share a package (`google`, `opentelemetry`), the one that we
+    use.
+    """
     return next((one for one in distributions if canonical(one) in ALL), distributions[0])
 
 

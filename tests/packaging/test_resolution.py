@@ -10,7 +10,8 @@ from packaging.tags import compatible_tags, cpython_tags, mac_platforms
 from tests.support.uv import PROJECT, closure, index_or_skip, uv
 
 PYPROJECT = PROJECT / "pyproject.toml"
-# What a project has that runs Django, Celery with Redis, DRF and django-celery-beat on PostgreSQL.
+# The packages of a project with Django, Celery with Redis, DRF and django-celery-beat on
+# PostgreSQL.
 HOST = (
     "django",
     "celery",
@@ -49,7 +50,7 @@ PLATFORMS = {
 
 @pytest.fixture(scope="module")
 def platform() -> Pylock:
-    """The newest of all that the platform needs, on every Python and machine, with its wheels."""
+    """The newest releases for the platform, on every Python and machine, from wheels."""
     told = uv(
         "pip", "compile", "--quiet", "--universal", "--only-binary=:all:", "--extra=platform",
         "--python-version", PYTHONS[0], "--format", "pylock.toml", PYPROJECT,

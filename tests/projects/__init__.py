@@ -1,1 +1,1 @@
-"""Django projects that are not ours, into which tests put our apps."""
+"""Django projects that are not ours, into which tests install our apps."""

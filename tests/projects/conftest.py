@@ -13,7 +13,7 @@ from tests.support.own_project import OwnProject
 
 @dataclass
 class Running:
-    """A project that is up, the ids of what was put into it, and its administrator's token."""
+    """A running project, the ids of its rows, and its administrator's token."""
 
     project: OwnProject
     ids: dict[str, str]

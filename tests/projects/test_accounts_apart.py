@@ -7,7 +7,7 @@ import pytest
 from tests.projects.conftest import Running
 from tests.support.waiting import wait_until
 
-# Migrating and filling a database, which the first test of a file waits for, takes its time.
+# Migrating and filling a database, for which the first test of a file waits, is slow.
 pytestmark = pytest.mark.timeout(400)
 
 PERSON = (
@@ -23,7 +23,7 @@ def ours(apart: Running, sql: str, *values: object) -> list[tuple[object, ...]]:
 
 
 def person(apart: Running, name: str) -> str:
-    """A new account, made past Django; a member of the workspace."""
+    """A new account, created without Django; a member of the workspace."""
     key = apart.project.rows(PERSON, name)[0][0]
     made = apart.ask("post", "/v1/Membership", json={"username": name, "role": "WORKFLOW"})
     assert made.status_code == 201, made.text

@@ -13,7 +13,7 @@ from tests.projects.conftest import Running
 from tests.projects.people.seed_words import PASSWORD
 from tests.support.waiting import wait_until
 
-# Migrating and filling a database, which the first test of a file waits for, takes its time.
+# Migrating and filling a database, for which the first test of a file waits, is slow.
 pytestmark = pytest.mark.timeout(400)
 
 
@@ -162,7 +162,7 @@ def test_every_page_opens_on_two_admin_sites_with_unfold_and_without(
 
 
 def submit(browser: httpx.Client, address: str, **fields: str) -> httpx.Response:
-    """Open a page as a browser does, send its form with these fields, and follow."""
+    """Open a page as a browser does, send its form with these fields, and follow the redirect."""
     browser.get(address).raise_for_status()
     token = {"csrfmiddlewaretoken": browser.cookies["csrftoken"]}
     headers = {"Referer": str(browser.base_url)}

@@ -15,7 +15,7 @@ from tests.support.chromium import REASON, chromium_path
 CHROMIUM = chromium_path()
 PATIENCE = 30_000
 expect.set_options(timeout=PATIENCE)
-# A folder for pictures of what each test saw last, for who wants to look at them.
+# A folder for pictures of each test's last page, if wanted.
 PICTURES = os.environ.get("VALKYR_TEST_PICTURES", "")
 pytestmark = [
     pytest.mark.browser,

@@ -1,4 +1,7 @@
-"""Our tables on a second alias. Nothing answers at `default`: a query there fails what made it."""
+"""Our tables on a second alias.
+
+There is no database at `default`: a query there fails its caller.
+"""
 
 from pathlib import Path
 
@@ -7,7 +10,7 @@ import pytest
 from tests.projects.conftest import Running
 from tests.support.waiting import wait_until
 
-# Migrating and filling a database, which the first test of a file waits for, takes its time.
+# Migrating and filling a database, for which the first test of a file waits, is slow.
 pytestmark = pytest.mark.timeout(400)
 
 

@@ -1,4 +1,4 @@
-"""One database for the whole folder, with the test modules known."""
+"""One database for the whole folder, with the test modules registered."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -43,7 +43,7 @@ class _Case:
         self.work = Work(UUID(int=2), 1, "me", self.step, self.step.path, None)
 
     def _end_some(self) -> Step:
-        """End tasks as a worker does: a root, and then what became ready of it."""
+        """End tasks as a worker does: a root, and then those that became ready."""
         state, tasks = self.state, self.graph.tasks
         state.frontier.ready = [tasks[self.rng.choice(list(self.graph.roots))].steps[0]]
         step = self.graph.steps[state.frontier.ready[0]]
@@ -115,7 +115,7 @@ def test_a_success_takes_the_lock_where_others_may_know_more(
         assert not case.state.frontier.ready
         assert case.state.settled
     if decision.ending is Ending.RECORD:
-        # Every join that waits still has a branch of ours that is not over.
+        # Every join that waits still has a branch of ours that has not ended.
         running = {case.graph.steps[index].task for index in case.state.frontier.ready}
         for join in case.state.frontier.unsettled:
             assert any(edge.source in running for edge in case.graph.tasks[join].incoming)

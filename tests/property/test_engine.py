@@ -21,7 +21,7 @@ from tests.support.single_thread import world
 from tests.support.workflows import ACTOR, describe, publish, start
 
 SETTINGS = settings(
-    # Without plugins a few show that none is missed; the whole is shown with them.
+    # Without plugins, a few show that none is needed; with them, all run.
     max_examples=10 if left_out.ASKED else 40,
     deadline=None,
     derandomize=True,

@@ -1,4 +1,4 @@
-"""Random definitions set back, branched off and verified at random: they end as ever."""
+"""Random definitions rolled back, forked and verified at random: they end as usual."""
 
 from contextlib import suppress
 from random import Random
@@ -35,7 +35,7 @@ def _draw(rng: Random, kind: str) -> Drawn:
 
 
 def _some_step(rng: Random, execution: UUID) -> str | None:
-    """A step that ended well, by chance."""
+    """A successful step, by chance."""
     rows = Run.objects.filter(DONE, execution_id=execution, superseded=False)
     paths = sorted(rows.values_list("step_path", flat=True))
     return rng.choice(paths) if paths else None
@@ -56,7 +56,7 @@ def test_what_is_rolled_back_again_and_again_ends_as_if_it_never_was(
                 wild.turn()
             step = _some_step(rng, execution)
             if step is not None:
-                with suppress(WrongState):  # it is over, and well
+                with suppress(WrongState):  # it has ended, successfully
                     roll_back(execution, step_path=step, actor=ACTOR)
         wild.run(execution)
         wild.drain()

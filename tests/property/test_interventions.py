@@ -67,7 +67,7 @@ def test_what_is_rolled_back_comes_to_the_same_end(
 
 
 def _go_on(wild: World, execution: UUID, turns: int) -> None:
-    """Let so much happen, or less when it is over before."""
+    """Let this number of events happen, or fewer if it ends before."""
     wild.run(execution, turns=turns, whole=False)
 
 

@@ -78,7 +78,7 @@ class Queue:
     def begin(self, place: Place, steps: list[int]) -> None:
         facts = self.facts[place.prefix]
         for index in steps:
-            # The partial unique index of the real table: one live or successful run a step.
+            # The partial unique index of the real table: one live or successful run per step.
             path = place.prefix + place.graph.steps[index].path
             assert index not in facts, f"{path} was started twice"
             facts[index] = StepFact(StepStatus.LIVE)
@@ -119,11 +119,11 @@ class Queue:
             facts[index] = StepFact(StepStatus.DONE, end)
             if step.following is None:
                 self._follow(place, step.task)
-            elif self.rng.random() < 0.9:  # else the worker dies, and the sweeper plans it
+            elif self.rng.random() < 0.9:  # else the worker ends, and the sweeper plans it
                 self.begin(place, [step.following])
 
     def _follow(self, place: Place, task: int) -> None:
-        """As a completing step does; now and then its worker dies between the two."""
+        """As a completing step does; sometimes its worker ends between the two."""
         if self.rng.random() < 0.1:
             return
         facts = self.facts[place.prefix]
@@ -153,7 +153,7 @@ class Queue:
         return int(_task(self.document, path)["with"].get("maxConcurrency", 100))
 
     def _enter(self, outer: Place, container: int, indexes: tuple[int, ...]) -> None:
-        """Begin places of a container; now and then the worker dies before their steps are sent."""
+        """Begin places of a container; sometimes the worker ends before their steps are sent."""
         for index in indexes:
             place = within(outer, container, index)
             assert place.prefix not in self.facts
@@ -209,7 +209,7 @@ class Queue:
         )
 
     def sweep(self) -> Plan:
-        """Plan every place whole, and send again what is live without a message."""
+        """Plan every place completely, and resend live steps without a message."""
         for prefix in sorted(self.facts, key=len, reverse=True):
             place = place_of(self.graph, prefix)
             self._plan(place)
@@ -326,7 +326,7 @@ def test_what_settles_step_by_step_is_what_a_whole_plan_says(seed: int) -> None:
                 break
     whole = plan(graph, facts)
     outcomes = task_outcomes(graph, facts)
-    # A plan also starts roots, which nothing settles.
+    # A plan also starts roots, which no task precedes.
     roots = {task for task in graph.roots if task not in outcomes}
     settlement = settle(graph, outcomes, list(ended))
     started = {graph.steps[index].task for index in whole.start} - roots

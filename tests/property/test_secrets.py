@@ -57,7 +57,7 @@ def base64_within(text: str) -> str:
 
 
 def within(write: Callable[[str], str]) -> Callable[[str], str]:
-    """The form without the quotes that it puts around; the secret's own stay."""
+    """The form without its surrounding quotes; the secret's own stay."""
     return lambda text: write(text)[1:-1]
 
 
@@ -84,7 +84,7 @@ secrets = st.text(st.characters(exclude_categories=["C"]), min_size=SHORTEST, ma
 def test_a_secret_in_any_form_and_any_surroundings_is_gone(
     secret: str, before: str, after: str, form: Callable[[str], str]
 ) -> None:
-    # A reference that holds the value, or letters of it, could make it up again.
+    # A reference that contains the value, or letters of it, could form it again.
     assume(not any(part in NAME for part in (secret, secret[:3], secret[-3:])))
     shown = form(secret)
 

@@ -31,7 +31,7 @@ values = st.recursive(
     max_leaves=20,
 )
 
-# Nearly well formed: cycles, ids given twice, edges to nowhere, gates without outcomes.
+# Nearly valid: cycles, duplicate ids, edges to nowhere, gates without outcomes.
 some = st.sampled_from(["a", "b", "c"])
 tasks = st.lists(
     st.fixed_dictionaries(

@@ -1,4 +1,6 @@
-"""The engine on other servers than `make up` has: a database, and fleets that each file makes."""
+"""The engine on other servers than those of `make up`: a database, and fleets that each file
+makes.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +22,7 @@ def engine(
 
 @pytest.fixture(scope="module")
 def home() -> Iterator[Path]:
-    """A folder that the account of servers may pass."""
+    """A folder that the servers' account may enter."""
     with passable_folder() as folder:
         yield folder
 

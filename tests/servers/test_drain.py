@@ -113,7 +113,7 @@ def test_the_web_process_answers_what_it_has_begun(engine: None, tmp_path: Path)
     server.start()
     try:
         with httpx.Client(base_url=server.address) as kept:
-            kept.get("/actuator/health/live")  # an idle connection must not hold it up
+            kept.get("/actuator/health/live")  # an idle connection must not delay it
             os.kill(server.pid, signal.SIGTERM)
             assert server._process is not None
             assert server._process.wait(10) == 0

@@ -61,7 +61,7 @@ def test_executions_end_over_quorum_queues(fleet: Fleet, node: RabbitMQ) -> None
     audit(ids)
     with Connection(node.url) as link:
         for queue in ("default", "io", "control"):
-            # Declared otherwise than it is, a queue is refused.
+            # A queue that is declared differently is rejected.
             link.default_channel.queue_declare(
                 queue, durable=True, auto_delete=False, arguments={"x-queue-type": "quorum"}
             )

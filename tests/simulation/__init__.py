@@ -1,1 +1,1 @@
-"""A seeded simulation of the engine: who takes the turn is drawn at each SQL statement."""
+"""A seeded simulation of the engine: at each SQL statement, the seed decides which actor runs."""

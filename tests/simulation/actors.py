@@ -24,7 +24,7 @@ _wait = psycopg.Connection.wait
 
 
 class Killed(BaseException):
-    """The process of an actor ended here; nothing that it would do afterwards is done."""
+    """The process of an actor ended here; nothing that it would do afterwards happens."""
 
 
 class Actor:
@@ -56,21 +56,21 @@ class Actor:
 
     @property
     def idle(self) -> bool:
-        """Whether it has nothing to do."""
+        """Whether it is idle."""
         return self._act is None
 
     def begin(self, act: Callable[[], None], job: Any = None) -> None:
-        """Let it do this; it runs up to its first statement."""
+        """Start this action; it runs up to its first statement."""
         self._act, self.job, self.error, self.dead = act, job, None, False
         self._turn.release()
 
     def go_on(self) -> None:
-        """Let it execute the statement that it is at, and run up to the next."""
+        """Let it execute its current statement, and run up to the next."""
         self.at = None
         self._turn.release()
 
     def kill(self) -> None:
-        """End its process before the statement that it is at."""
+        """End its process before its current statement."""
         self.dead = True
         self.close()
         self.go_on()
@@ -130,7 +130,7 @@ class Actor:
 
 
 def me() -> Actor | None:
-    """The actor whose thread this is."""
+    """The actor of this thread."""
     return getattr(_here, "actor", None)
 
 
@@ -173,7 +173,7 @@ def _due(actor: Actor, raw: Any, generator: Any) -> str | None:
 
 @contextmanager
 def seam() -> Iterator[None]:
-    """Within this block statements of actors wait for their turn."""
+    """In this block, statements of actors wait for their turn."""
     psycopg.Connection.wait = waited  # type: ignore[method-assign,assignment]
     try:
         yield

@@ -41,7 +41,7 @@ def carry(message: Message, broker: Transport) -> None:
     except LeaseLost:
         pass
     except StepFailed:
-        return  # the task failed: Celery sends nothing that hangs on it
+        return  # the task failed: Celery sends no successors
     broker.done(message)
 
 
@@ -69,7 +69,7 @@ def _carry(message: Message) -> None:
 
 @dataclass
 class Operator:
-    """A person who pauses, resumes, cancels, requeues, decides and sends events."""
+    """A user who pauses, resumes, cancels, requeues, decides and sends events."""
 
     rng: Random
     workspace: Workspace
@@ -106,7 +106,7 @@ class Operator:
                 requeue(letter.pk, actor=SOMEBODY, overrides=overrides)
 
     def decide(self) -> None:
-        """Approve what waits for a person."""
+        """Approve what waits for a user."""
         waiting = Run.objects.filter(
             execution_id__in=self.executions, state="WAITING", waits_for="approval"
         )
@@ -123,7 +123,7 @@ class Operator:
         self._move(lifecycle.cancel, execution)
 
     def _move(self, move: Callable[..., object], execution: UUID) -> None:
-        with suppress(ValkyrError):  # it is in no state for that
+        with suppress(ValkyrError):  # its state does not allow that
             move(execution, actor=SOMEBODY)
 
 

@@ -11,14 +11,14 @@ from tests.support.transport import Message, Transport
 
 
 class Broker(Transport):
-    """What is on its way; `lose`, `double` and `refuse` are chances from 0 to 1."""
+    """The messages on their way; `lose`, `double` and `refuse` are chances from 0 to 1."""
 
     def __init__(self, rng: Random, *, lose: float, double: float, refuse: float) -> None:
         super().__init__(rng, lose=lose, double=double)
         self.refuse = refuse
 
     def heal(self) -> None:
-        """Lose, double and refuse nothing from now on."""
+        """Lose, double and reject nothing from now on."""
         self.lose = self.double = self.refuse = 0.0
 
     def publish(self, parcels: Sequence[Parcel]) -> None:
@@ -46,7 +46,7 @@ class Broker(Transport):
 
 
 def _must_live() -> None:
-    """A process that was killed sends nothing any more."""
+    """A killed process sends nothing any more."""
     actor = me()
     if actor is not None and actor.dead:
         raise Killed

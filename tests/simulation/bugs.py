@@ -1,4 +1,4 @@
-"""Guards of statements that can be left out, to see that the simulation notices."""
+"""Guards of statements that can be left out, to check that the simulation notices."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -28,7 +28,7 @@ class Stuck(Exception):
 
 
 class Scheduler:
-    """The actors, and who of them is under way."""
+    """The actors, and which of them are running."""
 
     def __init__(self, names: Sequence[str], monitor: psycopg.Connection[Any]) -> None:
         self.monitor = monitor
@@ -68,7 +68,9 @@ class Scheduler:
             actor.end()
 
     def settle(self, running: set[Actor]) -> None:
-        """Until each of them, and of those blocked before, is at a statement, idle or blocked."""
+        """Wait until each of them, and of those blocked before, is at a statement, idle or
+        blocked.
+        """
         flying = running | set(self.blocked())
         until = time.monotonic() + STUCK_SECONDS
         looked = not self.blocked()  # whether no lock can have been released since
@@ -89,7 +91,7 @@ class Scheduler:
             self._gone(stopped)
 
     def _gone(self, actor: Actor) -> None:
-        """Wait until the session of a process that was killed has ended, with its transaction."""
+        """Wait until the session of a killed process has ended, with its transaction."""
         session, actor.cut = actor.cut, 0
         until = time.monotonic() + STUCK_SECONDS
         while session and self._ask(ENDED, session) != [(0,)]:

@@ -1,6 +1,6 @@
-"""The engine's sources of time, chance and names: in a simulation all three are drawn.
+"""The engine's sources of time, chance and names: in a simulation the seed determines all three.
 
-Stored times are PostgreSQL's own; what is to come due is aged by an UPDATE (`time_passes`).
+Stored times are PostgreSQL's own; due times are aged by an UPDATE (`time_passes`).
 """
 
 import itertools
@@ -24,7 +24,7 @@ from tests.simulation.actors import Actor, me
 from tests.support.single_thread import configured, drawn_estimates, drawn_limits
 
 FIRST_MS = 1_767_225_600_000  # 2026-01-01
-IDS_OF_A_SEED = 100_000  # ids of seeds do not meet: what is cached by id stays right
+IDS_OF_A_SEED = 100_000  # ids of seeds do not overlap: caches by id stay correct
 SEEDS = 2**20
 LIMITS = "valkyr_plugins.limits.known_limits"
 
@@ -63,7 +63,7 @@ class Processes:
         return self._identity("main", 0) if actor is None else self.holder_of(actor)
 
     def holder_of(self, actor: Actor) -> str:
-        """By what name an actor holds leases."""
+        """The name under which an actor holds leases."""
         return self._identity(actor.name, actor.lives)
 
     def _identity(self, name: str, lives: int) -> str:
@@ -103,7 +103,7 @@ def drawn(seed: int, rng: Random) -> Iterator[tuple[Clock, Processes]]:
         (load_segment, "time", clock),
         (identity, "_holder", processes.holder),
         (identity, "started", processes.started),
-        # Renewals and time-outs are acted by what `time_passes` ages.
+        # Renewals and time-outs are simulated by the rows that `time_passes` ages.
         (lease_renewal.Heart, "_mind", lambda heart: None),
         (estimates, "estimate_duration", drawn_estimates(rng)),
         (estimates, "learn_durations", lambda workflow, steps: None),

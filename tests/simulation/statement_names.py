@@ -39,7 +39,7 @@ def name_of(text: str) -> str:
 
 
 def ends_pipeline(generator: Any) -> bool:
-    """Whether the generator sends what was lined up, and waits for the answers."""
+    """Whether the generator sends the queued statements, and waits for the answers."""
     return _name(generator) in {"_end", "_exit_gen"}
 
 

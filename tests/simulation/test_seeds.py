@@ -1,4 +1,4 @@
-"""A handful of seeds; `make simulate` runs a thousand."""
+"""A few seeds; `make simulate` runs a thousand."""
 
 from unittest.mock import patch
 

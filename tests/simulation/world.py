@@ -42,7 +42,7 @@ from tests.support.workflows import (
 )
 
 NAME_HOLDER = "SELECT set_config('simulation.holder', %s, false)"
-TURNS = 3_000  # of chance; then the world is well
+TURNS = 3_000  # of chance; then there are no more faults
 WAIT_TURNS = 200  # a statement that waits for a lock for longer is starved
 IDLE = 4  # rounds of the sweeper that find nothing: another actor must act
 CALM_ROUNDS = 60
@@ -52,7 +52,7 @@ OTHERS = ("beat", "beat2", "operator")
 
 @dataclass
 class Outcome:
-    """What became of a seed."""
+    """The result of a seed."""
 
     seed: int
     problems: list[str]
@@ -67,14 +67,14 @@ class Outcome:
 
 
 class Complaints(logging.Handler):
-    """What the engine logs as an error: a duty that failed, a state that should not be."""
+    """The engine's errors in logs: a duty that failed, an impossible state."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
         self.heard: list[str] = []
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether it is of a process that lives, and of no dead letter: those are the judge's."""
+        """Whether it is of a live process, and of no dead letter, which the judge checks."""
         actor = me()
         return (actor is None or not actor.dead) and not record.name.startswith("dlq")
 
@@ -119,7 +119,7 @@ class Simulation:
         return Outcome(seed, found, world.trace, world.counts, time.perf_counter() - began)
 
     def __enter__(self) -> Self:
-        """Nothing more is to be done."""
+        """Nothing more is left to do."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -135,7 +135,7 @@ class Simulation:
 
 @dataclass
 class World:
-    """What happens to one plan."""
+    """The events of one plan."""
 
     scheduler: Scheduler
     rng: Random
@@ -197,7 +197,7 @@ class World:
         return workspace, executions, self.plan.stories()
 
     def _turn(self) -> bool:
-        """One thing happens; False when nothing is left that could."""
+        """One event happens; False if nothing is left that could."""
         chances = self.plan.chances
         drawn = self.rng.random()
         if not self.scheduler.blocked():
@@ -384,7 +384,7 @@ class World:
                 return
 
     def _finish(self) -> bool:
-        """Let the duties, and a person, bring all to its end; False if they cannot."""
+        """Let the duties, and a user, bring everything to its end; False if they cannot."""
         for _ in range(CALM_ROUNDS):
             if self._over():
                 return True
@@ -425,7 +425,7 @@ def _broker(broker: Broker) -> Iterator[None]:
 
 @contextmanager
 def _listening(complaints: Complaints) -> Iterator[None]:
-    """Nothing is printed: there would be much of processes that were killed."""
+    """Nothing is printed: killed processes would print a lot."""
     logger = logging.getLogger()
     usual, logger.handlers = logger.handlers, [complaints]
     try:

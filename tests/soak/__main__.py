@@ -73,10 +73,10 @@ def _soaked(stage: Stage, given: Any) -> int:
 
 
 def _capacity(world: "World") -> float:
-    """Executions a second that would load the machine's processors wholly.
+    """Executions per second that would use the machine's CPUs completely.
 
-    They are proportional to the starts: so many a second as one thread can start, divided by the
-    share of the processors that was busy.
+    They are proportional to the starts: the starts per second of one thread, divided by the busy
+    share of the CPUs.
     """
     _begin(world, 1_000.0)
     world.pause(BEFORE)
@@ -93,7 +93,7 @@ def _capacity(world: "World") -> float:
 
 
 def _busy() -> float:
-    """Return the share of the processors that was busy since the last call, `nice` left out."""
+    """Return the busy share of the CPUs since the last call, without `nice`."""
     times = psutil.cpu_times_percent()
     return float(times.user + times.system + times.irq + times.softirq) / 100
 

@@ -27,7 +27,7 @@ from valkyr_plugins.redrive.lifecycle import RedriveOptions, make
 
 BROKEN = {"tasks": [effect("bad", failTimes=1, errorType="PERMANENT")]}
 FAILURES = 5
-# So that retention finds it, what ended a minute ago is made to have ended long ago.
+# Executions that ended a minute ago are backdated, so that retention finds them.
 AGED = """
 UPDATE executions_workflowexecution SET finished_at = finished_at - interval '400 days'
  WHERE finished_at BETWEEN now() - interval '300 days' AND now() - interval '60 s'

@@ -27,7 +27,7 @@ SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM finished_a
 
 
 class Readings:
-    """Series by name; `processes` are the parents, by what they are called in the report."""
+    """Series by name; `processes` are the parents, by their names in the report."""
 
     def __init__(self, processes: Mapping[str, int], workflow: object) -> None:
         self.series: dict[str, list[Reading]] = defaultdict(list)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
 
-# Of a run's time, before memory and tables have the size at which they stay.
+# The share of a run's time before memory and tables have their final size.
 WARM_UP = 0.3
-# Growth an hour, as a share of the series' level, that is none.
+# Growth per hour, as a share of the series' level, that counts as none.
 ALLOWED = 0.01
 HOUR = 3600.0
 MOST_POINTS = 300
@@ -16,9 +16,9 @@ Reading = tuple[float, float]  # seconds since the start, value
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """`level` is the median after the warm-up, `growth` what is added an hour at this slope.
+    """`level` is the median after the warm-up, `growth` the increase per hour at this slope.
 
-    `noise` is the usual distance of a reading from the line, `hours` what the line is drawn over.
+    `noise` is the usual distance of a reading from the line, `hours` the length of the line.
     """
 
     level: float
@@ -28,7 +28,7 @@ class Trend:
 
     @property
     def share(self) -> float:
-        """Growth an hour as a share of the level."""
+        """Growth per hour as a share of the level."""
         return self.growth / self.level if self.level else 0.0
 
     @property
@@ -53,5 +53,5 @@ def trend(readings: Sequence[Reading]) -> Trend | None:
     start = median(value - slope * at for at, value in late)
     noise = median(abs(value - start - slope * at) for at, value in late)
     level = median(value for _, value in late)
-    # Three median deviations hold 95 % of readings whose noise is normal.
+    # Three median deviations contain 95 % of readings with normal noise.
     return Trend(level, slope * HOUR, 3 * noise, (late[-1][0] - late[0][0]) / HOUR)

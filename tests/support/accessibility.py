@@ -1,4 +1,4 @@
-"""What axe-core finds wrong with a page, as sentences."""
+"""axe-core's findings on a page, as sentences."""
 
 from functools import cache
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 AXE = Path(__file__).with_name("axe") / "axe.min.js"
 # The requirements of WCAG 2.2, up to level AA.
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-# The rules that look at colours; all others look at elements, their attributes and their places.
+# The rules about colours; all others check elements, their attributes and their positions.
 COLOURS = ["color-contrast", "link-in-text-block"]
 RUN = """
 async ([runOnly, within, without]) => {

@@ -255,7 +255,7 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
 
 
 def limited(execution: WorkflowExecution) -> None:
-    """What an execution cost, and limits of a member of its workspace."""
+    """The costs of an execution, and limits of a member of its workspace."""
     from valkyr_plugins.limits.models import Budget, CostEntry, Quota
 
     of = execution.workflow
@@ -269,7 +269,7 @@ def limited(execution: WorkflowExecution) -> None:
 
 
 def alerted(of: Workspace) -> None:
-    """An alert rule, what it noticed and the message about that."""
+    """An alert rule, its alert and the message about that."""
     from valkyr_plugins.alerts.lifecycle import Finding, notice, tell
     from valkyr_plugins.alerts.models import AlertDelivery, AlertKind
     from valkyr_plugins.alerts.rules import create_rule
@@ -312,7 +312,7 @@ def person(name: str) -> Any:
 
 
 def share(of: Workflow) -> None:
-    """A permission on the workflow, of a person and of a group."""
+    """A permission on the workflow, of a user and of a group."""
     assign_perm("read_workflow", person(f"grace-{uuid7()}"), of)
     assign_perm("read_workflow", Group.objects.create(name=f"night-{uuid7()}"), of)
 

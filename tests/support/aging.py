@@ -28,7 +28,7 @@ def aged(of: Workflow, days: float, state: str = "SUCCESS", **values: Any) -> Wo
 
 
 def left() -> set[Any]:
-    """The executions that there are."""
+    """The existing executions."""
     return set(WorkflowExecution.objects.values_list("pk", flat=True))
 
 

@@ -1,4 +1,4 @@
-"""Alert rules as tests need them, and receivers of what they send: HTTP and mail, really served."""
+"""Alert rules for tests, and receivers of their messages: HTTP and mail, really served."""
 
 import json
 import threading
@@ -48,7 +48,7 @@ class Receiver(ThreadingHTTPServer):
         return [json.loads(request["body"]) for request in self.received]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Who hangs up is part of the tests."""
+        """Clients that close their connection are part of the tests."""
 
 
 class _Answering(BaseHTTPRequestHandler):

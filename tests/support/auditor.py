@@ -82,7 +82,7 @@ class _Ledger:
         self.audit = audit
         self.document = execution.version.definition
         self.runs: dict[str, list[Run]] = defaultdict(list)
-        # What a roll-back made history may have run before its predecessors ran again.
+        # Steps that a roll-back made history may have run before their predecessors ran again.
         gone = set()
         for run in Run.objects.filter(execution=execution).order_by("attempt"):
             if run.superseded:
@@ -239,7 +239,7 @@ class _Ledger:
                 previous = turn.finished or previous
 
     def _starts(self, path: str) -> list[datetime]:
-        """When it was begun. A take-over writes over the first start; the marks keep both."""
+        """When it was begun. A take-over overwrites the first start; the marks keep both."""
         runs = self.runs.get(path, [])
         begun = [r.started_at for r in runs if r.started_at and r.state != "SKIPPED"]
         return [*self.marked.get(path, []), *begun]

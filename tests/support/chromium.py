@@ -3,7 +3,7 @@
 import os
 import shutil
 
-# First the one without windows: the same renderer, and much less of a browser around it.
+# First the one without windows: the same renderer, with much less of a browser around it.
 NAMES = (
     "chromium-headless-shell",
     "chromium",

@@ -22,7 +22,7 @@ def needs_bubblewrap() -> None:
 
 @pytest.fixture(params=SANDBOXES)
 def code_sandbox(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The sandbox of the test, which is set."""
+    """The sandbox of the test, which is configured."""
     name: str = request.param
     if name == "bubblewrap":
         needs_bubblewrap()

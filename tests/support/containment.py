@@ -27,7 +27,7 @@ class Turn:
     ended: datetime | None = None
 
     def take_in(self, run: Run, marks: list[datetime]) -> None:
-        """Widen it by a run of the place, however deep."""
+        """Extend it by a run of the place, at any depth."""
         if run.state == "SKIPPED":
             return
         times = [*marks, run.started_at] if run.started_at else marks
@@ -59,7 +59,7 @@ def turns(
 def problems(
     use: str, config: Mapping[str, Any], entered: list[Turn], closed: datetime | None
 ) -> Iterator[str]:
-    """What is wrong with how a container that ended at `closed` went through its places."""
+    """The errors of a container that ended at `closed` in going through its places."""
     for turn in entered:
         if closed and max([*_known(turn.started), *_known(turn.finished)], default=closed) > closed:
             yield f"which ended at {closed}, and {turn.place} went on"
@@ -77,7 +77,7 @@ def problems(
 
 
 def overlap(entered: list[Turn]) -> int:
-    """The most places whose effects were under way at one time."""
+    """The maximum number of places whose effects ran at one time."""
     events = [(turn.began, 1) for turn in entered if turn.began]
     events += [(turn.ended, -1) for turn in entered if turn.ended]
     now = most = 0

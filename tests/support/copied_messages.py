@@ -15,13 +15,13 @@ from uuid import UUID, uuid4
 import redis
 from celery import current_app
 
-NEWEST = 1_000  # messages of each list in which an execution's are looked for
+NEWEST = 1_000  # messages of each list that are searched for an execution's
 AT_ONCE = 5_000  # copies a command
 BODY = "<body>"
 
 
 class Message:
-    """One message that waits, taken apart once so that thousands of copies cost little."""
+    """One waiting message, parsed once so that thousands of copies cost little."""
 
     def __init__(self, key: bytes, text: bytes) -> None:
         self.key = key

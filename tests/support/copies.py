@@ -16,7 +16,7 @@ from executions.models import Activity, WorkflowExecution
 from runners.models import Run
 from tests.support import copied_messages
 
-HUNDRED = 100  # executions a line of the audit trail
+HUNDRED = 100  # executions per line of the audit trail
 NEW = """
 CREATE TEMP TABLE copies ON COMMIT DROP AS
 SELECT n, uuidv7() AS id FROM generate_series(1, %s::int) AS n
@@ -72,7 +72,7 @@ def analyze() -> None:
 
 
 def session(*, autocommit: bool = False, database: str = "") -> psycopg.Connection[Any]:
-    """One without the engine's time limits, and without a look at each row's foreign keys."""
+    """A session without the engine's time limits, and without checks of each row's foreign keys."""
     given = connection.get_connection_params() | ({"dbname": database} if database else {})
     names = ("dbname", "user", "password", "host", "port")
     return psycopg.connect(

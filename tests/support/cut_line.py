@@ -13,7 +13,7 @@ class CutLine:
     """Forwards both directions; the first to send more than `most` bytes is cut off."""
 
     def __init__(self, url: str, most: int) -> None:
-        """Listen for who wants to speak to the server at `url`."""
+        """Listen for clients of the server at `url`."""
         self._there = urlsplit(url)
         self._most = most
         self.cuts = 0

@@ -21,11 +21,11 @@ from executions.vendor_seams import django_connections
 
 READY, READY_SECONDS = 2, 20.0
 LOOK_SECONDS = 0.0005
-FORM = "qq"  # how many were begun, and at which point it is
+FORM = "qq"  # how many were begun, and its current point
 
 
 class Progress:
-    """How far a child has come; it writes, its parent reads, also after its death."""
+    """A child's progress; it writes, and its parent reads, also after its end."""
 
     def __init__(self, points: Sequence[str]) -> None:
         self._memory = mmap.mmap(-1, struct.calcsize(FORM))
@@ -63,7 +63,7 @@ class Mortal:
             _live(act, self.progress, Random(seed))
 
     def kill(self) -> str:
-        """Let it live for its time from its second deed on, kill it; at which point it was.
+        """Let it live for its time from its second deed on, then kill it; return its point.
 
         The first deed takes ten times as long: it opens connections and prepares statements.
         """
@@ -97,7 +97,9 @@ def _live(act: Act, progress: Progress, random: Random) -> None:
 def kill_many(
     acts: Sequence[tuple[str, Act]], points: Sequence[str], kills: int, random: Random, life: float
 ) -> tuple[Counter[str], Counter[str]]:
-    """Kill so many children, one of each act at a time; the points met, the deeds begun."""
+    """Kill this number of children, one of each act at a time; return the points and the deeds
+    begun.
+    """
     met: Counter[str] = Counter()
     begun: Counter[str] = Counter()
     for _ in range(max(1, kills // len(acts))):

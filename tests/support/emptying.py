@@ -12,7 +12,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.test import TransactionTestCase
 
 KEPT = {model._meta.db_table for model in (ContentType, Permission, MigrationRecorder.Migration)}
-# Pages a table may have grown to, 8 kB each: beyond them its dead rows would slow later tests.
+# Pages that a table may have grown to, 8 kB each: beyond them its dead rows would slow later tests.
 LARGE = 64
 
 

@@ -17,7 +17,7 @@ from tests.support.workflows import default_workspace
 
 @contextmanager
 def engine_database(blocker: Any, *, keep: bool = False) -> Iterator[None]:
-    """Open the database (`django_db_blocker`), empty, with the test modules known."""
+    """Open the database (`django_db_blocker`), empty, with the test modules registered."""
     with blocker.unblock(), ExitStack() as stack:
         # pytest-django makes one only for marked tests, which those of this kind are not.
         if not connection.settings_dict["NAME"].startswith("test_"):

@@ -62,7 +62,7 @@ def _evaluate(text: str, scope: Mapping[str, Any]) -> Any:
 
 @lru_cache(maxsize=4096)
 def _roots(text: str) -> frozenset[str]:
-    """The names of the scope that an expression begins a path with."""
+    """The names of the scope that begin a path of an expression."""
     return frozenset(root for root in ROOTS if re.search(rf"(?<![.\w'\"]){root}\b", text))
 
 

@@ -30,7 +30,7 @@ def failing_step(of: Workflow, step: str = "charge.main", number: int = 1, **mor
 
 
 def failure(message: str = "it broke", *, target: str = "", **more: Any) -> Failure:
-    """What is recorded of a module that raises; `more` is given to its StepError."""
+    """The record of a module that raises; `more` is given to its StepError."""
     return replace(classify(StepError(message, **more)), target=target)
 
 

@@ -37,14 +37,15 @@ QUICK = {
     "VALKYR_GRACE_SECONDS": "1",
     "VALKYR_PATIENCE_SECONDS": "4",
     "VALKYR_STALL_SECONDS": "2",
-    # Of 15 s: beat and queues are looked after this often, in fleets that mostly wait for tests.
+    # Instead of 15 s: the interval of beat's and queues' duties, in fleets that mostly wait for
+    # tests.
     "VALKYR_ALERT_LOOK_SECONDS": "4",
 }
 FLAGS = ("--without-gossip", "--without-mingle", "--loglevel", "WARNING")
 
 
 class Member:
-    """One process of a fleet; `name` is its Runner row's too."""
+    """One process of a fleet; its Runner row has the same `name`."""
 
     def __init__(
         self, fleet: "Fleet", name: str, command: list[str], places: int = 0, /, **environment: str
@@ -54,7 +55,7 @@ class Member:
         self.log = fleet.folder / f"{name}.log"
         self._command = command
         self._place, self._begin = fleet.place, fleet.begin
-        # As `make up` calls them: a process of another name would load the admin's pages.
+        # The names that `make up` uses: a process of another name would load the admin's pages.
         self._environment = fleet.environment | {"VALKYR_PROCESS": f"worker-{name}"} | environment
         self._process: Process | None = None
         self._before: Any = None
@@ -97,7 +98,7 @@ class Member:
         assert self.alive(), f"{self.name} ended:\n{self.log.read_text()[-3000:]}"
         if self.name.startswith("beat"):
             return _somebody_is_elected()
-        # Who looks for children reads of every process of the machine: last.
+        # Looking for children reads every process of the machine, so it comes last.
         seen = self._seen() not in {None, self._before}
         return seen and len(self.children) >= self.places
 
@@ -134,7 +135,7 @@ class Member:
 
 
 def _notes(descriptor: int) -> Iterator[Note]:
-    """What the threads of living processes do for runs."""
+    """What the threads of live processes do for runs."""
     for head in activity_slots.heads(descriptor):
         threads = Path(f"/proc/{head.pid}/task")
         if activity_slots.start_of(head.pid) == head.start:
@@ -154,7 +155,7 @@ class Fleet:
         broker_url: str = "",
         begin: Begin = from_libraries,
     ) -> None:
-        self.place = PROJECT  # the tree that members added from now on run from
+        self.place = PROJECT  # the tree for members that are added from now on
         self.folder, self.begin = folder, begin
         self.environment = {
             **clean_environment(),
@@ -226,11 +227,11 @@ class Fleet:
             wait_until(member.ready, seconds, f"{member.name}'s readiness")
 
     def executing(self) -> list[UUID]:
-        """The runs that the few places of its prefork workers are taken by."""
+        """The runs in the few slots of its prefork workers."""
         return [run for m in self.members.values() if m.places for run in m.executing()]
 
     def member_of(self, pid: int) -> Member:
-        """Whose child (or self) that process is."""
+        """The member whose child (or self) that process is."""
         for member in self.members.values():
             if pid in {member.pid, *member.children}:
                 return member
@@ -295,10 +296,10 @@ def publishing_to(redis_url: str) -> Iterator[None]:
     app = current_app._get_current_object()
     changed: dict[str, Any] = {
         "broker_url": redis_url,
-        # Named apart: once anybody wrote them, they no longer follow the one above.
+        # Listed, because after a write they no longer follow the one above.
         "broker_write_url": redis_url,
         "broker_read_url": redis_url,
-        # A class of our own may stand before the address: `module:Class+redis://…`.
+        # A class of our own may precede the address: `module:Class+redis://…`.
         "result_backend": f"{app.conf.result_backend.rpartition('redis://')[0]}{redis_url}",
         "broker_transport_options": {
             **app.conf.broker_transport_options,

@@ -13,7 +13,7 @@ from runners.modules import registry
 from runners.modules.base import Module, ModuleInputs, Result, StepContext, StepError, Wait
 from runners.states import ErrorType, WaitKind
 
-# What steps of this process were given, in order: inputs and credential.
+# Inputs and credentials of steps in this process, in order.
 heard: list[tuple[Any, Any]] = []
 _log = logging.getLogger("gossip")
 
@@ -80,6 +80,6 @@ def _everywhere(text: str, ctx: StepContext) -> None:
 
 
 def register() -> None:
-    """Make the module known in this process."""
+    """Register the module in this process."""
     if "test.gossip" not in registry.specs():
         registry.add(Gossip())

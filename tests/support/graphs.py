@@ -70,7 +70,7 @@ def _load(drawn: Drawn) -> float:
 
 @dataclass(frozen=True)
 class _Around:
-    """What steps of a body may name: counters of its place, whole numbers of tasks before it."""
+    """The names for steps of a body: counters of its place, whole numbers of earlier tasks."""
 
     index: bool = False
     loop: bool = False
@@ -83,7 +83,7 @@ class _Around:
         return ["index", "item"] * self.index + ["loop.index"] * self.loop
 
     def hiding(self, letter: str) -> "_Around":
-        """Without the tasks whose names begin so: the body's own mean something else."""
+        """Without the tasks whose names have this prefix: the body's own are meant."""
         seen = tuple(name for name in self.numbers if not name.startswith(f"tasks.{letter}"))
         return replace(self, numbers=seen)
 
@@ -101,13 +101,13 @@ class _Drawer:
         self.waits = waits
 
     def body(self, around: _Around, depth: int, most: int, first: Any = ()) -> dict[str, Any]:
-        """`{tasks, edges}`; `first` are tasks to begin with, which nothing comes before."""
+        """`{tasks, edges}`; `first` are tasks to begin with, without predecessors."""
         tasks: list[dict[str, Any]] = list(first)
         edges: list[dict[str, str]] = []
         outcomes = {task["id"]: _outcomes(task) for task in tasks}
         before: dict[str, set[str]] = {task["id"]: set() for task in tasks}
-        sure: set[str] = set()  # those whose output is a whole number for certain
-        # Inner bodies now and then give their tasks the names of outer ones.
+        sure: set[str] = set()  # those whose output is certainly a whole number
+        # Inner bodies sometimes give their tasks the names of outer ones.
         letter = self.rng.choice("tuv") if around.kind else "t"
         around = around.hiding(letter)
         for number in range(self.rng.randint(1, most)):
@@ -162,7 +162,7 @@ class _Drawer:
         return f"{{{{ {_literal(chosen)}[({counter}) % 3] }}}}"
 
     def _value(self, values: list[str]) -> Any:
-        """A whole number, often out of what the step can see."""
+        """A whole number, often from data of the step."""
         if not values or self.rng.random() < 0.4:
             return self.rng.randint(0, 9)
         return f"{{{{ {self.rng.choice(values)} + {self.rng.randint(0, 2)} }}}}"
@@ -177,7 +177,9 @@ class _Drawer:
         return {"use": "test.effect", "with": self._config(around, values)}
 
     def _config(self, around: _Around, values: list[str]) -> dict[str, Any]:
-        """Mostly well, sometimes a failure or two first (the policy allows three attempts)."""
+        """Mostly success, sometimes one or two failures first (the policy allows three
+        attempts).
+        """
         return {
             "value": self._value(values),
             "failTimes": self._by_place(around, [0, 0, 0, 0, 0, 1, 2]),
@@ -299,7 +301,7 @@ class _Drawer:
     def _edges(
         self, name: str, outcomes: dict[str, list[str]], *, join: str
     ) -> list[dict[str, str]]:
-        """Edges into a task from some of those before it; now and then none.
+        """Edges into a task from some earlier ones; sometimes none.
 
         Two from one source only with `join: any`: a source has one outcome.
         """
@@ -318,7 +320,7 @@ class _Drawer:
 
 
 def _outcomes(task: Mapping[str, Any]) -> list[str]:
-    """What edges out of a task may be `on`."""
+    """The possible `on` of edges out of a task."""
     config = task.get("with", {})
     found = config.get("cases") or config.get("outcomes")
     return [*found] if found else ["success"]

@@ -20,7 +20,7 @@ class HeardCall(NamedTuple):
 
 @dataclass
 class HeardCalls:
-    """The partner's notes, and until when the first holder of each run had its lease."""
+    """The partner's notes, and the end of each first holder's lease."""
 
     partner: Partner
     leases: dict[str, float] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class HeardCalls:
         return [c.at for c in calls if c.token == 1], [c.at for c in calls if c.token != 1]
 
     def taken_over(self, ids: Collection[UUID]) -> bool:
-        """Note the leases of first holders; whether every run has been taken from them."""
+        """Record the leases of first holders; return whether every run has been taken from them."""
         held = Run.objects.filter(
             execution_id__in=ids, module="test.knocker", lease_token=1, lease_until__isnull=False
         )

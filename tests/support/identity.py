@@ -24,7 +24,7 @@ CLIENT = "valkyr-tests"
 
 
 class Provider:
-    """oidc-provider-mock in a process of its own."""
+    """oidc-provider-mock in a separate process."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -40,7 +40,7 @@ class Provider:
         return answer.headers["Location"]
 
     def settings(self, **more: Any) -> dict[str, Any]:
-        """How to use this provider, as entries of `VALKYR`."""
+        """The entries of `VALKYR` for this provider."""
         return _entries(self.url, "Example ID", more)
 
 
@@ -79,7 +79,7 @@ def _answers(url: str) -> bool:
 
 
 class Liar:
-    """A provider whose every answer a test can change, after an honest start."""
+    """A provider of which a test can change every answer, after an honest start."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -118,13 +118,13 @@ class Liar:
         return self.user_info
 
     def settings(self, **more: Any) -> dict[str, Any]:
-        """How to use this provider, as entries of `VALKYR`."""
+        """The entries of `VALKYR` for this provider."""
         return _entries(self.url, "Liar", more)
 
 
 @contextmanager
 def running_liar() -> Iterator[Liar]:
-    """A liar that listens, until the end of the block."""
+    """A lying provider that listens until the end of the block."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -12,7 +12,7 @@ from django.conf import settings
 # What only web processes and only workers load.
 OF_ROLES = ("valkyr_project.urls", "celery.worker.consumer", "runners.tasks")
 
-# What Celery reads once a process: settings of roles, and entries that are in none.
+# Celery reads these once per process: settings of roles, and entries that are in none.
 CELERY = (
     "broker_transport_options",
     "db_reuse_max",

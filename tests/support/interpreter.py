@@ -53,14 +53,14 @@ class Story:
     skipped: set[str] = field(default_factory=set)  # tasks
     dead: set[str] = field(default_factory=set)  # steps that failed, without an error edge
     failed_over: set[str] = field(default_factory=set)  # steps whose error edge was taken
-    failed: set[str] = field(default_factory=set)  # steps whose failure a container minds
+    failed: set[str] = field(default_factory=set)  # steps whose failure a container handles
     done: set[str] = field(default_factory=set)  # steps that succeeded
     stuck: set[str] = field(default_factory=set)  # containers that hold a dead step
     perhaps: set[str] = field(default_factory=set)  # places
     ends: dict[str, str] = field(default_factory=dict)  # of all steps that ended
-    pure: int = 0  # how many of these are of the family that decides and passes on
+    pure: int = 0  # how many of these are of the family of pure modules
     sizes: dict[str, int] = field(default_factory=dict)  # of containers: iterations begun, items
-    undos: dict[str, Any] = field(default_factory=dict)  # what each undo would be given, by path
+    undos: dict[str, Any] = field(default_factory=dict)  # the inputs of each undo, by path
 
     def ran(self) -> set[str]:
         """Every step that ran, containers included."""
@@ -95,7 +95,7 @@ def paths(task: Mapping[str, Any]) -> list[str]:
 
 
 def places(step_paths: Iterable[str]) -> set[str]:
-    """Every place that some steps stand in, those around it included."""
+    """Every place of some steps, including those around it."""
     return {path[: end.end()] for path in step_paths for end in re.finditer(r"\]\.", path)}
 
 

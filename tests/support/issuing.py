@@ -72,7 +72,7 @@ class IssuingServer(ThreadingHTTPServer):
             return made
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that hang up are part of the tests."""
+        """Clients that close their connection are part of the tests."""
 
 
 class _Answers(BaseHTTPRequestHandler):

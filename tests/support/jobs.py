@@ -12,14 +12,14 @@ from executions.states import JobState
 
 
 def run_jobs() -> int:
-    """Run the queued jobs, as a worker does; returns how many."""
+    """Run the queued jobs, as a worker does; return how many."""
     queued = Job.objects.filter(state=JobState.QUEUED).order_by("created_at", "id")
     return sum(running.run(pk) for pk in queued.values_list("pk", flat=True))
 
 
 @contextmanager
 def working() -> Iterator[None]:
-    """Run jobs in a thread of its own while the block runs. The test must commit."""
+    """Run jobs in a separate thread during the block. The test must commit."""
     over = Event()
 
     def work() -> None:

@@ -21,7 +21,7 @@ def values() -> st.SearchStrategy[Any]:
 
 
 def schemas() -> st.SearchStrategy[Any]:
-    """Schemas of draft 2020-12 that hold no references."""
+    """Schemas of draft 2020-12 without references."""
     return st.recursive(st.booleans() | _leaves(), _around, max_leaves=8)
 
 

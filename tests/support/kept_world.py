@@ -19,17 +19,17 @@ import pytest
 from django.db import connection, transaction
 from pytest_django.fixtures import validate_django_db
 
-# What commits, or looks from another connection, would wait for the world's locks for ever.
+# Tests that commit, or read by another connection, would wait for the world's locks forever.
 COMMITTING = {"transactional_db", "live_server", "engine"}
 
 
 @contextmanager
 def rolled_back() -> Iterator[None]:
-    """A transaction that tests may be nested in, and that never commits."""
+    """A transaction in which tests can be nested, and that never commits."""
     if connection.in_atomic_block:
         raise RuntimeError("A world is kept outside of a test's transaction: give it a wider scope")
     outermost = transaction.atomic()
-    # As Django marks a test's own: a block that must be the outermost one may stand in it.
+    # As Django marks a test's own: a block that must be the outermost one may be in it.
     outermost._from_testcase = True
     with outermost:
         try:
@@ -39,7 +39,7 @@ def rolled_back() -> Iterator[None]:
 
 
 def refuse_commits(tests: list[pytest.Item]) -> None:
-    """Fail before the world is built if one of these tests commits: it needs a file of its own."""
+    """Fail before the world is built if one of these tests commits: it needs its own file."""
     found = [test.nodeid for test in tests if _commits(test)]
     if found:
         pytest.fail(f"Tests that commit cannot share a kept world: {', '.join(found)}", False)

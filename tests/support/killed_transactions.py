@@ -18,7 +18,7 @@ from uuid import UUID
 
 import django
 
-SECONDS = 90.0  # what is left may take so long to end
+SECONDS = 90.0  # the time limit for the rest
 LIFE = 0.04  # the longest life of a child, from its second deed on
 POINTS = ("begins", "row written", "started", "commits", "committed", "looks", "runs a step")
 CREATE = """

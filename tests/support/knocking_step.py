@@ -20,8 +20,8 @@ class KnockerInputs(ModuleInputs):
 
     url: str
     seconds: float
-    heeds: bool = False  # look whether the step is cancelled
-    stubborn: bool = False  # swallow what is raised to end it
+    heeds: bool = False  # check whether the step is cancelled
+    stubborn: bool = False  # swallow the exception that should end it
 
 
 class Knocker(Module[KnockerInputs]):

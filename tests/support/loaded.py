@@ -1,4 +1,4 @@
-"""Django set up as a consumer sets it up; who imported this can be forked into consumers."""
+"""Django set up as for a consumer; a process that imports this can be forked into consumers."""
 
 import os
 from importlib import import_module
@@ -8,5 +8,5 @@ import django
 os.environ["VALKYR_PROCESS"] = "consumer"  # as manage.py does, before settings are read
 django.setup()
 import_module("executions.management.commands.consume")
-# Each looks at every module before it reads, to know the engine's own queues.
+# Each checks every module before it reads, to know the engine's own queues.
 described = len(import_module("executions.definition.catalog").catalog())

@@ -13,13 +13,13 @@ ROOT = Path("/sys/fs/cgroup")
 
 
 class MemoryGroup:
-    """Processes that share so much memory."""
+    """Processes that share this much memory."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def join(self, pid: int) -> None:
-        """Put a process into it, whose later children are in it too."""
+        """Put a process into it; its later children are in it too."""
         (self._folder / "cgroup.procs").write_text(str(pid))
 
 

@@ -53,7 +53,7 @@ def copied(name: str) -> Iterator[None]:
 
 
 def fingerprint() -> str:
-    """What a migrated database comes from: the migrations of all apps, and the packages."""
+    """What a migrated database depends on: the migrations of all apps, and the packages."""
     made = hashlib.sha256(PINNED.read_bytes())
     for app in apps.get_app_configs():
         module, _ = MigrationLoader.migrations_module(app.label)
@@ -76,7 +76,7 @@ def _make(dump: Path) -> None:
 
 @contextmanager
 def _connected_to(name: str) -> Iterator[None]:
-    """Let Django's connection be one to that database."""
+    """Use that database for Django's connection."""
     usual = connection.settings_dict["NAME"]
     connection.close()
     connection.settings_dict["NAME"] = name

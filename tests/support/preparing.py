@@ -13,7 +13,7 @@ from runners.states import RunState
 
 
 def prepare_remote_runs() -> int:
-    """Render the inputs of all remote steps that are ready, as workers do; returns how many."""
+    """Render the inputs of all ready remote steps, as workers do; return how many."""
     found = Run.objects.filter(
         state=RunState.PENDING,
         secret_places__isnull=True,
@@ -26,7 +26,7 @@ def prepare_remote_runs() -> int:
 
 @contextmanager
 def preparing() -> Iterator[None]:
-    """Prepare remote steps in a thread of its own while the block runs. The test must commit."""
+    """Prepare remote steps in a separate thread during the block. The test must commit."""
     over = Event()
 
     def work() -> None:

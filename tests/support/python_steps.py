@@ -1,4 +1,4 @@
-"""Steps that a test's module declares, usable while it runs, and met by no other test."""
+"""Steps that a test's module declares, usable while it runs, and unknown to other tests."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -47,9 +47,9 @@ def missing() -> str:
 
 
 class RabbitMQ:
-    """One node with its data under `<home>/<name>`; its account must be able to pass `home`.
+    """One node with its data under `<home>/<name>`; its account must be able to enter `home`.
 
-    `among` is the first node of a cluster, whose port mapper and secrets all share.
+    `among` is the first node of a cluster; all nodes share its port mapper and secrets.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class RabbitMQ:
         return f"valkyr-{self._port}@localhost"
 
     def cluster_with(self, nodes: "Sequence[RabbitMQ]", partition: str = "ignore") -> None:
-        """Write its configuration: at its first start it joins these nodes, itself among them."""
+        """Write its configuration: at its first start it joins these nodes, including itself."""
         text = CONFIGURATION.format(port=self._port, password=self._password, partition=partition)
         for number, node in enumerate(nodes, 1):
             text += f"cluster_formation.classic_config.nodes.{number} = {node.name}\n"
@@ -104,7 +104,7 @@ class RabbitMQ:
         self._node = self._spawn([str(PROGRAM)])
 
     def wait(self) -> None:
-        """Return once it takes connections; AssertionError with its last words otherwise."""
+        """Return once it takes connections; AssertionError with its last output otherwise."""
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
             assert self.alive(), f"RabbitMQ ended:\n{self.last_lines()}"
@@ -122,7 +122,7 @@ class RabbitMQ:
         return self._node is not None and self._node.poll() is None
 
     def kill(self) -> None:
-        """kill -9; what it had confirmed is on its disk."""
+        """kill -9; confirmed messages are on its disk."""
         assert self._node is not None
         os.killpg(self._node.pid, signal.SIGKILL)
         self._node.wait()
@@ -172,7 +172,7 @@ class RabbitMQ:
             "RABBITMQ_DIST_PORT": str(self._node_port),
             "RABBITMQ_MNESIA_BASE": data,
             "RABBITMQ_LOG_BASE": str(self._home),
-            # The shell gives way to Erlang: the child is the node itself.
+            # The shell is replaced by Erlang: the child is the node itself.
             "RABBITMQ_ALLOW_INPUT": "1",
             "RABBITMQ_SERVER_START_ARGS": "-noinput",
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1}",
@@ -190,7 +190,7 @@ class RabbitMQ:
 
 
 class RabbitCluster:
-    """Three nodes of one cluster; clients are given all of their addresses."""
+    """Three nodes of one cluster; clients get all of their addresses."""
 
     def __init__(self, home: Path, partition: str = "ignore") -> None:
         first = RabbitMQ(home, "rabbitmq-1")

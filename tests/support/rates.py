@@ -9,7 +9,7 @@ from executions.admission import rates
 
 
 def forget_rates() -> None:
-    """Forget every count, in Redis and in this process."""
+    """Clear every count, in Redis and in this process."""
     rates.forget()
     store = _store(settings.REDIS_URL)
     found = list(store.scan_iter(f"{settings.VALKYR['KEY_PREFIX']}rate:*", count=1000))

@@ -13,8 +13,8 @@ SMALL = ("blast-small", "epigenomics-hep-1seq", "srasearch-10a")
 def real_graph(name: str, use: str = "flow.noop", **by_task: Any) -> dict[str, Any]:
     """The definition of a measured workflow whose tasks all use one module.
 
-    Each waits for all before it, as the measured ones did; each of `by_task` is called with the
-    task's number and gives the value of that key.
+    Each waits for all its predecessors, as the measured ones did; each of `by_task` is called with
+    the task's number and returns the value of that key.
     """
     measured = json.loads((FOLDER / f"{name}.json").read_text())
     tasks = []
@@ -38,7 +38,7 @@ def repeated(
     graph = real_graph(name, use, **by_task)
     for task in graph["tasks"]:
         before = [f"tasks['{source}'].output" for source in task.get("after", [])] or [counter]
-        # Groups keep the expression flat, the rest of a division its numbers small.
+        # Groups keep the expression flat; the remainder of a division keeps its numbers small.
         groups = [" + ".join(before[start : start + 20]) for start in range(0, len(before), 20)]
         value = {"value": f"{{{{ (({') + ('.join(groups)}) + 1) % 1000003 }}}}"}
         task["with"] = task.get("with", {}) | value

@@ -9,11 +9,12 @@ from kombu import pools
 
 
 def reconfigure(app: Any, changes: dict[str, Any]) -> None:
-    """Change settings, and let the app forget what it made of those before."""
+    """Change settings, and reset what the app derived from the previous ones."""
     # Pools are cached by address: a closed one would be found again on the way back.
     pools.reset()
     app.conf.update(changes)
-    # Celery keeps connections and its backend for a life; a forked child forgets them this way.
+    # Celery keeps connections and its backend for the process's lifetime; a forked child resets
+    # them in this way.
     app._after_fork()
     app._backend_cache = None
     app._local.__dict__.pop("backend", None)

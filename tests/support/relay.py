@@ -20,7 +20,7 @@ class Relay:
     """Forwards data both ways, while neither direction is cut."""
 
     def __init__(self, url: str) -> None:
-        """Listen on a free port of 127.0.0.1 for who wants to speak to the server at `url`."""
+        """Listen on a free port of 127.0.0.1 for clients of the server at `url`."""
         self._server = urlsplit(url)
         self._loop = asyncio.new_event_loop()
         self._open: dict[Way, asyncio.Event] = {"there": asyncio.Event(), "back": asyncio.Event()}
@@ -45,7 +45,7 @@ class Relay:
             self._loop.call_soon_threadsafe(way.set)
 
     def slow(self, seconds: float) -> None:
-        """Deliver everything so much later, in each direction."""
+        """Delay everything by this time, in each direction."""
         self._delay = seconds
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""The release after this one, as docs/how-to/upgrading.md lets it be.
+"""The next release, as docs/how-to/upgrading.md allows it.
 
-Our tree with columns added that have a default in the database, and a message with one argument
-more.
+Our tree with added columns that have a default in the database, and a message with one more
+argument.
 """
 
 import os
@@ -25,7 +25,7 @@ APPS = ("executions", "runners")
 
 
 class NextRelease:
-    """A tree of its own; nothing of it is imported here."""
+    """A separate tree; nothing of it is imported here."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
         """`environment` names the database."""

@@ -20,7 +20,7 @@ def _store_outermost(
     context: Context,
     **more: Any,
 ) -> None:
-    """Leave out what is part of another template."""
+    """Leave out contexts that are part of another template's."""
     if context.template is template:
         _store(store, signal, sender, template, context, **more)
 

@@ -27,7 +27,7 @@ def failing_here_and_there(rng: Random, counter: str) -> dict[str, Any]:
 
 
 def run_to_its_end(document: dict[str, Any]) -> None:
-    """Right state, right order, and the results that the interpreter works out."""
+    """The correct state, order, and results, as the interpreter computes them."""
     workflow = publish(document)
     execution: UUID = start(workflow)
     assert wait_for_end([execution], 100)[execution] == "SUCCESS"

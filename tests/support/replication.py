@@ -15,7 +15,7 @@ from valkyr_project.embedded.child import free_port, plain_environment, spawn, s
 from valkyr_project.embedded.folders import open_place, postgres_bin
 from valkyr_project.embedded.postgres import SETTINGS
 
-# What a server needs to be followed, or backed up while it runs.
+# The settings with which a server can be followed, or backed up while it runs.
 FOLLOWED = {"wal_level": "replica", "max_wal_senders": "4"}
 STOP_STEPS = ((signal.SIGINT, 10.0), (signal.SIGQUIT, 5.0))
 
@@ -61,7 +61,7 @@ class Standby:
 
     def start(self) -> None:
         """Start it; returns once it answers and follows."""
-        # A standby must have room for at least what its primary has room for.
+        # A standby must have at least as much room as its primary.
         settings = SETTINGS | FOLLOWED | {"port": str(self._port)}
         settings["fsync"] = "on" if self._durable else "off"
         words = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
@@ -76,7 +76,7 @@ class Standby:
         wait_until(self._answers, 60, "the standby's first answer")
 
     def is_waited_for_by(self, followed: str) -> None:
-        """Let the server that it follows confirm a commit once this one has it on its disk too."""
+        """Make the followed server confirm a commit only once this one has it on its disk too."""
         with psycopg.connect(followed, autocommit=True) as connection:
             connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
             connection.execute("SELECT pg_reload_conf()")
@@ -101,13 +101,13 @@ class Standby:
         self._ask("SELECT pg_wal_replay_resume()")
 
     def is_not_waited_for_by(self, followed: str) -> None:
-        """Let the server that it follows confirm commits that this one does not have."""
+        """Make the followed server confirm commits that this one does not have."""
         with psycopg.connect(followed, autocommit=True) as connection:
             connection.execute("ALTER SYSTEM SET synchronous_standby_names = ''")
             connection.execute("SELECT pg_reload_conf()")
 
     def fall_behind(self) -> None:
-        """Receive nothing more, as with the line to its primary cut."""
+        """Receive nothing more, as if the connection to its primary were cut."""
         self._ask("ALTER SYSTEM SET primary_conninfo = 'host=127.0.0.1 port=1'")
         self._ask("SELECT pg_reload_conf()")
         wait_until(
@@ -126,7 +126,7 @@ class Standby:
             stop(self._child, STOP_STEPS)
 
     def close(self) -> None:
-        """End it and give its place free."""
+        """End it and unlock its folder."""
         self.stop()
         self._place.unlock()
 

@@ -24,7 +24,7 @@ class Rivals:
         self._threads.shutdown(wait=True)
 
     def begin(self, act: Callable[..., T], *args: Any, **options: Any) -> Future[T]:
-        """Let a rival act, in a session of its own that ends with the act."""
+        """Let a rival act, in a separate session that ends with the act."""
 
         def run() -> T:
             try:
@@ -47,7 +47,7 @@ def my_session() -> int:
 def blocked_by(holder: int) -> int:
     """How many sessions wait for a lock that the holder has, or for one that waits for it."""
     with connection.cursor() as cursor:
-        # A transaction sees the activity of its first look otherwise.
+        # Otherwise a transaction sees the activity of its first look.
         cursor.execute("SELECT pg_stat_clear_snapshot()")
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE %s = ANY(pg_blocking_pids(pid))",
@@ -59,5 +59,5 @@ def blocked_by(holder: int) -> int:
 
 
 def wait_until_blocked(holder: int, sessions: int = 1) -> None:
-    """Return once so many sessions wait for this one: the race is on."""
+    """Return once this number of sessions waits for this one: the race is on."""
     wait_until(lambda: blocked_by(holder) >= sessions, what=f"{sessions} sessions blocked")

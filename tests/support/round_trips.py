@@ -9,7 +9,7 @@ from django.db import connection
 
 
 class RoundTrips:
-    """How many there were in a block that is over."""
+    """The number in a block that has ended."""
 
     def __init__(self) -> None:
         """None yet."""

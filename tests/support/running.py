@@ -14,7 +14,10 @@ def output_of(
     environment: Mapping[str, str] | None = None,
     seconds: float = 120,
 ) -> str:
-    """Run it to its end; its output. `environment` is the whole of it, or the caller's."""
+    """Run it to its end; return its output.
+
+    `environment` is the whole of it, by default the caller's.
+    """
     done = subprocess.run(
         command,
         cwd=folder,

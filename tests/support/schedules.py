@@ -1,4 +1,4 @@
-"""Published schedules, the passing of time for them, and the end of what they started."""
+"""Published schedules, simulated time for them, and the end of their executions."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -64,7 +64,7 @@ def let_pass(trigger: Trigger, time: timedelta) -> datetime:
 
 
 def queued(trigger: Trigger, number: int) -> list[CronTick]:
-    """So many ticks that wait for their turn, an hour apart, at no time of a schedule."""
+    """Ticks that wait for their turn, an hour apart, at no time of a schedule."""
     now = database_now().replace(second=30, microsecond=0)
     return CronTick.objects.bulk_create(
         CronTick(
@@ -86,6 +86,6 @@ def end(execution: WorkflowExecution, state: ExecutionState = ExecutionState.SUC
 
 
 def statuses(trigger: Trigger) -> list[str]:
-    """What became of each tick, oldest first."""
+    """The result of each tick, oldest first."""
     ticks = CronTick.objects.filter(trigger=trigger).order_by("fire_at")
     return list(ticks.values_list("status", flat=True))

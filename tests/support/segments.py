@@ -46,7 +46,7 @@ def run_of(execution_id: UUID, path: str) -> Run:
 
 
 def lease_runs_out(run_id: Any) -> None:
-    """The run's lease is over."""
+    """The run's lease has ended."""
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE runners_run SET lease_until = clock_timestamp() - interval '1 s', "

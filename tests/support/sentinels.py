@@ -1,4 +1,4 @@
-"""A primary Redis, its replica and three Sentinels of our own, on 127.0.0.1; ours to kill.
+"""A primary Redis, its replica and three Sentinels of our own, on 127.0.0.1, which tests may kill.
 
 The server is the embedded one's program, which is a Sentinel too.
 """

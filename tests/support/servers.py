@@ -65,7 +65,7 @@ class TestServers:
 
 
 def _fresh_home() -> Path:
-    """A new folder the servers' account may pass; folders of killed sessions are removed."""
+    """A new folder that the servers' account may enter; folders of killed sessions are removed."""
     for old in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         if _is_abandoned(old):
             _remove(old)

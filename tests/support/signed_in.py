@@ -1,4 +1,4 @@
-"""A session by tokens, as signing in with a password begins one."""
+"""A session with tokens, as signing in with a password begins one."""
 
 from typing import Any
 

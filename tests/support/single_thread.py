@@ -72,7 +72,7 @@ class World(Transport):
         self.workers: list[Worker] = []
         self.fenced = 0
         self.deaths = 0
-        self.between: Callable[[], None] | None = None  # done between two events, by chance or not
+        self.between: Callable[[], None] | None = None  # between two events, by chance or not
 
     def run(self, execution_id: UUID, turns: int = 4_000, *, whole: bool = True) -> None:
         """Let chance decide what happens next until the execution has ended, within so many turns.
@@ -108,7 +108,7 @@ class World(Transport):
             self._take(self.queue.pop())
 
     def drain_with_retries(self, execution_id: UUID) -> None:
-        """No duties but those for retries and timers: the engine must need no other."""
+        """Only duties for retries and timers: the engine must need no other."""
         for _ in range(50):
             self.drain()
             if self._state(execution_id) in FINAL:
@@ -195,7 +195,7 @@ class World(Transport):
             return
         pack = worker.state.pack or worker.state.executions
         if pack is not None and self.rng.random() < self.slow:
-            pack.until = 0  # as if a step took long: the others are handed back
+            pack.until = 0  # as if a step took long: the others are returned
         if worker.unit is None:
             worker.unit = execute.perform(worker.state, worker.work)
             worker.state.stays = self.rng.random() < 0.7
@@ -236,7 +236,7 @@ class World(Transport):
             self._next_segment(worker.message, worker.left)
 
     def _sweep(self) -> None:
-        """Time passes, and the duties look."""
+        """Time passes, and the duties run."""
         self._pass_time()
         duties: list[Callable[[], int]] = [
             due.due_runs,
@@ -247,7 +247,7 @@ class World(Transport):
             executions.compensations,
         ]
         self.rng.shuffle(duties)
-        # Each of them: what one did may be the others' work.
+        # All of them: the result of one may be the others' work.
         did = sum([duty() for duty in duties])
         self.settled = not (did or self.queue or self.workers)
 
@@ -287,14 +287,14 @@ def drawn_limits(rng: Random) -> dict[str, float]:
 
 
 def drawn_estimates(rng: Random) -> Callable[[Step], float | None]:
-    """What is known of steps' durations: short of some, nothing of others, always the same."""
+    """The known durations of steps: short for some, unknown for others, always the same."""
     known: dict[str, float | None] = {}
     return lambda step: known.setdefault(step.path, rng.choice([None, 1.0, 1.0, 12.0]))
 
 
 @contextmanager
 def configured(**numbers: float) -> Iterator[None]:
-    """Other numbers in this process's configuration, which every part reads once and keeps."""
+    """Other numbers in this process's configuration, which every part reads once and caches."""
     known = config()
     before = {name: getattr(known, name) for name in numbers}
     try:

@@ -20,7 +20,7 @@ PROJECT = Path(__file__).parents[2]
 
 
 class Stack:
-    """One `python -m valkyr_project.up` with a data folder and ports of its own."""
+    """One `python -m valkyr_project.up` with its own data folder and ports."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Stack:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
-            # A test run that is killed leaves no stack behind.
+            # A killed test run leaves no stack running.
             death_signal=signal.SIGTERM,
             **self.popen,
         )
@@ -96,7 +96,7 @@ class Stack:
 
     @property
     def text(self) -> str:
-        """All it printed so far."""
+        """Its output so far."""
         return "".join(self.lines)
 
     def facts(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class Stack:
         return found
 
     def secrets(self) -> dict[str, str]:
-        """What it keeps in secrets.env."""
+        """The contents of its secrets.env."""
         lines = (self.home / "secrets.env").read_text().splitlines()
         return dict(line.split("=", 1) for line in lines if not line.startswith("#"))
 

@@ -1,4 +1,4 @@
-"""Limits on what starts, and many who start at once."""
+"""Limits on starts, and many concurrent clients."""
 
 from collections.abc import Callable
 from typing import Any
@@ -37,7 +37,7 @@ def executions(workflow: Workflow) -> int:
 
 
 def at_once(act: Callable[[int], Any], clients: int = CLIENTS) -> list[Any]:
-    """What each of so many clients got, a QuotaExceeded among it."""
+    """The results of this number of clients, QuotaExceeded among them."""
 
     def tried(number: int) -> Any:
         try:

@@ -1,4 +1,4 @@
-"""Rows as a statement of `runners/sql` or `executions/sql` finds them, and a call of it."""
+"""Rows for a statement of `runners/sql` or `executions/sql`, and a call of it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,7 +39,9 @@ BESIDE = {"tasks": [effect("one"), effect("two")]}
 def fetch_for(
     name: str, execution: UUID, run: Run, beside: Run, given: Mapping[str, Any]
 ) -> list[tuple[Any, ...]]:
-    """Run the statement for these rows; its name begins with `executions/` if it is theirs."""
+    """Run the statement for these rows; the name of an `executions` statement begins with
+    `executions/`.
+    """
     asked = {
         "run": run.pk, "runs": [run.pk], "execution": execution, "executions": [execution],
         "ids": [execution], "segments": [run.segment], **given,

@@ -111,6 +111,6 @@ def list_once() -> None:
 
 
 def collected() -> dict[str, str]:
-    """What a stack's environment needs to find them and to collect none itself."""
+    """The environment that lets a stack find them and collect none itself."""
     collect()
     return {ROOT: os.environ[ROOT]}

@@ -11,7 +11,7 @@ from runners.modules.base import Module, ModuleInputs, Result, StepContext, Step
 from runners.states import ErrorType
 
 ANSWERS = "answers"
-# What a target does when it is called: nothing, or a failure of this class; or an act of its own.
+# What a target does when called: nothing, a failure of this class, or a given act.
 behaviour: dict[str, str | Callable[[], str]] = {}
 calls: dict[str, int] = defaultdict(int)
 
@@ -44,11 +44,11 @@ class Call(Module[CallInputs]):
 
 
 def circuit_of(target: str) -> str:
-    """The target as its breaker is named."""
+    """The target's name for its breaker."""
     return f"test.call:{target}"
 
 
 def install() -> None:
-    """Make the module known in this process."""
+    """Register the module in this process."""
     if "test.call" not in registry.specs():
         registry.add(Call())

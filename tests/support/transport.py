@@ -62,7 +62,7 @@ class Transport:
     def publish(self, parcels: Sequence[Parcel]) -> None:
         """Replaces `messages.publish`."""
         sent = [(item, canvas) for item in parcels for canvas in item.canvas]
-        for item, canvas in sorted(sent, key=_by_path):  # rows come in any order
+        for item, canvas in sorted(sent, key=_by_path):  # rows have any order
             self._send(item, canvas)
 
     def advance(self, execution_id: UUID) -> None:
@@ -81,7 +81,7 @@ class Transport:
             self.queue.append(message)
 
     def done(self, message: Message) -> None:
-        """Its task succeeded: what Celery sends then."""
+        """Its task succeeded: Celery's next messages."""
         if message.links:
             following, *rest = message.links
             self.put(Message(message.execution, message.version, following, links=tuple(rest)))

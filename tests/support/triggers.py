@@ -20,7 +20,7 @@ NAMED: dict[str, Any] = {
 def triggered(
     *triggers: dict[str, Any], workspace: Workspace | None = None, **more: Any
 ) -> Workflow:
-    """A published workflow that gives its payload back, with these triggers."""
+    """A published workflow that returns its payload, with these triggers."""
     return publish({**ECHO, "triggers": list(triggers), **more}, workspace)
 
 

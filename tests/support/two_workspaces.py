@@ -44,7 +44,7 @@ def planted(slug: str) -> tuple[Workspace, Any, Pks]:
 
 
 def pks() -> Pks:
-    """The keys of all rows that are seen now, by model; read without any filter."""
+    """The keys of all visible rows, by model; read without any filter."""
     return {
         model: set(model._base_manager.values_list("pk", flat=True)) for model in limited_models()
     }

@@ -41,7 +41,7 @@ def due(document: Mapping[str, Any], runs: Iterable[Run]) -> list[str]:
 
 
 def problems(execution: WorkflowExecution, runs: Mapping[str, list[Run]]) -> Iterator[str]:
-    """What is wrong with its undo steps; `runs` are all attempts by step, in order."""
+    """The errors in its undo steps; `runs` are all attempts by step, in order."""
     undone = {path: tries for path, tries in runs.items() if is_undo(path)}
     if not execution.compensation:
         if undone:

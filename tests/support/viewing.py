@@ -31,7 +31,7 @@ class View:
         return not self._thread.is_alive()
 
     def until(self, condition: Callable[[LiveRun], Any], what: str = "what it waits for") -> None:
-        """Return once what was seen fits."""
+        """Return once the received states match."""
         wait_until(lambda: condition(self.seen), 30, f"{what}: {self.seen}")
 
     def until_run(self, pk: Any, state: str) -> None:

@@ -16,7 +16,7 @@ def wait_until(
 ) -> None:
     """Return once `condition()` is true; raise AssertionError after `seconds`, with what is `seen`.
 
-    Asking takes at most a tenth of the time, or it would slow down what is waited for.
+    Checking takes at most a tenth of the time, so that it does not slow down the condition.
     """
     deadline = time.monotonic() + seconds
     while True:

@@ -23,7 +23,9 @@ class LiveRun:
         return bool(self.events) and self.events[-1] == "end"
 
     def take(self, event: str, cursor: str, data: dict[str, Any]) -> None:
-        """Take a frame in; its name comes last, for a thread that waits for it reads the rows."""
+        """Process a frame; its name is stored last, because a thread that waits for it reads the
+        rows.
+        """
         told = data.get("executions", []) + ([data["execution"]] if "execution" in data else [])
         self.executions |= {row["id"]: row for row in told}
         self.runs |= {row["id"]: row for row in data.get("runs", [])}
@@ -35,7 +37,7 @@ class LiveRun:
 
 
 def read_events(lines: Iterable[str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Server-sent events as (event, id, data); comments and `retry` are passed over."""
+    """Server-sent events as (event, id, data); comments and `retry` are skipped."""
     fields: dict[str, str] = {}
     for line in lines:
         if line:
@@ -56,7 +58,7 @@ def watch(
     frames: int = 1_000_000,
     seconds: float = 60,
 ) -> LiveRun:
-    """Watch one connection's time, `frames` at most, until it ends or `end` comes."""
+    """Watch for one connection's time, at most `frames`, until it ends or `end` arrives."""
     sent = headers | ({"Last-Event-ID": seen.last} if seen.last else {})
     deadline = time.monotonic() + seconds
     with httpx.stream("GET", url, headers=sent, timeout=seconds) as answer:

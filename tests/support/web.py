@@ -14,7 +14,7 @@ from tests.support.stack import clean_environment
 from tests.support.waiting import wait_until
 from valkyr_project.embedded.child import free_port
 
-# What tests set for themselves, which the process must share.
+# Variables that tests set for themselves, which the process must share.
 SHARED = (
     "DJANGO_SETTINGS_MODULE", "REDIS_URL", "VALKYR_KEY", "VALKYR_KEY_PREFIX", "VALKYR_SECRET_KEY",
     "VALKYR_REMOTE_QUEUES", "VALKYR_STATIC_ROOT",

@@ -1,4 +1,4 @@
-"""The wheel, built once a session, and environments with nothing but it and what it needs."""
+"""The wheel, built once per session, and environments with only it and its requirements."""
 
 import atexit
 import os
@@ -14,7 +14,7 @@ from tests.support.uv import PROJECT, index_or_skip, uv
 
 
 class Environment(NamedTuple):
-    """A virtual environment; its processes know nothing of this project's folder."""
+    """A virtual environment; its processes do not know this project's folder."""
 
     folder: Path
 
@@ -38,7 +38,7 @@ class Environment(NamedTuple):
 
 @cache
 def built() -> Path:
-    """The folder with the sdist, and the wheel made of it, as of an installer that is given one."""
+    """The folder with the sdist, and the wheel built from it, as by an installer."""
     index_or_skip()
     folder = Path(tempfile.mkdtemp(prefix="valkyr-wheel-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -73,7 +73,7 @@ def lowest() -> list[str]:
 
 
 def newest_python() -> str:
-    """The newest interpreter that is found: on the PATH, of pyenv, or installed by uv."""
+    """The newest interpreter on the PATH, of pyenv, or installed by uv."""
     for minor in (14, 13, 12):
         if found := shutil.which(f"python3.{minor}"):
             done = subprocess.run([found, "--version"], capture_output=True, check=False)

@@ -1,4 +1,4 @@
-"""Tests that count in an hour wait until it lasts long enough for them."""
+"""Tests that count by the hour wait until it lasts long enough."""
 
 from datetime import timedelta
 

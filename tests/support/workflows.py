@@ -36,7 +36,7 @@ def limited_workspace(places: int, *, waiting: int | None = None) -> Workspace:
 
 
 def publish(document: dict[str, Any], workspace: Workspace | None = None) -> Workflow:
-    """A workflow with this definition, published; its slug is its own."""
+    """A workflow with this definition, published; its slug is unique."""
     document = {"schema": "valkyr/1", "name": "tested", **document}
     workflow = versioning.create_workflow(
         workspace or default_workspace(),
@@ -56,7 +56,7 @@ def start(workflow: Workflow, payload: Any = None, **options: Any) -> UUID:
 
 
 def start_many(workflow: Workflow, payloads: Sequence[Any]) -> list[UUID]:
-    """Start one execution a payload, in one transaction; their ids."""
+    """Start one execution per payload, in one transaction; return their ids."""
     return [execution.pk for execution in start_batch(workflow, payloads, actor=ACTOR)]
 
 

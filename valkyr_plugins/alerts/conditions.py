@@ -91,7 +91,7 @@ def old_entries(rule: AlertRule, now: datetime) -> Iterator[Finding]:
     """Return the rule's oldest open dead letter, if it is too old; two queries."""
     oldest = (
         DeadLetterEntry.objects.filter(group=OuterRef("pk"), resolution=Resolution.PENDING)
-        .order_by("id")  # in the order of time, which the index has
+        .order_by("id")  # in the order of time, as in the index
         .values("id")[:1]
     )
     groups = (

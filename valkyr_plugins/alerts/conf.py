@@ -54,7 +54,7 @@ class AlertConfig:
 
     sender: str  # the sender of our mails
     send: float  # how long one attempt over HTTP may take
-    look: float  # how often a control worker looks whether beat ticks
+    look: float  # how often a control worker checks whether beat ticks
     retry: float  # how long after the first failed attempt comes the second
     give_up: float  # how long after it was queued a message is given up
     kept_days: float  # how long closed alerts, and sent messages, are kept

@@ -36,7 +36,7 @@ from valkyr_plugins.connectors.network.request_parts import http_url
 # The sealed column of one rule: a JSON object with its channel's secret, bound to the row.
 
 
-# As the modules that send call it.
+# With the same names as in the modules that send.
 SECRET_FIELDS: Mapping[str, str] = {
     AlertChannel.EMAIL: "url",
     AlertChannel.SLACK: "webhook_url",
@@ -80,7 +80,7 @@ def _opened(rule: AlertRule) -> str:
 
 MOST_RECIPIENTS = 20
 SHORTEST_SECRET, LONGEST_SECRET = 16, 4_000
-# field → its name in the API, the least and the most it may be.
+# field → its name in the API, its minimum and its maximum
 BOUNDS: dict[str, tuple[str, float, float]] = {
     "interval_seconds": ("intervalSeconds", 60, 7 * 86_400),
     "rate_factor": ("rateFactor", 1, 1_000),

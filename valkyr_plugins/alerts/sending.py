@@ -34,11 +34,11 @@ from valkyr_plugins.alerts.rules import credential_of
 AT_ONCE = 8
 # Longer than any attempt: a mail server that drags each of its answers out takes 150 s.
 LEASE = timedelta(seconds=180)
-# How many slow messages a process may have; nothing is taken without space for more.
+# The maximum number of slow messages of a process; none is taken without room for it.
 MOST_DRAGGING = 16
-# How much longer than an attempt over HTTP may last a batch is waited for.
+# How much longer than one HTTP attempt to wait for a batch.
 MARGIN = 1.0
-# Nothing more is begun after so long in one go.
+# After this time, nothing more is begun in one turn.
 SECONDS = 20.0
 MOST_LOGGED = 20
 

@@ -12,7 +12,7 @@ from valkyr_plugins.canvas.values import NoJsonError, packed
 # The task decides about retries: as many attempts as the format allows, with its own delays.
 RETRY = {"maxAttempts": 100, "baseSeconds": 0, "jitter": 0, "timeouts": False}
 LONGEST_NAME = 120
-LONGEST_ID = 80  # of 100, with space for a number
+LONGEST_ID = 80  # of 100, with room for a number
 OF_MANY = frozenset(
     {
         "celery.chain", "celery.group", "celery.chord", "celery.map", "celery.starmap",

@@ -12,7 +12,7 @@ from typing import Any
 # Pure: the same orders always meet the same trouble, so that the demo knows the result.
 
 
-DISCONTINUED = "OLD-"  # articles whose SKU begins so are rejected in every order
+DISCONTINUED = "OLD-"  # articles whose SKU has this prefix are rejected in every order
 
 
 class Trouble(Enum):

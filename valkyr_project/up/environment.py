@@ -132,7 +132,7 @@ def stack_environment(
     return (
         step_defaults(options.home)
         | inherited
-        | {  # each worker names itself: three of one name would be one
+        | {  # each worker names itself: three with the same name would count as one
             "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
             "PYTHONUNBUFFERED": "1",
             "VALKYR_HOME": str(options.home),

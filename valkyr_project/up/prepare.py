@@ -48,7 +48,7 @@ def tables() -> None:
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         call_command("migrate", interactive=False, verbosity=0)
     elif row_scope.enabled():
-        row_security.install()  # switched on since the last migration
+        row_security.install()  # enabled since the last migration
     call_command("ensure_admin")
 
 

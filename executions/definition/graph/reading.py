@@ -90,7 +90,7 @@ class BodyReading:
 
     tasks: list[TaskEntry] = field(default_factory=list)
     edges: list[EdgeEntry] = field(default_factory=list)
-    by_id: dict[str, int] = field(default_factory=dict)  # of equal ids the first
+    by_id: dict[str, int] = field(default_factory=dict)  # of duplicate ids, the first
     duplicates: list[TaskEntry] = field(default_factory=list)
     holder: TaskEntry | None = None  # the task whose body this is; None for the workflow itself
     outside: "BodyReading | None" = None  # the body that contains the holder

@@ -81,7 +81,7 @@ class _Arguments:
         if kind == "c":
             return 1
         digits = value.bit_length() // 3 if isinstance(value, int) else 0
-        self._budget.spend(digits * digits >> 12)  # writing a number takes its square
+        self._budget.spend(digits * digits >> 12)  # writing takes time with the square of them
         return NUMBER_LENGTH + digits + precision
 
     def _number(self, written: str | None) -> int:

@@ -38,7 +38,7 @@ class IntakeVerdict(StrEnum):
     STARTED = "started"
     KNOWN = "known"  # delivered before: its execution exists
     REFUSED = "refused"
-    LATER = "later"  # nothing wrong with it; it is returned
+    LATER = "later"  # nothing is wrong with it; it is returned
 
 
 @dataclass(frozen=True, slots=True)

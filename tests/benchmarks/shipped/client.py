@@ -46,7 +46,7 @@ STARTED = "SELECT id FROM executions_workflowexecution WHERE workflow_id = %s"
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """What some executions took: all CPU of the stack in seconds, by process."""
+    """The cost of some executions: all CPU of the stack in seconds, by process."""
 
     steps: int
     seconds: float
@@ -59,7 +59,7 @@ class Stretch:
 
     @property
     def cpu_ms(self) -> float:
-        """CPU milliseconds a step of everything."""
+        """CPU milliseconds per step, of all processes."""
         return sum(self.by_process().values())
 
     def by_process(self) -> dict[str, float]:
@@ -104,7 +104,7 @@ class StackClient:
         wait(rests, self._cast, 0, SETTLING)
 
     def publish(self, document: dict[str, Any], name: str) -> str:
-        """A workflow of that name, ready to be started; its id."""
+        """A workflow of that name, ready to start; its id."""
         self.token()
         [workspace] = self.one("SELECT id FROM executions_workspace WHERE slug = 'default'")
         made = self._post(
@@ -123,7 +123,7 @@ class StackClient:
         return token
 
     def warm_up(self) -> None:
-        """Have every process of the way do something for the first time."""
+        """Make every involved process do its work once."""
         self.measure(self.publish(WARM.document, "warm up"), WARM, WARM.executions)
 
     def measured(self, load: ShippedLoad, scale: float) -> Stretch:
@@ -191,7 +191,7 @@ class StackClient:
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        """Have the worker of steps take none for the time, as if it came later."""
+        """Keep the worker of steps from taking any for now, as if it started later."""
         self._order("cancel_consumer")
         try:
             yield

@@ -1,8 +1,8 @@
-"""The rate with a million finished executions that no ANALYZE has seen, and without them.
+"""The rate with a million finished executions that were never analysed, and without them.
 
-Two stacks at once, each in its own folder, and work for each alternately, each starting first in
-turn. Autovacuum is off for every table of both, so that neither is ever analysed. The rows are made
-by SQL (filling.py).
+Two stacks at once, each in its own folder, with work in turns, each starting first in turn.
+Autovacuum is off for every table of both, so that neither is ever analysed. The rows are made by
+SQL (filling.py).
 """
 
 import os
@@ -31,14 +31,14 @@ from valkyr_project.embedded import Postgres
 EXECUTIONS = 1_000_000
 LEAST = 50_000
 RUNS_EACH = 2
-REDIS = 6  # takes the messages of the few executions that the rows are copied from
+REDIS = 6  # receives the messages of the few executions that the rows are copied from
 # By turns: (load, executions).
 SENT = {"chain-effect": 100, "single-batch": 500}
 TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
 
 
 def measure(stage: Stage, options: Options, homes: Homes) -> Figures:
-    """Fill one, start both, take turns."""
+    """Fill one, start both, measure in turns."""
     many = max(LEAST, round(EXECUTIONS * options.scale))
     with ExitStack() as stack:
         empty, full = (

@@ -33,7 +33,7 @@ class Homes:
 
     @contextmanager
     def started(self, name: str) -> Iterator[ShippedStack]:
-        """A stack with nothing in its tables, ready."""
+        """A stack with empty tables, ready."""
         with self.fresh(name) as home, ShippedStack(home, self._concurrency) as stack:
             yield stack
 

@@ -1,4 +1,4 @@
-"""Executions of one step, a request each: one at a time, and sixteen clients at once."""
+"""Executions of one step, one per request: one at a time, and sixteen clients at once."""
 
 import json
 import time

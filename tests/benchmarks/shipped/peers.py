@@ -43,7 +43,7 @@ def plain(stage: Stage, options: Options, names: Sequence[str]) -> dict[str, Rep
 def bare(
     stage: Stage, options: Options, loads: Sequence[ShippedLoad], turn: int
 ) -> dict[str, Repetition]:
-    """The bare worker's repetition of each, in a database that was never used."""
+    """The bare worker's repetition of each, in a new database."""
     found: dict[str, Repetition] = {}
     side = {"redis": REDIS, "concurrency": options.concurrency}
     with databases.fresh(stage.postgres.url, "bench_bare") as database:
@@ -77,7 +77,7 @@ def _runner(stage: Stage, worker: Program, name: str) -> Callable[[int, int], Re
 
 
 def _singles(stage: Stage, worker: Program, many: int, *, held: bool) -> Repetition:
-    """Tasks by themselves; `held` ones wait in the queue until the last is published."""
+    """Tasks without canvas; `held` ones wait in the queue until the last is published."""
     from tests.benchmarks import plain as app
 
     control, queue = app.app.control, app.app.conf.task_default_queue
@@ -100,7 +100,8 @@ def _singles(stage: Stage, worker: Program, many: int, *, held: bool) -> Repetit
 
 def _until_empty(stage: Stage, store: Any, queue: str) -> float:
     """When nothing waited and nothing ran any more: seen three times, since a message that is
-    taken is in neither list for an instant. Counting tasks would be work of theirs."""
+    being taken is in neither list for an instant. Counting tasks would be work for them.
+    """
     seen: list[float] = []
 
     def empty() -> bool:

@@ -19,7 +19,7 @@ from tests.benchmarks.talk import say
 
 @dataclass(slots=True)
 class Rounds:
-    """What each round found of one load; the bare worker and plain Celery may be left out."""
+    """The results of each round for one load; the bare worker and plain Celery may be left out."""
 
     load: ShippedLoad
     shipped: list[Stretch] = field(default_factory=list)

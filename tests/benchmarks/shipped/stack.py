@@ -44,7 +44,7 @@ class RunningStack:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What it announced: url, database_url, redis_url and more."""
+        """The values that it announced: url, database_url, redis_url and more."""
         return announced(self.home)
 
     def cpu(self) -> dict[str, float]:
@@ -55,7 +55,7 @@ class RunningStack:
         return found
 
     def memory(self) -> dict[str, float]:
-        """MiB (PSS) by process; a page that several share counts in parts, so the sum is true."""
+        """MiB (PSS) by process; a shared page counts in parts, so the sum is correct."""
         found: dict[str, float] = defaultdict(float)
         for pid, name in self._owners().items():
             try:
@@ -65,7 +65,7 @@ class RunningStack:
         return found
 
     def _owners(self) -> dict[int, str]:
-        """The name of each process; one without a name of its own has its parent's."""
+        """The name of each process; a process without one has its parent's."""
         top = psutil.Process(self.pid)
         found = {top.pid: "supervisor"}
         for process in top.children(recursive=True):

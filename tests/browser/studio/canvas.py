@@ -1,4 +1,4 @@
-"""What tests of the canvas do again and again."""
+"""Common actions of the canvas's tests."""
 
 from typing import Any
 
@@ -30,14 +30,14 @@ def line(page: Any, start: str, end: str, outcome: str = "success") -> Any:
 
 
 def middle(of: Any) -> Point:
-    """The middle of what a locator finds, on the screen."""
+    """The middle of a locator's element, on the screen."""
     box = of.bounding_box()
     assert box is not None
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def drag(page: Any, start: Point, end: Point, steps: int = 6) -> None:
-    """Press, move and let go."""
+    """Press, move and release."""
     page.mouse.move(*start)
     page.mouse.down()
     page.mouse.move(*end, steps=steps)
@@ -55,7 +55,7 @@ def draft(page: Any) -> Any:
 
 
 def saved(page: Any, of: Workflow) -> Any:
-    """The draft as the server has it after Ctrl+S."""
+    """The draft on the server after Ctrl+S."""
     page.keyboard.press("Control+s")
     expect(draft(page)).to_have_text("cloud_donesaved")
     of.refresh_from_db()

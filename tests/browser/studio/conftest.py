@@ -18,7 +18,7 @@ UNMOVED = re.compile(r"translate\(0px, 0px\) scale\(1\)")
 
 @pytest.fixture
 def workflow(transactional_db: None) -> Callable[..., Workflow]:
-    """Stores a draft: a definition, or the tasks and edges of one."""
+    """Stores a draft: a definition, or its tasks and edges."""
 
     def store(name: str = "order", **definition: Any) -> Workflow:
         draft = {"schema": "valkyr/1", "name": name, "tasks": [], "edges": []} | definition
@@ -31,14 +31,14 @@ def workflow(transactional_db: None) -> Callable[..., Workflow]:
 
 @pytest.fixture
 def studio(staff_page: Any) -> Opened:
-    """Opens a workflow's editor and waits until it is there."""
+    """Opens a workflow's editor and waits until it is shown."""
 
     def opened(of: Workflow, query: str = "") -> Any:
         staff_page.goto(f"{staff_page.home}/studio/{of.pk}/{query}")
         canvas = staff_page.get_by_role("region", name="Canvas", exact=True)
         expect(canvas).to_be_visible(timeout=FIRST_LOAD)
         if of.definition["tasks"]:
-            # Until all of it is shown, things still move away under the mouse.
+            # Until it is fully shown, elements still move under the mouse.
             plane = staff_page.locator(".react-flow__viewport")
             expect(plane).not_to_have_attribute("style", UNMOVED)
         return staff_page

@@ -18,11 +18,11 @@ FIGURES = os.environ.get("VALKYR_FIGURES", "")
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """What was seen during an action."""
+    """The measurements during an action."""
 
     a_second: float
     worst: float  # milliseconds
-    work: float  # milliseconds of the main thread's processor time for each step of the action
+    work: float  # CPU milliseconds of the main thread for each step of the action
     script: float  # of it in scripts
 
 

@@ -13,7 +13,7 @@ def details(page: Any) -> Any:
 
 
 def select(page: Any, path: str) -> Any:
-    """Select a task on the canvas; the inspector."""
+    """Select a task on the canvas; return the inspector."""
     page.locator(f'.react-flow__node[data-id="{path}"]').click(position={"x": 60, "y": 12})
     expect(details(page).get_by_label("ID", exact=True)).to_have_value(
         path.rsplit(".", maxsplit=1)[-1]
@@ -22,12 +22,12 @@ def select(page: Any, path: str) -> Any:
 
 
 def field(page: Any, key: str) -> Any:
-    """The field at the keys below the task, or the workflow: `with/url`."""
+    """The field with these keys below the task, or the workflow: `with/url`."""
     return details(page).locator(f'[data-field="{key}"]')
 
 
 def saved(page: Any, of: Workflow) -> dict[str, Any]:
-    """Save; the definition that the server has then."""
+    """Save; return the definition on the server."""
     page.get_by_role("banner").get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("status", name="Draft")).to_have_text("cloud_donesaved")
     definition: dict[str, Any] = Workflow.objects.get(pk=of.pk).definition

@@ -1,4 +1,4 @@
-"""What every screen of the studio has to pass, in light and in dark."""
+"""What every screen of the studio must pass, in light and in dark."""
 
 from typing import Any
 

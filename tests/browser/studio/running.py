@@ -14,11 +14,11 @@ from tests.support.workflows import task
 
 
 def named(name: str, title: str, value: Any) -> dict[str, Any]:
-    """A task that gives a value."""
+    """A task that returns a value."""
     return task(name) | {"name": title, "with": {"value": value}}
 
 
-# The steps are plain, so that what is tested is the studio: two values, and their sum.
+# The steps are simple, so that the studio is tested: two values, and their sum.
 THREE: dict[str, Any] = {
     "tasks": [
         named("first", "First number", "{{ input.n }}"),
@@ -63,7 +63,7 @@ def start_test(page: Any, of: Workflow) -> UUID:
 
 
 def bar(page: Any) -> Any:
-    """The run on screen, at the canvas' foot."""
+    """The run on screen, at the bottom of the canvas."""
     return page.get_by_role("region", name="Run", exact=True)
 
 
@@ -73,7 +73,7 @@ def run_state(page: Any, word: str) -> None:
 
 
 def carry(execution: UUID) -> str:
-    """Work until nothing is ready any more; the execution's state then."""
+    """Work until nothing is ready any more; return the execution's state."""
     row = WorkflowExecution.objects.get(pk=execution)
     ready = Run.objects.filter(execution=row, state="PENDING")
     while segments := list(ready.values_list("segment", flat=True)):
@@ -91,7 +91,7 @@ def steps(execution: UUID) -> dict[str, str]:
 
 
 def modules(execution: UUID) -> dict[str, str]:
-    """The modules that an execution's steps were of, by path."""
+    """The modules of an execution's steps, by path."""
     return dict(Run.objects.filter(execution_id=execution).values_list("step_path", "module"))
 
 

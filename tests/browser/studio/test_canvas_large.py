@@ -1,7 +1,7 @@
 """Three hundred tasks, containers among them, on the canvas.
 
-What is asserted is the work of the page's main thread, which a busy machine hardly changes; frames
-a second are written down (VALKYR_FIGURES=FILE) for measurements on a quiet one.
+The test asserts the work of the page's main thread, which a busy machine hardly changes; frames per
+second are recorded (VALKYR_FIGURES=FILE) for measurements on a quiet one.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 ROWS, COLUMNS, LOOPS = 12, 21, 12
 STEPS = 40
-# Half a frame at 60 a second is 8 ms; three times what a quiet machine needs.
+# Half a frame at 60 per second is 8 ms; three times what a quiet machine needs.
 MOST_WORK = 60.0
 
 

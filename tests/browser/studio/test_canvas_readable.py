@@ -1,4 +1,4 @@
-"""The canvas for who reads it otherwise: axe-core's findings, light and dark."""
+"""The canvas for assistive technology: axe-core's findings, light and dark."""
 
 from typing import Any
 

@@ -55,7 +55,7 @@ def test_a_python_function_is_shown_as_its_graph_with_its_line_and_its_run_live(
     banner = page.get_by_role("region", name="From code")
     expect(banner).to_contain_text(f"{flows.__name__}:fulfil, line {flows.fulfil.line}")
     too_wide = page.locator(".palette-head").evaluate("one => one.scrollWidth > one.clientWidth")
-    assert not too_wide  # by the name of the code, which has no place to break
+    assert not too_wide  # by the name of the code, which cannot be broken across lines
     for task in ("paid", "parcels", "when", "approve", "ship"):
         expect(node(page, task)).to_be_visible()
     held = claimed(handle.id, "paid.main")

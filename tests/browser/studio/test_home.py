@@ -1,4 +1,4 @@
-"""The list of workflows and the ways to a new one: from nothing, an example, or files."""
+"""The list of workflows, and how to create one: from nothing, an example, or files."""
 
 import json
 import re
@@ -218,7 +218,7 @@ def test_a_name_that_is_taken_is_told_with_choices(staff_page: Any, workflow: An
     expect(dialog.get_by_role("link", name="Open")).to_be_visible()
     names = set(Workflow.objects.values_list("name", flat=True))
     assert names == {"Order fulfilment", "Order fulfilment 2"}
-    # Chromium itself writes what was refused to the console.
+    # Chromium itself writes rejected requests to the console.
     page.problems[:] = [one for one in page.problems if "409 (Conflict)" not in one]
 
 

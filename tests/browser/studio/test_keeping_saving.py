@@ -43,7 +43,7 @@ def expected_noise(page: Any, *parts: str) -> None:
 
 @pytest.fixture(scope="package")
 def elsewhere(server: str, browser: Browser) -> Iterator[OnePage]:
-    """A browser of its own: no storage is shared with the page that tests have."""
+    """A separate browser: it shares no storage with the tests' page."""
     lender = OnePage(browser, server)
     yield lender
     lender.close()

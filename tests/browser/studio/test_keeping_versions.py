@@ -1,4 +1,4 @@
-"""From draft to version and back: what publishing would change, what each version was."""
+"""From draft to version and back: the changes of publishing, and each version's content."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def task(value: int) -> dict[str, Any]:
 
 @pytest.fixture
 def published(workflow: Any) -> Workflow:
-    """Version 1 has a limit of 1; the draft has one of 2, and a task more."""
+    """Version 1 has a limit of 1; the draft has one of 2, and one more task."""
     found: Workflow = workflow(tasks=[task(1)])
     versioning.publish(found.pk, actor=ACTOR)
     draft = found.definition | {"tasks": [task(2), {"id": "ship", "use": "flow.noop"}]}

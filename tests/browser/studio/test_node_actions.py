@@ -1,4 +1,4 @@
-"""What is done from a node itself: its link, and running it."""
+"""Actions on a node: its link, and running it."""
 
 import re
 from typing import Any

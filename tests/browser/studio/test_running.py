@@ -21,7 +21,7 @@ def data(page: Any) -> Any:
 
 
 def shown(page: Any, tab: str) -> None:
-    """Open one part of what is known of the selected task."""
+    """Open one part of the selected task's data."""
     panel = page.get_by_role("region", name="Data")
     expect(panel).to_be_visible()
     if panel.get_by_role("button", name="Show data").count():

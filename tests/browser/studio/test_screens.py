@@ -57,7 +57,7 @@ N8N = {
 
 
 def value(task: str, name: str, after: str = "") -> dict[str, Any]:
-    """A task that gives a value at once."""
+    """A task that returns a value at once."""
     made = {"id": task, "name": name, "use": "data.set", "with": {"values": {"order": 1047}}}
     return made | ({"after": after} if after else {})
 

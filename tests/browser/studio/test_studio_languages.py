@@ -146,7 +146,7 @@ def test_a_language_that_does_not_arrive_is_shown_in_english(
     in_language: Any, workflow: Any
 ) -> None:
     page = in_language("de")
-    # A script that fails: the console has nothing to report, unlike of a request that fails.
+    # A script that fails: the console reports nothing, unlike for a failed request.
     page.route(
         re.compile(r"/language-de-"),
         lambda route: route.fulfill(body="throw new Error();", content_type="text/javascript"),

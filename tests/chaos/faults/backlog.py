@@ -48,7 +48,7 @@ def _run(world: World) -> None:
         ticks = _work_and_die(world, workflow, seconds)
         _stop_workers(world)
         _judge(world, workflow, ticks)
-    except Exception:  # an interrupted run throws its database away
+    except Exception:  # an interrupted run drops its database
         _clear(world, workflow)
         raise
     _clear(world, workflow)
@@ -106,7 +106,7 @@ def _judge(world: World, workflow: Workflow, ticks: list[float]) -> None:
     world.figure("sent again after a crash", resent)
     world.figure("longest sweep", f"{max(ticks):.2f} s of {len(ticks)}")
     ended = WorkflowExecution.objects.filter(workflow=workflow, state="SUCCESS")
-    audit(ended.values_list("pk", flat=True)[:AUDITED])  # here: they are cleared away afterwards
+    audit(ended.values_list("pk", flat=True)[:AUDITED])  # here: they are deleted afterwards
     assert doubled == 0, f"{doubled} steps were sent again though their messages are in the queue"
     if not world.quick:
         assert max(ticks) < TICK, f"a sweep took {max(ticks):.2f} s; allowed: {TICK:g} s"

@@ -1,4 +1,4 @@
-"""The broker stopped for a while, started again without a single message, or replaced."""
+"""The broker stopped for a while, restarted without messages, or replaced."""
 
 import time
 from datetime import datetime
@@ -40,7 +40,7 @@ def _away(world: World, what: str, seconds: float, *, forget: bool) -> None:
 
 
 def nothing_was_refused(world: World, during: int) -> None:
-    """So many were accepted while the broker was away, and none was refused."""
+    """This number was accepted while the broker was down, and none was rejected."""
     world.figure("accepted while it was away", during)
     world.figure("slowest answer", f"{world.load.slowest:.2f} s")
     assert during, f"nothing was accepted while the broker was away; {dict(world.load.refused)}"

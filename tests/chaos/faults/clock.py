@@ -13,7 +13,7 @@ from tests.support.outages import marks_of, wait_for_mark
 from tests.support.workflows import effect, publish, start, task, wait_for_end
 
 OFF = 300
-TIMELY = 15.0  # seconds; a clock that counted would make it five minutes, or none
+TIMELY = 15.0  # seconds; an affected clock would make it five minutes, or none
 
 
 def _skewed(world: World) -> None:

@@ -42,7 +42,7 @@ def _full(world: World) -> None:
 
 
 def _disk() -> Path:
-    """A folder on the disk that the database has its data on."""
+    """A folder on the disk with the database's data."""
     with connection.cursor() as cursor:
         cursor.execute("SHOW data_directory")
         row = cursor.fetchone()

@@ -22,7 +22,7 @@ from tests.support.web_server import WebServer
 from tests.support.workflows import effect, publish, start, task
 
 CLIENTS = 600
-# Seconds between two looks of an operator.
+# Seconds between two requests of an operator.
 LOOKS = 0.5
 BOUND = 0.5  # seconds for an answer to health, admin and cancel
 WAITS = {"tasks": [task("ask", "flow.approval", **{"with": {"title": "Go?"}})]}
@@ -111,7 +111,7 @@ def _times(crowd: Crowd) -> float:
 
 
 def _look(world: World, operator: httpx.Client, waiting: list[UUID], seconds: float) -> None:
-    """Look at health and the admin and cancel something, again and again; how long each took.
+    """Request health and the admin and cancel something, repeatedly; the duration of each.
 
     Of each of the three, 95 of 100 answers must come within the bound.
     """

@@ -1,4 +1,6 @@
-"""Workers cut from the database, from the broker, or in one direction, for longer than a lease."""
+"""Workers cut off from the database, from the broker, or in one direction, for longer than a
+lease.
+"""
 
 from contextlib import ExitStack
 

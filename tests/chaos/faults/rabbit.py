@@ -16,7 +16,7 @@ def _killed(world: World) -> None:
     first, second, _ = nodes = world.broker.cluster.nodes
     wait_until(lambda: len(world.load.accepted) >= 20, 60, "twenty executions")
     world.injected("kill -9 of a node: two are left")
-    first.kill()  # clients were given its address first
+    first.kill()  # clients got its address first
     steps_run_again(world, database_now())
     world.pause(10)
     before = len(world.load.accepted)

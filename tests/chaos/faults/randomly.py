@@ -43,7 +43,7 @@ def _run(world: World) -> None:
 def _storm(
     world: World, seconds: float, plan: list[Kill], workflows: list[Workflow]
 ) -> dict[int, UUID]:
-    """Start and kill side by side; which execution each workflow's is."""
+    """Start and kill in parallel; return each workflow's execution."""
     door = Http(world.web.address, world.token)
     begun: dict[int, UUID] = {}
     left = list(plan)

@@ -1,4 +1,4 @@
-"""Steps that are the fault themselves: they kill their worker, never return, give back nonsense."""
+"""Steps that are the fault themselves: they kill their worker, never return, or return nonsense."""
 
 from django.db.models import F
 
@@ -77,7 +77,8 @@ def _outputs(world: World) -> None:
         run = Run.objects.get(execution_id=execution, step_path="odd.main")
         assert (run.state, run.error_type) == ("DLQ", "PERMANENT"), run.error
         assert said in run.error, f"{kind}: expected {said!r} in {run.error[:200]!r}"
-        # A child that grew over Celery's limit is replaced after its step; it must not die in it.
+        # A child that exceeds Celery's memory limit is replaced after its step; it must not die
+        # during it.
         assert run.recoveries == 0, f"{kind}: the step was taken over {run.recoveries} times"
 
 

@@ -1,7 +1,7 @@
 """SIGSTOP of a worker in the middle of the transaction that completes an execution.
 
-To stop it there and not near it, the execution's row is locked until the worker is seen waiting for
-it; the worker is stopped, then the lock is let go. PostgreSQL gives it to a client that is frozen.
+To stop it exactly there, the execution's row is locked until the worker waits for it; the worker is
+stopped, then the lock is released. PostgreSQL gives it to a frozen client.
 """
 
 import os

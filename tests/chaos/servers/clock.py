@@ -1,4 +1,4 @@
-"""A process whose clock is wrong, by libfaketime."""
+"""A process with a wrong clock, by libfaketime."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A small disk (a tmpfs, which takes root to mount), to be filled and emptied."""
+"""A small disk (a tmpfs, which only root can mount) that can be filled and emptied."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""PostgreSQL stopped as its administrators do it, and started again at its address."""
+"""PostgreSQL stopped as its administrators do it, and restarted at its address."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ def stop(server: Postgres, how: signal.Signals) -> None:
 
 
 def start(server: Postgres) -> None:
-    """Start it at its address; returns once it answers, to this thread too."""
+    """Start it at its address; returns once it answers this thread, too."""
     url = server.url
     server.launch()
     server.wait()

@@ -6,7 +6,7 @@ from tests.support.rabbitmq import RabbitCluster, RabbitMQ
 
 
 class RabbitBroker:
-    """A node of our own; what it confirmed survives `stop`, and nothing survives `forget`."""
+    """A node of our own; confirmed messages survive `stop`, and nothing survives `forget`."""
 
     def __init__(self, folder: Path) -> None:
         self._node = RabbitMQ(folder)
@@ -26,7 +26,7 @@ class RabbitBroker:
 
 
 class ClusterBroker:
-    """Three nodes; clients are given all of their addresses."""
+    """Three nodes; clients get all of their addresses."""
 
     def __init__(self, folder: Path) -> None:
         self.cluster = RabbitCluster(folder)

@@ -1,1 +1,1 @@
-"""A project that is used to its own ways, as its owner has it; see `test_bureau.py`."""
+"""A project with its own conventions, as its owner wrote it; see `test_bureau.py`."""

@@ -1,4 +1,4 @@
-"""A signature means one definition by its shape, and one input by its arguments."""
+"""A signature determines one definition by its shape, and one input by its arguments."""
 
 from datetime import date
 from decimal import Decimal
@@ -28,7 +28,7 @@ def total(numbers: list[int]) -> int:
 
 
 def drawn(signature: Any) -> list[tuple[str, list[str]]]:
-    """Each task's arguments, and what it comes after."""
+    """Each task's arguments, and its predecessors."""
     return [
         (t["with"]["args"], t.get("after", [])) for t in translate(signature).definition["tasks"]
     ]

@@ -22,7 +22,7 @@ from valkyr_plugins.circuits.breaker import (
 )
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-SECONDS = 10.0  # how long a call may take
+SECONDS = 10.0  # the possible duration of a call
 limits = st.builds(
     TargetLimits,
     failures=st.integers(1, 6),
@@ -30,7 +30,7 @@ limits = st.builds(
     recovery=st.floats(1, 100),
     timeout=st.none(),
 )
-# What happens next, to which of the calls under way, and how long after what happened before.
+# The next event, the affected call, and the time since the previous event.
 events = st.tuples(
     st.sampled_from(["ask", "ask", "ask", "fail", "answer", "undo", "die", "reset"]),
     st.integers(0, 20),

@@ -1,4 +1,6 @@
-"""Archives as an attacker or a broken transfer makes them, written with the library's own parts."""
+"""Archives as an attacker or a broken transfer creates them, written with the library's own
+parts.
+"""
 
 import io
 import os
@@ -13,14 +15,14 @@ def pack(entries: list[tuple[str, bytes]], method: int = zipfile.ZIP_DEFLATED) -
     """A plain archive of these entries, with names that no program should write, too."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", method) as archive, warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of a name that comes twice
+        warnings.simplefilter("ignore", UserWarning)  # of a duplicate name
         for name, data in entries:
             archive.writestr(raw(name), data, method)
     return target.getvalue()
 
 
 def raw(name: str) -> zipfile.ZipInfo:
-    """An entry's head whose name is written as it is."""
+    """An entry's header with the name as given."""
     info = zipfile.ZipInfo("x")
     info.filename = name
     return info

@@ -40,7 +40,7 @@ def main(inputs):
 
 @pytest.fixture
 def attempt(run_code: Callable[..., Any]) -> Callable[..., Any]:
-    """What a body of `main` returned, which has `tried` and `called` to try with."""
+    """The result of `main` with this body, which may use `tried` and `called`."""
 
     def attempt(body: str, inputs: Any = None, **more: Any) -> Any:
         return run_code(TRY + body, inputs, **more)

@@ -1,4 +1,4 @@
-"""Rows: grouped, sorted, freed of duplicates; and JMESPath that stays within its bounds."""
+"""Rows: grouped, sorted, without duplicates; and JMESPath within its bounds."""
 
 import json
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""File steps read and write below their folder, whole, and nowhere else."""
+"""File steps read and write below their folder, completely, and nowhere else."""
 
 import base64
 import os
@@ -128,7 +128,7 @@ def test_symbolic_links_are_not_followed(root, read, write, tmp_path):
         write("file", "x", mode="append")
     write("file", "x")
 
-    # Overwriting put a file in the link's place; what it pointed to is untouched.
+    # Overwriting put a file in the link's place; its target is unchanged.
     assert (tmp_path / "secret.txt").read_text() == "secret"
     assert not (root / "file").is_symlink()
     assert not (tmp_path / "new.txt").exists()

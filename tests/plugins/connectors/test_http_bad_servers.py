@@ -1,4 +1,4 @@
-"""However badly a server behaves, the step ends in time, in bounds, and with a class."""
+"""However badly a server behaves, the step ends in time, in bounds, and with an error class."""
 
 import socket
 import time
@@ -104,7 +104,7 @@ def test_a_vice_ends_in_time_in_little_memory_and_with_its_class(
     assert said in found.message
     assert found.error_type is error_type
     assert time.monotonic() - began < 20
-    assert peak < 16 * MEBIBYTE  # the server's own bomb is in it
+    assert peak < 16 * MEBIBYTE  # it contains the server's own bomb
 
 
 @pytest.mark.parametrize("path", READ_WELL)

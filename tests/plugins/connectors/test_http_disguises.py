@@ -44,13 +44,13 @@ def test_no_writing_of_this_machines_address_reaches_it(partner, send, host):
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_no_redirect_leads_to_this_machine(partner, send, monkeypatch, host):
-    # The partner that redirects is reached under an address that is allowed, the target is not.
+    # The redirecting partner is reached at an allowed address, the target is not.
     monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.1/32")
     target = f"http://{host}:{partner.server_port}/secret".replace("127.0.0.1", "127.0.0.2")
     resolve = socket.getaddrinfo
 
     def elsewhere(name, *arguments, **options):
-        # Every writing of 127.0.0.1 but the partner's own is taken for a neighbour of it.
+        # Every spelling of 127.0.0.1 except the partner's own is treated as another machine.
         return resolve("127.0.0.1" if name == "127.0.0.1" else "127.0.0.9", *arguments, **options)
 
     monkeypatch.setattr(socket, "getaddrinfo", elsewhere)

@@ -177,7 +177,7 @@ def test_a_body_past_the_cap_stops_being_read(partner, failure):
 
     assert error.error_type == ErrorType.PERMANENT
     assert "more than 100000 bytes" in error.message
-    # What lies in socket buffers is sent too; gigabytes are not.
+    # Data in socket buffers is sent too; gigabytes are not.
     assert partner.sent_bytes < 50_000_000
 
 

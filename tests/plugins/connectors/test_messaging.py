@@ -1,4 +1,4 @@
-"""Messages that steps send: what is rejected before anything is sent."""
+"""Messages from steps: what is rejected before anything is sent."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Code that workflows bring along, in each sandbox; `test_code_escapes` tries to leave it."""
+"""Code in workflows, in each sandbox; `test_code_escapes` tries to leave it."""
 
 import json
 import os
@@ -28,7 +28,7 @@ from valkyr_plugins.connectors.code.sandbox import HOME
 
 MakeContext = Callable[..., Context]
 SYSTEM_PYTHON = Path("/usr/bin/python3")
-UNNAMED = 54_321  # a user that no system has by name
+UNNAMED = 54_321  # a user without a name on any system
 ENDLESS = """
 import signal
 def main(inputs):
@@ -158,7 +158,7 @@ def test_a_loop_that_ignores_every_signal_ends_on_time(fail_code: Callable[..., 
 
 
 def confined_processes() -> list[int]:
-    """The supervisor and the code of what this process runs now."""
+    """The supervisor and the code of the process that runs now."""
     found = []
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):
@@ -217,7 +217,7 @@ print(json.dumps([bubblewrap.failure(), bubblewrap.command()]))
 
 
 def as_unnamed(*command: str, given: bytes = b"") -> Any:
-    """What a program printed as JSON that runs as a user without rights."""
+    """The JSON output of a program that runs as an unprivileged user."""
     done = subprocess.run(
         command,
         input=given,

@@ -27,7 +27,7 @@ Send = Callable[..., Any]
 
 @pytest.fixture
 def url() -> str:
-    """The tests' Redis, another database of it."""
+    """The tests' Redis, another of its databases."""
     return urlsplit(os.environ["REDIS_URL"])._replace(path=f"/{DATABASE}").geturl()
 
 

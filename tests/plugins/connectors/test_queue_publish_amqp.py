@@ -1,4 +1,4 @@
-"""Messages handed to a broker that speaks AMQP."""
+"""Messages sent to a broker that speaks AMQP."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""`slack.post`: by an incoming webhook and by a bot's token, and how answers are classed."""
+"""`slack.post`: by an incoming webhook and by a bot's token, and how answers are classified."""
 
 import json
 from collections.abc import Callable, Iterator

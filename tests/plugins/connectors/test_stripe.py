@@ -1,4 +1,4 @@
-"""Payments at a real server that speaks Stripe's API: once each, and every refusal classed."""
+"""Payments at a real server that speaks Stripe's API: once each, and every rejection classified."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -204,7 +204,7 @@ def test_a_server_that_is_not_there_is_tried_again(
 def test_the_address_is_no_way_into_a_private_network(
     ask: Ask, server: StripeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # By another name, or a connection that is still open would serve.
+    # Under another name, or an open connection would be used.
     monkeypatch.setenv("VALKYR_STRIPE_API_BASE", server.url.replace("127.0.0.1", "localhost"))
     monkeypatch.delenv("VALKYR_HTTP_ALLOWED_NETWORKS")
 

@@ -1,4 +1,4 @@
-"""A day on which everything that a page of figures shows has happened."""
+"""A day with everything that a page of figures shows."""
 
 from datetime import timedelta
 
@@ -17,7 +17,9 @@ from valkyr_plugins.redrive.models import Redrive
 
 
 def busy_day(of: Workflow) -> None:
-    """What a dashboard shows: executions of a week, a live worker at work, a queue unserved."""
+    """The data of a dashboard: executions of a week, a live worker at work, a queue without a
+    worker.
+    """
     now = database_now()
     for number in range(120):
         at = now - timedelta(minutes=7 + 11 * number)

@@ -211,7 +211,7 @@ def test_a_slot_with_more_than_the_bound_says_so(
 
 
 def people(workflow: Workflow, other: Workflow) -> dict[str, tuple[Any, int]]:
-    """Who sees how many of one execution here and two there."""
+    """How many executions each user sees of one here and two there."""
     users = get_user_model().objects
     boss, member, granted, nobody = (
         users.create_superuser("boss"), users.create_user("member"),

@@ -1,4 +1,4 @@
-"""Alert rules report budgets that are spent, and that they recovered."""
+"""Alert rules report spent budgets, and their recovery."""
 
 from decimal import Decimal
 

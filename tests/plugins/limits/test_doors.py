@@ -37,12 +37,12 @@ def _no_window_ends_meanwhile(transactional_db: None) -> None:
 
 
 def limit(trigger: Trigger, executions: int) -> Quota:
-    """Let the trigger's workspace start so many executions an hour."""
+    """Set the number of executions per hour that the trigger's workspace may start."""
     return Quota.objects.create(workspace=trigger.workflow.workspace, max_per_hour=executions)
 
 
 def next_hour() -> None:
-    """The counters belong to an hour ago, and what waits is due."""
+    """The counters belong to an hour ago, and everything that waits is due."""
     QuotaUse.objects.update(starts_at=F("starts_at") - timedelta(hours=1))
     CronTick.objects.filter(status="QUEUED").update(start_at=database_now())
 

@@ -1,4 +1,4 @@
-"""People with and without a second factor."""
+"""Users with and without a second factor."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ def _places(db: None, static_files: None) -> None:
 
 
 class App:
-    """The authenticator app of a person; each code that it gives is of another time step."""
+    """A person's authenticator app; each code that it returns is of another time step."""
 
     def __init__(self, user: Any) -> None:
         self.user = user
@@ -36,19 +36,19 @@ class App:
         self.secret = factors.secret_of(factor)
 
     def code(self, steps: int = 0) -> str:
-        """The code that the app shows, so many steps from now; accepted ones are forgotten."""
+        """The code that the app shows, so many steps from now; accepted ones are reset."""
         SecondFactor.objects.filter(user=self.user).update(last_step=0)
         return self.same_code(steps)
 
     def same_code(self, steps: int = 0) -> str:
-        """The same, with what the server remembers."""
+        """The same, without resetting the server's memory."""
         from executions.database.clock import database_now
 
         now = int(database_now().timestamp()) // STEP_SECONDS
         return pyotp.HOTP(self.secret).at(now + steps)
 
     def wrong(self) -> str:
-        """A code of none of the steps around now."""
+        """A code of none of the current steps."""
         near = {self.same_code(step) for step in range(-3, 4)}
         return next(f"{number:06}" for number in range(10) if f"{number:06}" not in near)
 

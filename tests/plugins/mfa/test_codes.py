@@ -1,4 +1,4 @@
-"""One-time codes as RFC 6238 has them, and recovery codes."""
+"""One-time codes by RFC 6238, and recovery codes."""
 
 import base64
 import re

@@ -28,7 +28,7 @@ def client() -> Client:
 
 
 def options(answer: Any) -> dict[str, Any]:
-    """What the page hands to the browser."""
+    """The page's data for the browser."""
     found = re.search(r'data-options="([^"]+)"', answer.content.decode())
     assert found is not None, answer.content.decode()
     asked: dict[str, Any] = json.loads(html.unescape(found.group(1)))

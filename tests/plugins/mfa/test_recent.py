@@ -18,7 +18,7 @@ MINUTE = 60
 
 
 def grow_old(client: Client, minutes: float = 16) -> None:
-    """Let the session's sign-in be so long ago."""
+    """Set the session's sign-in so far back."""
     session = client.session
     session["valkyr_signed_in_at"] -= minutes * MINUTE
     session.save()

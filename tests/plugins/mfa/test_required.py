@@ -1,4 +1,4 @@
-"""MFA_REQUIRED: people without a factor come no further than its set-up."""
+"""MFA_REQUIRED: users without a factor reach only its set-up."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

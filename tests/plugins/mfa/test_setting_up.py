@@ -1,4 +1,4 @@
-"""People set up, look at and remove their second factor; a superuser resets a lost one."""
+"""Users set up, view and remove their second factor; a superuser resets a lost one."""
 
 import re
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def recorded() -> list[str]:
 
 
 def set_up(client: Client, user: Any) -> tuple[App, Any]:
-    """Go through the set-up; the app, and the page with the recovery codes."""
+    """Complete the set-up; return the app, and the page with the recovery codes."""
     assert client.post("/mfa/begin").url.startswith("/mfa/confirm")
     app = App(user)
     app.begin()

@@ -11,7 +11,7 @@ from valkyr_plugins.n8n.conversion import Conversion, convert
 from valkyr_plugins.n8n.export import read_exports
 
 DATA = Path(__file__).parents[2] / "data" / "n8n"
-# What an import may leave for people to do, and nothing else.
+# The problems that an import may leave for users to solve, and no others.
 LEFT_TO_DO = {"placeholder", "unfinished"}
 
 
@@ -70,7 +70,7 @@ def row(found: Conversion, name: str) -> Any:
 
 
 def codes(found: Conversion) -> set[str]:
-    """The codes of what keeps a definition from being published."""
+    """The codes of the problems that block publishing a definition."""
     return {one.code for one in problems(found.definition, catalog())}
 
 

@@ -1,4 +1,4 @@
-"""JavaScript's simple expressions as ours: their translation and their results."""
+"""Simple JavaScript expressions: their translation and their results."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Each kind of node, and the module it becomes."""
+"""Each kind of node, and its module."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Connections become edges; items that are many get a body; what cannot be drawn blocks."""
+"""Connections become edges; multiple items get a body; unsupported graphs block."""
 
 from executions.definition.catalog import catalog
 from executions.definition.graph.validation import problems
@@ -56,7 +56,7 @@ def test_items_that_are_many_are_worked_on_in_a_body_until_something_takes_them_
     )  # fmt: skip
     assert given["about_n8n"]["with"]["condition"] == '{{ "n8n" in item.title }}'
     assert given["newest_ten"]["with"]["value"].startswith("{{ (tasks.read_the_feed_items.output")
-    # n8n calls the date otherwise than rss.read does.
+    # n8n has another name for the date than rss.read.
     assert 'attribute="published"' in given["gather"]["with"]["values"]["dates"]
     assert codes(found) == set()
 

@@ -13,7 +13,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "n8n.md"
 
 
 def test_the_table_names_the_kinds_that_the_code_knows() -> None:
-    assert Builder.__doc__  # what draws them has named the families by now
+    assert Builder.__doc__  # the families have been registered by now
     table = PAGE.read_text().split("## Mapped nodes")[1].split("\n\n**Items.**")[0]
     rows = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
     named = {kind for row in rows for kind in re.findall(r"`(\w+)`", row)}

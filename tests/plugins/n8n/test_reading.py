@@ -87,7 +87,7 @@ def test_no_text_takes_long_to_read(part: str, before: str) -> None:
     value = export(node("It", "set", {"values": {"string": [field]}}))
     began = time.process_time()
 
-    with suppress(DefinitionError):  # what it becomes may be too large
+    with suppress(DefinitionError):  # its translation may be too large
         converted(value)
 
     assert time.process_time() - began < 2

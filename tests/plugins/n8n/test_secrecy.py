@@ -1,4 +1,4 @@
-"""Nothing that looks like a secret comes along, and credentials are named to be made."""
+"""Nothing that looks like a secret is imported, and the credentials to create are named."""
 
 import json
 from typing import Any

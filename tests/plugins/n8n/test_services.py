@@ -87,7 +87,7 @@ def test_every_row_becomes_a_request_that_can_be_published(kind: str, name: str)
     task, about = tasks(found)["it"], row(found, "It")
     assert (task["use"], about.status) == ("http.request", "changed")
     assert any(SERVICES[kind].docs in remark for remark in about.remarks)
-    # Only a file of n8n's, which the export does not have, is left to be given.
+    # Only a file of n8n's, which the export lacks, is left to provide.
     assert codes(found) == ({"unfinished"} if name == "file: upload" else set())
     assert found.report.credentials
 

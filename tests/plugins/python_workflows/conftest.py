@@ -1,4 +1,4 @@
-"""Workflows may use the steps of `flows` while these tests run, but no other test can."""
+"""Workflows may use the steps of `flows` while these tests run; other tests cannot."""
 
 from collections.abc import Iterator
 

@@ -122,7 +122,7 @@ def patient(times: int) -> None:
         sub(sorted_by_country)(country="DE")
 
 
-# `migrate` publishes what is declared, also in the database of all other tests.
+# `migrate` publishes declared workflows, also in the database of all other tests.
 DECLARED = [one for one in declared.DECLARED if one.function.__module__ == __name__]
 for one in DECLARED:
     declared.DECLARED.remove(one)

@@ -1,4 +1,4 @@
-"""`valkyr plan` and `valkyr apply`: what publishing changes, and what left the code."""
+"""`valkyr plan` and `valkyr apply`: what publishing changes, and what the code no longer has."""
 
 import json
 from typing import Any

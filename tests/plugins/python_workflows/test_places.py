@@ -29,7 +29,7 @@ def options(**_: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def _as_the_tracers_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let `call` and `block` be passed over, as the tracer's functions are."""
+    """Skip `call` and `block`, as the tracer skips its functions."""
     own = (call.__code__, block.__wrapped__.__code__)  # type: ignore[attr-defined]
     is_own = places._is_own
     monkeypatch.setattr(places, "_is_own", lambda frame: frame.f_code in own or is_own(frame))

@@ -1,4 +1,4 @@
-"""What publishing many workflows costs: statements that do not grow with them, and little CPU."""
+"""The cost of publishing many workflows: a constant number of statements, and little CPU."""
 
 import sys
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from valkyr_plugins.python_workflows.workflow import DECLARED
 
 pytestmark = pytest.mark.django_db
 MANY = 200
-MOST_CALLS, MOST_CALLS_TRACED = 22_000, 57_000  # of functions for each: twice what it takes
+MOST_CALLS, MOST_CALLS_TRACED = 22_000, 57_000  # function calls for each: twice the usual number
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +51,7 @@ def step(number: int) -> dict[str, Any]:
 
 
 def said(count: int, *, steps: int = 6, title: str = "W") -> list[CodeDefinition]:
-    """So many definitions, each of a few steps with an event that starts it."""
+    """Definitions, each of a few steps with an event that starts it."""
     return [
         CodeDefinition(
             slug=f"w{number}",
@@ -103,7 +103,7 @@ def traced_{n}(order: Order) -> str:
 
 
 class Order(BaseModel):
-    """What each of them takes."""
+    """The cost of each of them."""
 
     id: int
     total: float
@@ -139,7 +139,7 @@ def test_two_hundred_functions_are_traced_and_published_for_little_cpu() -> None
 
 def test_the_statements_do_not_grow_with_the_workflows() -> None:
     first, few = queries_of(said(10)), queries_of(said(10, steps=3))
-    assert queries_of(said(90)) <= first + 6  # some change, some are made
+    assert queries_of(said(90)) <= first + 6  # some change, some are new
     assert queries_of(said(90, steps=3)) <= few + 6
     assert queries_of(said(90, steps=3)) == 1
 

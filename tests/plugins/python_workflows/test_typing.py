@@ -1,4 +1,4 @@
-"""A type checker without plugins reads a workflow as the function it looks like."""
+"""A type checker without plugins reads a workflow as an ordinary function."""
 
 import re
 import subprocess

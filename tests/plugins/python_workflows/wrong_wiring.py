@@ -47,7 +47,7 @@ def note(text: str) -> None:
 
 @workflow
 def right(order: Order) -> str:
-    """Wire all as it should be."""
+    """Connect everything correctly."""
     paid = charge.options(retry="patient")(order.id)
     told = note(f"paid {modules.data.set.options(retry=2)(values={'a': paid.number}).a}")
     parcels = each(order.lines, pack, at_most=3)
@@ -66,7 +66,7 @@ def right(order: Order) -> str:
 
 @workflow
 def wrong(order: Order) -> int:
-    """Wire all as it should not be."""
+    """Connect everything incorrectly."""
     paid = charge(order.lines)  # WRONG: a list instead of a number
     charge()  # WRONG: an argument is missing
     charge.options(retry="none")(order="7")  # WRONG: a text instead of a number
@@ -78,17 +78,17 @@ def wrong(order: Order) -> int:
     choose(order.total > 3, paid, pack("x")).number  # WRONG: one of the two has no such field
     approve(order.id)  # WRONG: a title is a text
     each(order.lines, pack, at_most="3")  # WRONG: a text instead of a number
-    ship(order.id, modules.data.sort)  # WRONG: a built-in module that is not called
+    ship(order.id, modules.data.sort)  # WRONG: a built-in module without a call
     kept = modules.file.write(path="a.txt", content="")
     charge(kept.path)  # WRONG: a text instead of a number
-    print(kept.size)  # WRONG: a field that file.write does not give
+    print(kept.size)  # WRONG: file.write has no such field
     note(modules.file.list(path="a").entries[0].bytes)  # WRONG: a number instead of a text
     pack(modules.http.request(url="https://example.com/").headers)  # WRONG: an object, not a text
     note(modules.data.sort(rows=[]).rows.length)  # WRONG: a list has no such field
     modules.file.write(paht="a.txt")  # WRONG: an unknown input
     modules.file.wirte(path="a.txt")  # WRONG: an unknown module
     modules.http.request("https://example.com/")  # WRONG: inputs are given by name
-    modules.flow.if_.options(retry=2).outcome  # WRONG: a module that is not called
+    modules.flow.if_.options(retry=2).outcome  # WRONG: a module without a call
     right.start(7)  # WRONG: the payload is an order
     right.start(order=order, amount=7)  # WRONG: an unknown parameter
     return paid  # WRONG: it promises a number

@@ -22,7 +22,7 @@ HOPELESS = {"tasks": [effect("bad", failTimes=99, errorType="PERMANENT", value="
 def dead(
     queue: World, count: int, document: dict[str, Any] = BROKEN, workspace: Workspace | None = None
 ) -> list[UUID]:
-    """The ids of so many dead letters, each of an execution of its own."""
+    """The ids of dead letters, each of its own execution."""
     ids = start_many(publish(document, workspace), [{"n": n} for n in range(count)])
     queue.drain()
     found = DeadLetterEntry.objects.filter(execution_id__in=ids).order_by("pk")
@@ -47,7 +47,7 @@ def items(redrive: Redrive) -> dict[UUID, RedriveItem]:
 
 
 def told(redrive: Redrive) -> list[str]:
-    """The states of its items, in the order in which the entries were chosen."""
+    """The states of its items, in the order of selection."""
     rows = RedriveItem.objects.filter(redrive=redrive).order_by("pk")
     return list(rows.values_list("state", flat=True))
 

@@ -1,4 +1,6 @@
-"""Redrives in the admin: made of ticked entries or a group, previewed, started, followed."""
+"""Redrives in the admin: created from selected entries or a group, previewed, started,
+monitored.
+"""
 
 from typing import Any
 

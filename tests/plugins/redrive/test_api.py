@@ -22,7 +22,7 @@ LETTERS, REDRIVES = "/v1/DeadLetterQueue", "/v1/Redrive"
 
 @pytest.fixture
 def letters(author: APIClient) -> Callable[[int], list[str]]:
-    """So many dead letters of one workflow."""
+    """Dead letters of one workflow."""
 
     def make(count: int) -> list[str]:
         values = {"values": {"to": "{{ input.to }}"}}

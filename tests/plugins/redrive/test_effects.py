@@ -1,4 +1,4 @@
-"""Which steps with effects outside run again, read off graphs; and how definitions differ."""
+"""Which steps with external effects run again, by their graphs; and how definitions differ."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Retention keeps what a redrive holds, and deletes ended redrives."""
+"""Retention keeps what a redrive needs, and deletes ended redrives."""
 
 from datetime import timedelta
 
@@ -32,7 +32,7 @@ def orders() -> Workflow:
 
 @pytest.fixture
 def letter(orders: Workflow) -> DeadLetterEntry:
-    """A dead letter, and its execution, whose time is over."""
+    """A dead letter, and its execution, which have expired."""
     made = fail(orders)
     transitions.resolve(made, Resolution.DISCARDED, actor=Actor(None, "ann", "test"))
     DeadLetterEntry.objects.filter(pk=made.pk).update(expires_at=LONG_AGO)

@@ -36,7 +36,7 @@ def test_whoever_looks_often_enough_sends_at_the_rate(rate: float, looks: list[f
         number, pace = due(pace, rate, at(clock))
         sent += number
         pace = Pace(pace.since, pace.sent + number)
-        # The first comes at once; what is owed is never more than one short of whole.
+        # The first is sent at once; the debt is always less than one entry below a whole number.
         assert sent <= clock * rate + 1.01
         assert sent > clock * rate - 1.01 or gap > rules.CATCH_UP
 

@@ -46,7 +46,7 @@ def begun(author: APIClient, workflow: str, params: Any = None) -> str:
 
 
 def lease(client: APIClient, **more: Any) -> list[dict[str, Any]]:
-    """The runs a runner gets once workers have prepared them."""
+    """The runs that a runner gets once workers have prepared them."""
     prepare_remote_runs()
     answer = client.post("/v1/Run/lease", ASK | more, format="json")
     assert answer.status_code == 200, answer.content

@@ -557,7 +557,7 @@ def test_a_runner_gets_a_secret_only_where_its_credential_says_so(
             workspace, name="farm", type="secret", fields=fields, actor=ANN, **given
         )
 
-    # Published while it might go anywhere.
+    # Published while it was allowed everywhere.
     open_one = keep(hosts=["*"], remote=True)
     execution = begin(render(inputs={"key": "{{ secrets.farm }}"}), params={"scene": 1})
     Credential.objects.filter(pk=open_one.pk).delete()

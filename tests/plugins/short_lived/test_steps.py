@@ -38,7 +38,7 @@ def ran(queue: World, *tasks: dict[str, Any]) -> UUID:
 
 
 def everything(execution: UUID) -> str:
-    """What is stored of the runs of an execution."""
+    """The stored data of an execution's runs."""
     return str(list(Run.objects.filter(execution_id=execution).values()))
 
 

@@ -1,4 +1,4 @@
-"""Secrets of Vault: read once a lease in each process, renewed, read again; over real HTTP."""
+"""Secrets of Vault: read once per lease in each process, renewed, read again; over real HTTP."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -21,7 +21,7 @@ GOOD = {
 
 @pytest.fixture(autouse=True)
 def _anew() -> Iterator[None]:
-    """Others' settings are not these tests'."""
+    """These tests must not see others' settings."""
     forget()
     yield
     forget()

@@ -1,4 +1,4 @@
-"""An installation without the plugin has passwords, and nothing of single sign-on."""
+"""An installation without the plugin has passwords, and no single sign-on."""
 
 from tests.support.left_out import run_without
 

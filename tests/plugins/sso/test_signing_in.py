@@ -56,7 +56,7 @@ def _places(db: None, static_files: None) -> None:
 
 @pytest.fixture
 def sso(settings: Any, provider: Provider) -> Any:
-    """Turn single sign-on on, with other settings if need be."""
+    """Enable single sign-on, with other settings if given."""
 
     def use(**more: Any) -> None:
         settings.VALKYR = settings.VALKYR | provider.settings(roles=GROUPS, **more)
@@ -70,7 +70,7 @@ def sign_in(client: Client, provider: Provider, subject: str, wanted: str = "") 
 
 
 def who(client: Client) -> str | None:
-    """The name of the user who is signed in."""
+    """The name of the signed-in user."""
     pk = client.session.get("_auth_user_id")
     return get_user_model().objects.get(pk=pk).username if pk else None
 
@@ -323,7 +323,7 @@ def test_whoever_cancels_at_the_provider_is_told_so(
 ) -> None:
     answer = client.get(provider.consent(begin(client), "u12", action="deny"))
 
-    # This provider forgets the state when it sends a refusal; others do not.
+    # This provider drops the state when it sends a rejection; others do not.
     assert answer.status_code in {400, 401}
     state = query_of(begin(client))["state"]
     cancelled = client.get("/sso/callback", {"error": "access_denied", "state": state})
@@ -504,7 +504,7 @@ def test_no_connection_is_held_while_the_provider_is_asked(
         ours.settings_dict["CONN_MAX_AGE"] = kept
 
     assert answer.status_code == 302
-    # Discovery twice, the code, the keys, the person.
+    # Discovery twice, the code, the keys, the user.
     assert held == [False] * 5
 
 
@@ -583,7 +583,7 @@ def test_where_passwords_are_off_only_superusers_have_one(client: Client, sso: A
     pair = client.post("/v1/auth/token", ada, content_type="application/json").json()
     sso(only=True)
 
-    # The session that her password began is over, too.
+    # The session that her password began has ended, too.
     assert client.get("/v1/Workflow").status_code == 401
     fresh = Client()
     assert fresh.post("/admin/login/", ada).status_code == 200

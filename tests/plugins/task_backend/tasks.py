@@ -71,7 +71,7 @@ def append(path: str, word: str) -> None:
 
 @task()
 def held(path: str, mark: str) -> int:
-    """Leave a mark, then wait while the file is there."""
+    """Write a mark, then wait while the file exists."""
     with Path(mark).open("a") as file:
         file.write(f"{os.getpid()}\n")
     until = time.monotonic() + 60

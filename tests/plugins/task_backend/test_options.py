@@ -78,7 +78,7 @@ def test_the_step_runs_nothing_that_was_not_enqueued() -> None:
 
     run.assert_state("FAILED")
     assert "was not enqueued" in run.dead_letters["a.main"]
-    # The path of a module that would be noticed.
+    # The path of a module that tests would notice.
     failure = failing_module("django.task", {"path": "tests.plugins.task_backend.notice.task"})
     assert "was not enqueued" in failure.message
     assert "tests.plugins.task_backend.notice" not in sys.modules

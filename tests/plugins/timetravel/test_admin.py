@@ -148,7 +148,9 @@ def test_a_fork_that_does_not_fit_says_why(op: Client, failed: UUID) -> None:
 
 
 def helper(*permissions: str) -> Client:
-    """A client of staff that may view and start the workflows, and has these on each of them."""
+    """A staff client that may view and start the workflows, and has these permissions on each of
+    them.
+    """
     user, _ = get_user_model().objects.get_or_create(username="helper", is_staff=True)
     Membership.objects.get_or_create(
         user=user, workspace=default_workspace(), defaults={"role": "USER"}

@@ -1,4 +1,4 @@
-"""The same input again; and the same history again, with nothing run."""
+"""The same input again; and the same history again, without running anything."""
 
 from collections.abc import Iterator
 from random import Random

@@ -1,4 +1,4 @@
-"""Going back to a checkpoint or a finished step: rows, variables and what runs again."""
+"""Rolling back to a checkpoint or a finished step: rows, variables and what runs again."""
 
 from collections.abc import Iterator
 from random import Random
@@ -60,7 +60,7 @@ def execution_of(pk: UUID) -> WorkflowExecution:
 
 
 def present(pk: UUID) -> dict[str, str]:
-    """The states of the steps that are no history."""
+    """The states of the steps that are not history."""
     runs = Run.objects.filter(execution_id=pk, superseded=False).order_by("attempt")
     return {run.step_path: run.state for run in runs}
 

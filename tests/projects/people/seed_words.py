@@ -1,3 +1,3 @@
-"""What tests know of the rows that `seed` makes, without the project's settings."""
+"""What tests know of the rows of `seed`, without the project's settings."""
 
 PASSWORD = "correct horse battery"

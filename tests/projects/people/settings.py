@@ -56,7 +56,7 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
-# Half a second for each password that is set and each sign-in is no matter of these tests.
+# These tests do not need the half second for each new password and each sign-in.
 PASSWORD_HASHERS = ["tests.support.passwords.QuickHasher"]
 MfaConfig.configure(globals())
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"

@@ -6,7 +6,7 @@ from unfold.sites import UnfoldAdminSite
 from executions.plugins import plugins
 from executions.public.admin import register_on
 
-# With django-unfold each site is one of its own class.
+# With django-unfold, the class of each site is its own.
 office = (UnfoldAdminSite if apps.is_installed("unfold") else admin.AdminSite)(name="office")
 register_on(office)
 

@@ -55,7 +55,7 @@ def main() -> None:
         except Exception:
             print(f"{address}: {traceback.format_exc(limit=-3)}")
         else:
-            # Buttons that lead to other pages redirect.
+            # Buttons that link to other pages redirect.
             if status not in {200, 302}:
                 print(f"{address}: {status}")
     print(f"{opened} opened")

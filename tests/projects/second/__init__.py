@@ -1,4 +1,4 @@
 """The project of `people` with our tables, and its accounts, on a second alias.
 
-Nothing answers at `default`, so every query there fails.
+There is no database at `default`, so every query there fails.
 """

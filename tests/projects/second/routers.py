@@ -25,7 +25,7 @@ class Elsewhere:
 
 
 class Nothing:
-    """Lets nothing of the project's into another database."""
+    """Lets no table of the project into another database."""
 
     def allow_migrate(self, db: str, app_label: str, **hints: Any) -> bool | None:
         return db == "default" if app_label in ACCOUNTS else None

@@ -1,4 +1,4 @@
-"""Two databases; the first is nowhere."""
+"""Two databases; the first does not exist."""
 
 import os
 

@@ -20,7 +20,7 @@ Vice = Callable[["BadServer", socket.socket, dict[str, str]], None]
 
 
 class BadServer:
-    """Listens on a free port of 127.0.0.1 until `stop`; one thread a connection."""
+    """Listens on a free port of 127.0.0.1 until `stop`; one thread per connection."""
 
     def __init__(self) -> None:
         self.requests: list[str] = []
@@ -178,7 +178,7 @@ def _silent(server: BadServer, connection: socket.socket, query: dict[str, str])
 
 
 def _drip(server: BadServer, connection: socket.socket, data: bytes) -> None:
-    # Each byte comes well within any timeout for one read; all of them never do.
+    # Each byte arrives within any timeout for one read; all of them never do.
     for byte in data:
         if server.closing.wait(0.02):
             return
@@ -264,7 +264,7 @@ def _long_header(server: BadServer, connection: socket.socket, query: dict[str, 
 
 
 def _informing(server: BadServer, connection: socket.socket, query: dict[str, str]) -> None:
-    """Interim answers (103) without end."""
+    """Endless interim answers (103)."""
     while not server.closing.is_set():
         connection.sendall(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100)
 

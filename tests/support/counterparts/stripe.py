@@ -110,7 +110,7 @@ async def _serve() -> None:
     from localstripe.resources import Store
     from localstripe.server import app
 
-    Store.dump_to_disk = lambda self: None  # it would keep everything in /tmp
+    Store.dump_to_disk = lambda self: None  # it would store everything in /tmp
     like = _StripeLike()
 
     @web.middleware
@@ -124,7 +124,7 @@ async def _serve() -> None:
     await site.start()
     host, port = runner.addresses[0][:2]
     print(f"{READY}http://{host}:{port}", flush=True)
-    # Its starter's end is its own: the pipe closes.
+    # It ends with its starter: the pipe closes.
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
 
 

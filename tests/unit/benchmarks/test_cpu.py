@@ -1,4 +1,4 @@
-"""CPU time of processes, which figures of the benchmark are made of."""
+"""CPU time of processes, from which the benchmark computes figures."""
 
 import os
 import time

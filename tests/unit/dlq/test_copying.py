@@ -1,4 +1,4 @@
-"""Failures to take along: safe in any shell, free of secrets, and true to what happened."""
+"""Exported failures: safe in any shell, free of secrets, and accurate."""
 
 import json
 import os

@@ -60,7 +60,7 @@ def require_apart(names: Iterable[str]) -> None:
 MEBIBYTE = 1024 * 1024
 MAX_DIRECTORY = 4 * MEBIBYTE  # of an archive's list of entries
 PART = 64 * 1024
-RATIO_FROM = MEBIBYTE  # a smaller entry may be packed as well as it likes
+RATIO_FROM = MEBIBYTE  # a smaller entry may have any compression ratio
 ENCRYPTED = 0x1
 # The errors of zipfile and its dependencies for invalid bytes.
 BROKEN = (

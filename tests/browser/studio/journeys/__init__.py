@@ -1,1 +1,1 @@
-"""Whole tasks of a user in the studio, on a whole stack."""
+"""A user's whole tasks in the studio, on a whole stack."""

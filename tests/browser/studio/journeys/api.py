@@ -16,7 +16,7 @@ class Api:
         self._token = sign_in(stack)
 
     def __call__(self, path: str, body: Any = None) -> Any:
-        """What it answers; with a body, to a POST."""
+        """Its answer; with a body, to a POST."""
         request = urllib.request.Request(
             f"{self._url}{path}",
             None if body is None else json.dumps(body).encode(),

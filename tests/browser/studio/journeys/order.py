@@ -44,7 +44,7 @@ SHAPE: dict[str, Any] = {
         "review success charge",
     ],
 }
-# What a small order does: it needs no review.
+# A small order: it needs no review.
 ENDED = {
     "reserve": "succeeded",
     "big": "succeeded",
@@ -55,7 +55,7 @@ ENDED = {
 
 
 def shape_of(definition: dict[str, Any]) -> dict[str, Any]:
-    """What was built, without places: modules by task id, and edges with their outcomes."""
+    """The result, without positions: modules by task id, and edges with their outcomes."""
     return {
         "tasks": {task["id"]: task["use"] for task in definition["tasks"]},
         "edges": sorted(

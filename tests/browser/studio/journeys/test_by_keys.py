@@ -68,14 +68,14 @@ def ask_partner(page: Page, step: order.Step) -> None:
 def leave(page: Page) -> None:
     """Leave a field, so that single keys are commands again; the task stays selected.
 
-    Escape closes what a field offers, then leaves the field; once more would deselect.
+    Escape closes the field's suggestions, then leaves the field; once more would deselect.
     """
     while page.evaluate("() => document.activeElement.matches('input, textarea, select')"):
         page.keyboard.press("Escape")
 
 
 def find(page: Page, task: str) -> None:
-    """Go to a task by its name."""
+    """Move to a task by its name."""
     page.keyboard.press("Control+f")
     dialog = page.get_by_role("dialog", name="Find a task")
     expect(dialog.get_by_role("combobox")).to_be_focused()

@@ -63,7 +63,7 @@ def make_workflow(page: Page, name: str) -> None:
 
 
 def describe_payload(page: Page) -> None:
-    """The workflow's own panel: what its payload holds."""
+    """The workflow's own panel: the payload's fields."""
     panel = details(page)
     panel.get_by_role("tab", name="Input").click()
     for name, kind in (("orderId", "Text"), ("total", "Number")):

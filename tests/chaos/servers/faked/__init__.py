@@ -1,1 +1,1 @@
-"""A folder for PYTHONPATH: what Python reads at its start under libfaketime."""
+"""A folder for PYTHONPATH: Python reads it at its start under libfaketime."""

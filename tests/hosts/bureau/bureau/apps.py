@@ -1,4 +1,4 @@
-"""Apps of others, as this project wants them."""
+"""Others' apps, with this project's changes."""
 
 from django.contrib.admin.apps import AdminConfig
 

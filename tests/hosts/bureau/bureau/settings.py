@@ -1,4 +1,4 @@
-"""Settings of a project that is used to its own ways."""
+"""Settings of a project with its own conventions."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The project behind a proxy that takes `/portal` off."""
+"""The project behind a proxy that removes `/portal`."""
 
 import os
 

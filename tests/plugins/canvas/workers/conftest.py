@@ -1,4 +1,4 @@
-"""Workers that know the tasks of these tests and the examples, with a Redis of their own."""
+"""Workers that know the tasks of these tests and the examples, with a separate Redis."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -221,7 +221,7 @@ def told_of(task_id: str, path: str = "") -> None:
 
 @shared_task(name="corpus.held", bind=True)
 def held(self: "Task[Any, Any]", path: str, mark: str, number: int) -> int:
-    """Leave a mark, then wait while the file is there."""
+    """Write a mark, then wait while the file exists."""
     note(mark, f"{number} {self.request.id}")
     until = time.monotonic() + 60
     while number == 0 and Path(path).exists() and time.monotonic() < until:
@@ -230,7 +230,7 @@ def held(self: "Task[Any, Any]", path: str, mark: str, number: int) -> int:
 
 
 class Busy(Exception):
-    """What a task calls is busy."""
+    """A service that a task calls is busy."""
 
 
 @shared_task(
@@ -239,9 +239,9 @@ class Busy(Exception):
 def acts(
     self: "Task[Any, Any]", before: Any, ledger: str, busy: int = 0, seconds: float = 0.05
 ) -> dict[str, Any]:
-    """Act outside by a line in the ledger, and only then take a moment, give up or return.
+    """Act outside by a line in the ledger, and only then wait, give up or return.
 
-    It counts: what came before, or all that came before, and one.
+    It counts: the previous result, or all previous ones, and one.
     """
     note(ledger, self.request.id)
     time.sleep(seconds)

@@ -1,6 +1,6 @@
 """Workers killed with -9 while canvases run: each recorded result has its effect outside.
 
-Effects are lines in a file, which no transaction takes back.
+Effects are lines in a file, which no transaction removes.
 """
 
 import os

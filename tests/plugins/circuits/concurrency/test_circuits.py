@@ -56,7 +56,7 @@ def target(queue: World) -> Iterator[str]:
     name = f"partner-{next(_numbers)}"
     yield name
     behaviour.pop(name, None)
-    Waiter.objects.filter(key=circuit_of(name)).delete()  # the duty serves every test's
+    Waiter.objects.filter(key=circuit_of(name)).delete()  # the duty handles every test's
     gate.memory().forget()
 
 
@@ -75,14 +75,14 @@ def circuit(target: str) -> Circuit:
 
 
 def call(queue: World, target: str, times: int = 1) -> list[UUID]:
-    """Start so many executions that call the target, and let workers do what they can."""
+    """Start executions that call the target, and let workers do what they can."""
     ids = start_many(workflow(target), [{}] * times)
     queue.drain()
     return ids
 
 
 def open_circuit(queue: World, target: str) -> list[UUID]:
-    """Let the target fail until its circuit opens; the executions that failed."""
+    """Let the target fail until its circuit opens; return the executions that failed."""
     behaviour[target] = DOWN
     ids = call(queue, target, 5)
     assert circuit(target).state == "OPEN"
@@ -90,7 +90,7 @@ def open_circuit(queue: World, target: str) -> list[UUID]:
 
 
 def rest_is_over(target: str) -> None:
-    """Its rest, and the patience with who was woken, are over."""
+    """Its rest, and the wait for woken steps, are over."""
     change(target, "next_retry_at = clock_timestamp() - interval '1 s', called_until = NULL")
 
 
@@ -227,7 +227,7 @@ def test_a_probe_that_died_makes_way_for_another(queue: World, target: str) -> N
     queue.drain()
 
     assert set(states(other).values()) == {"SUCCESS"}
-    asked.ended(None)  # it was not dead after all
+    asked.ended(None)  # it was available after all
     assert circuit(target).state == "CLOSED"
 
 
@@ -253,7 +253,7 @@ def test_steps_held_for_a_new_target_go_on_when_it_is_seen_to_answer(
     inside: list[int] = []
 
     def slow() -> str:
-        """While the first call is under way, others come: five of them are let through."""
+        """During the first call, others arrive: five of them are let through."""
         if not inside:
             inside.append(1)
             others = start_many(workflow(target), [{}] * 7)

@@ -1,4 +1,4 @@
-"""A model server for the tests of AI steps, which an administrator has allowed them to reach."""
+"""A model server for the tests of AI steps, which an administrator has allowed."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -24,7 +24,7 @@ def model_server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def step_context(make_context: Callable[..., Context]) -> Context:
-    """A context with time enough for a busy machine."""
+    """A context with enough time on a busy machine."""
     return make_context(seconds=120)
 
 

@@ -1,4 +1,4 @@
-"""What steps cost is written with their results, budgets stop who is through with them."""
+"""Costs of steps are written with their results; a spent budget stops its workspace."""
 
 from decimal import Decimal
 from typing import Any

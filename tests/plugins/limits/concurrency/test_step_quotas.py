@@ -77,7 +77,7 @@ def used(workspace: Workspace, window: str = "hour", **more: Any) -> int:
 
 
 def tried_again(run: Run) -> Run:
-    """The same run, after its wait was over."""
+    """The same run, after its wait."""
     Run.objects.filter(pk=run.pk, state="WAITING").update(due_at=database_now())
     waits.due_timers()
     recorded(claimed(run.execution_id, FIRST))

@@ -22,17 +22,17 @@ def blocks(page: str) -> list[str]:
 
 
 class Stock(models.Model):
-    """How many of a product are left."""
+    """The remaining stock of a product."""
 
     left = models.IntegerField()
     objects: Any
 
     class Meta:
-        app_label = "valkyr_pages"  # which is not installed: no migration is made of it
+        app_label = "valkyr_pages"  # not installed: it has no migrations
 
 
 class OutOfStock(Exception):
-    """Fewer are left than are wanted."""
+    """Fewer are left than requested."""
 
 
 bank = SimpleNamespace(charge=lambda order, amount: f"receipt-{order}", refund=lambda order: None)
@@ -50,6 +50,6 @@ def take(product: int, count: int) -> None:
     reserve(product, count)
 
 
-# `migrate` publishes what is declared, also in the database of all other tests.
+# `migrate` publishes declared workflows, also in the database of all other tests.
 for _one in [one for one in declared.DECLARED if one.function.__module__ == __name__]:
     declared.DECLARED.remove(_one)

@@ -35,7 +35,7 @@ def fleet(
 
 
 def typed(page: str, number: int, **names: Any) -> dict[str, Any]:
-    """Run one block of a page; the names afterwards."""
+    """Run one block of a page; return its names."""
     known = {**vars(shop), **names}
     exec(shop.blocks(page)[number].replace("timeout=5", f"timeout={SECONDS}"), known)
     return known

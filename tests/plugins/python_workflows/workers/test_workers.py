@@ -1,4 +1,4 @@
-"""A traced workflow on real workers: chain, each, both sides of a choice, an error, a person."""
+"""A traced workflow on real workers: chain, each, both sides of a choice, an error, an approval."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -38,7 +38,7 @@ def fleet(
 
 @pytest.fixture(autouse=True)
 def _on_workers(fleet: Fleet) -> None:
-    """Each test has the same workers."""
+    """All tests share the workers."""
 
 
 def ran(execution: Any) -> set[str]:

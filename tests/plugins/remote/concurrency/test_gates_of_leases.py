@@ -39,7 +39,7 @@ from valkyr_plugins.remote import leasing, reporting
 from valkyr_plugins.remote.leasing import Leased
 from valkyr_plugins.remote.reporting import Expense, Reported
 
-# In one snapshot: the leases that hold, and those among them without a place under their token.
+# In one snapshot: the valid leases, and those of them without a slot under their token.
 LIVE = """
 SELECT count(*), count(*) FILTER (WHERE h.id IS NULL)
   FROM runners_run r
@@ -51,7 +51,7 @@ SELECT count(*), count(*) FILTER (WHERE h.id IS NULL)
 
 
 class DearCall(Call):
-    """Calls a target, and costs."""
+    """Calls a target, and has costs."""
 
     type: ClassVar[str] = "test.dear_call"
     costs: ClassVar[bool] = True
@@ -160,7 +160,7 @@ def used(place: Workspace) -> int:
 
 @contextmanager
 def watched(place: Workspace) -> Iterator[list[tuple[int, int]]]:
-    """What a session of its own sees of the leases while the block runs."""
+    """Another session's view of the leases during the block."""
     seen: list[tuple[int, int]] = []
     over = Event()
 

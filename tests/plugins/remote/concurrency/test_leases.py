@@ -1,4 +1,4 @@
-"""Races for runs of remote queues: leases, late reports, leases that run out."""
+"""Races for runs of remote queues: leases, late reports, expired leases."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -46,7 +46,7 @@ def leased(limit: int = 1, workspace: Workspace | None = None, runner: str = "r"
 
 
 def leased_now(place: Workspace) -> list[Leased]:
-    """What a runner gets of the runs that are prepared already."""
+    """A runner's lease of the prepared runs."""
     return leasing.lease("r", [place.pk], ["gpu"], 1, actor=ACTOR)
 
 
@@ -293,7 +293,7 @@ def test_what_waits_for_a_runner_is_sent_to_nobody(place: Workspace, queue: Worl
     Run.objects.filter(pk=run.pk).update(due_at=run.queued_at)
     queue.queue.clear()
 
-    messages.lost_messages()  # may send what other tests left
+    messages.lost_messages()  # may send messages of other tests
 
     assert not [message for message in queue.queue if str(execution) in repr(message)]
     assert run_of(execution, "one.main").publications == 1
@@ -359,7 +359,7 @@ def test_inputs_that_cannot_be_made_fail_the_run_and_hand_nothing_out(place: Wor
 
 
 def _drain(execution: UUID) -> None:
-    """Let a worker of ours open the map."""
+    """Let one of our workers open the map."""
     from runners.pipeline import receive
 
     version = Run.objects.filter(execution_id=execution).values_list(
@@ -369,7 +369,7 @@ def _drain(execution: UUID) -> None:
 
 
 def _planned(execution: UUID) -> None:
-    """Let a worker of ours collect the map, once its body has woken it."""
+    """Let one of our workers collect the map, once its body has woken it."""
     run = run_of(execution, "all.main")
     if run.state == "PENDING":
         _drain(execution)

@@ -1,4 +1,4 @@
-"""A collector that is not there costs log lines, seldom; no execution waits for it."""
+"""A missing collector costs log lines, seldom; no execution waits for it."""
 
 from pathlib import Path
 

@@ -49,7 +49,7 @@ def document(child: str, url: str) -> dict[str, Any]:
 def told(
     fleet: Fleet, web: WebServer, ann: dict[str, str], collector: Collector
 ) -> WorkflowExecution:
-    """That workflow, run to its end, all its spans arrived."""
+    """That workflow, run to its end, with all its spans."""
     child = publish({"name": "inner", "tasks": [effect("inside")]})
     workflow = publish(document(child.slug, f"{collector.url}/asked"))
     pk = run(web, ann, workflow, traceparent=TRACEPARENT)
@@ -61,7 +61,7 @@ def told(
 
 
 def whole(collector: Collector, runs: set[str]) -> bool:
-    """Whether the trace has come: processes export by themselves, a child before its parent."""
+    """Whether the trace has arrived: processes export on their own, a child before its parent."""
     spans = collector.of(CALLER)
     executed = {s.facts["run.id"] for s in spans if s.name == "run.execute"}
     parents = {s.parent for s in spans} - {TRACEPARENT.split("-")[2]}

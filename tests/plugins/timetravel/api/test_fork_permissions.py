@@ -59,7 +59,9 @@ def paid(author: APIClient, workflow: dict[str, Any]) -> str:
 
 @pytest.fixture
 def system(workspace: Workspace) -> APIClient:
-    """What docs/reference/api.md gives to programs: the role SYSTEM, a token that may trigger."""
+    """The rights that docs/reference/api.md recommends for programs: the role SYSTEM, a token
+    that may trigger.
+    """
     return limited(a_member("SYSTEM"), workspace, ["trigger"])
 
 
@@ -90,7 +92,7 @@ def decide(client: APIClient, pk: str) -> None:
 
 
 def outputs(pk: str) -> dict[str, Any]:
-    """What the steps gave, approvals left out."""
+    """The steps' outputs, without approvals."""
     rows = Run.objects.filter(execution_id=pk, state="SUCCESS").exclude(module="flow.approval")
     return dict(rows.values_list("step_path", "outputs"))
 

@@ -225,7 +225,7 @@ def test_steps_missing_in_the_version_are_listed(
 
 
 def verified(client: APIClient, execution: str) -> dict[str, Any]:
-    """What a verification finds that a worker runs at once."""
+    """The findings of a verification that a worker runs at once."""
     with working():
         answer = post(client, f"{execution}/replay", {"verify": True})
     assert answer.status_code == 200, answer.content

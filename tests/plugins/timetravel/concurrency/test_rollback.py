@@ -36,7 +36,7 @@ FAILING = {"tasks": [effect("one"), effect("bad", "one", failTimes=1, errorType=
 
 
 def holding(execution: UUID, path: str) -> Held:
-    """A worker that holds a step, those before it done."""
+    """A worker that holds a step after its predecessors ended."""
     while True:
         pending = Run.objects.filter(execution_id=execution, state="PENDING", superseded=False)
         state, claim = claimed(execution, pending.get().segment)

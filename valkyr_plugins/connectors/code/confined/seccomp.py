@@ -17,8 +17,8 @@ ALLOW, KILL_PROCESS, ERRNO = 0x7FFF_0000, 0x8000_0000, 0x0005_0000
 LOAD, JUMP_EQUAL, JUMP_GREATER, RETURN = 0x20, 0x15, 0x25, 0x06
 NUMBER_AT, ARCHITECTURE_AT, FIRST_ARGUMENT_AT = 0, 4, 16
 AF_UNIX = 1
-# The newest call that was looked at (mseal, Linux 6.10). From 424 on all architectures agree; the
-# x32 calls of x86-64 have numbers beyond it.
+# The newest system call that was checked (mseal, Linux 6.10). From 424 on all architectures agree;
+# the x32 calls of x86-64 have numbers beyond it.
 NEWEST = 462
 
 # fmt: off
