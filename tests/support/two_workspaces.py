@@ -18,6 +18,7 @@ MADE: dict[Any, Any] = {
     models.UUIDField: uuid7,
     models.DateTimeField: timezone.now,
     models.JSONField: dict,
+    models.BinaryField: lambda: b"sealed",
     (models.IntegerField, models.FloatField, models.DecimalField): lambda: 1,
 }
 Pks = dict[type[models.Model], set[Any]]
