@@ -34,7 +34,7 @@ print(found - begun, time.monotonic() - found, status)
 """
 
 
-class Answer(BaseHTTPRequestHandler):
+class EmptyAnswers(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.send_response(200)
         self.send_header("Content-Length", "0")
@@ -46,7 +46,7 @@ class Answer(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), EmptyAnswers)
     Thread(target=server.serve_forever, daemon=True).start()
     yield server.server_port
     server.shutdown()

@@ -66,7 +66,7 @@ def device() -> int:
     return found
 
 
-class Line:
+class FarLine:
     """Both directions of the line, the servers behind it, and the names of its resolver."""
 
     def __init__(self, told: dict[str, Any]) -> None:
@@ -207,4 +207,4 @@ def _answer(question: bytes, address: str, *, failed: bool) -> bytes:
 
 
 if __name__ == "__main__":
-    asyncio.run(Line(json.loads(sys.argv[1])).begin())
+    asyncio.run(FarLine(json.loads(sys.argv[1])).begin())

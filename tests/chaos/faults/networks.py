@@ -23,7 +23,7 @@ PROBES = 20
 
 
 @dataclass
-class Far:
+class FarWorkers:
     """The workers there, and their network."""
 
     workers: CutWorkers
@@ -48,7 +48,7 @@ class Far:
 
 
 @contextmanager
-def _far(world: World, *hosts: str) -> Iterator[Far]:
+def _far(world: World, *hosts: str) -> Iterator[FarWorkers]:
     """Workers far from database and broker, which they find by these two hosts."""
     database, broker = hosts or (NEAR_ADDRESS, NEAR_ADDRESS)
     urls = {
@@ -70,7 +70,7 @@ def _far(world: World, *hosts: str) -> Iterator[Far]:
             workers.add(urls)
         finally:
             fleet.begin = begin
-        yield Far(workers, line)
+        yield FarWorkers(workers, line)
 
 
 def _lossy(world: World) -> None:
