@@ -17,7 +17,7 @@ PASSWORD = "correct horse battery"
 # (tests/integration/test_studio_pages.py). A workflow's schema holds no user's data.
 OPEN = (
     "v1/auth/token", "v1/auth/revoke", "v1/hooks/", "v1/callbacks/", "actuator/", "admin/", "docs",
-    "i18n/", "mfa/", "sso/", "studio/", "v1/schema/workflow",
+    "credentials/oauth2/", "i18n/", "mfa/", "sso/", "studio/", "v1/schema/workflow",
 )  # fmt: skip
 
 

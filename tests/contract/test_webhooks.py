@@ -24,6 +24,7 @@ from executions.models import (
     WorkflowExecution,
     Workspace,
 )
+from executions.sealing.sealer import PayloadSealer
 from executions.states import ExecutionState
 from executions.triggers import webhook
 from executions.triggers.signature import header
@@ -396,6 +397,12 @@ def test_an_address_that_is_no_id_tells_nothing() -> None:
     assert send("orders", b"{}", {}).status_code == 401
 
 
+def finish(execution: WorkflowExecution, state: ExecutionState, **result: Any) -> None:
+    """End an execution as the engine does."""
+    sealer = PayloadSealer(execution.pk, execution.workspace_id)
+    lifecycle.finish(execution.pk, state, sealer=sealer, **result)
+
+
 class TestResult:
     """`respond: result`: the caller waits for the execution's end."""
 
@@ -426,7 +433,7 @@ class TestResult:
 
     def test_the_output_is_the_answer(self) -> None:
         def succeed(execution: WorkflowExecution) -> None:
-            lifecycle.finish(execution.pk, ExecutionState.SUCCESS, output={"sum": 3})
+            finish(execution, ExecutionState.SUCCESS, output={"sum": 3})
 
         answer = self.call_and(self.waiting(), succeed)
 
@@ -435,7 +442,7 @@ class TestResult:
 
     def test_no_output_is_null(self) -> None:
         def succeed(execution: WorkflowExecution) -> None:
-            lifecycle.finish(execution.pk, ExecutionState.SUCCESS)
+            finish(execution, ExecutionState.SUCCESS)
 
         answer = self.call_and(self.waiting(), succeed)
 
@@ -443,7 +450,7 @@ class TestResult:
 
     def test_a_failure_is_a_502_without_its_reasons(self) -> None:
         def fail(execution: WorkflowExecution) -> None:
-            lifecycle.finish(execution.pk, ExecutionState.FAILED, error_message="the vault is open")
+            finish(execution, ExecutionState.FAILED, error_message="the vault is open")
 
         answer = self.call_and(self.waiting(), fail)
 
@@ -496,7 +503,7 @@ class TestResult:
             with connection.cursor() as cursor:
                 wait_until(lambda: _others(cursor) <= before, what="no connection of its own")
                 seen.append(True)
-            lifecycle.finish(execution.pk, ExecutionState.SUCCESS)
+            finish(execution, ExecutionState.SUCCESS)
 
         answer = self.call_and(self.waiting(), look)
 

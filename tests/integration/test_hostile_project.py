@@ -28,7 +28,7 @@ OPEN = (
     "/v1/auth/token", "/v1/auth/revoke", "/v1/hooks/", "/v1/callbacks/", "/v1/schema/workflow",
     "/docs/errors", "/actuator/",
 )  # fmt: skip
-PAGES = ("/studio/", "/sso/", "/mfa/")  # these redirect to the sign-in page
+PAGES = ("/studio/", "/sso/", "/mfa/", "/credentials/oauth2/")  # these redirect to the sign-in page
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD")
 
 

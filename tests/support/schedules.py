@@ -12,6 +12,7 @@ from executions.access.actor import Actor
 from executions.database.clock import database_now
 from executions.models import CronTick, Tier, Trigger, Workflow, WorkflowExecution, Workspace
 from executions.publishing import versioning
+from executions.sealing.sealer import PayloadSealer
 from executions.states import ExecutionState
 
 ACTOR = Actor.system("test")
@@ -82,7 +83,9 @@ def end(execution: WorkflowExecution, state: ExecutionState = ExecutionState.SUC
     """The execution ends as when its last step was recorded."""
     with transaction.atomic():
         WorkflowExecution.objects.select_for_update(no_key=True).get(pk=execution.pk)
-        lifecycle.finish(execution.pk, state)
+        lifecycle.finish(
+            execution.pk, state, sealer=PayloadSealer(execution.pk, execution.workspace_id)
+        )
 
 
 def statuses(trigger: Trigger) -> list[str]:

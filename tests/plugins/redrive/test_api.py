@@ -260,7 +260,7 @@ def test_the_command_looks_first_and_then_starts(
     ("arguments", "says"),
     [
         (["--filter", "{"], "--filter is not valid JSON"),
-        (["--filter", '{"colour": 1}'], "colour: There is no such field"),
+        (["--filter", '{"colour": 1}'], "colour: Unknown field"),
         (["--filter", "{}", "--canary", "-1"], "canary: Expected 0"),
         (["--filter", '{"module": "x"}'], "nothing to redrive"),
     ],

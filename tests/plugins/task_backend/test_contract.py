@@ -236,7 +236,7 @@ def test_a_queue_is_the_engines_of_that_name_or_the_one_it_is_mapped_to() -> Non
         ({"queue_name": "unknown"}, "not valid"),
         ({"priority": 101}, "priority"),
         ({"run_after": timezone.now() + timedelta(days=400)}, "365 days"),
-        ({"backend": "patient", "queue_name": "control"}, "engine's own"),
+        ({"backend": "patient", "queue_name": "control"}, "the engine reserves"),
         ({"backend": "patient", "queue_name": "no name"}, "letters, digits"),
     ],
 )
