@@ -17,6 +17,7 @@ from executions.models import Activity, PayloadKey, WorkflowExecution
 from executions.payload_sealing import switch
 from executions.payload_sealing.walk import walk
 from executions.sealing import SealBroken, payload_keys
+from runners.live.feeds import runs_of
 from runners.models import Run
 from runners.modules.base import Result, StepError
 from runners.states import ErrorType
@@ -346,3 +347,23 @@ def test_a_search_of_sealed_payloads_is_refused_with_the_reason(valkyr, admin_us
         assert refused.status_code == 400
         assert refused.json()["code"] == "payloads_sealed"
         assert "are sealed" in refused.json()["detail"]
+
+
+@pytest.mark.usefixtures("static_files")
+def test_pages_and_answers_show_opened_payloads(valkyr, admin_user, client):
+    broke = {"charge": StepError(f"no money for {MARKER}", ErrorType.PERMANENT)}
+    run = valkyr.start(FAILS, {"order": MARKER}, answers=broke)
+    letter = DeadLetterEntry.objects.get()
+    api = APIClient()
+    api.force_authenticate(admin_user)
+    client.force_login(admin_user)
+
+    entry = api.get(reverse("valkyr-dead-letter", args=[letter.pk])).json()
+    page = client.get(reverse("admin:dlq_deadletterentry_change", args=[letter.pk]))
+    [watched] = runs_of(run.id)
+
+    assert entry["originalInputs"]["json"] == MARKER
+    assert MARKER in page.content.decode()
+    assert watched["error"] == f"no money for {MARKER}"
+    for text in (page.content.decode(), str(entry), str(watched)):
+        assert "$sealed" not in text
