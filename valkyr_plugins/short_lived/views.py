@@ -45,7 +45,7 @@ def callback(request: HttpRequest) -> HttpResponse:
 def _changeable(request: HttpRequest, pk: str) -> Credential:
     """Return a credential that the user may change; raises ConsentFailed."""
     rows = scoped(request, Credential.objects.all(), Permission.CONFIGURE)
-    row = rows.filter(pk=pk).first()
+    row: Credential | None = rows.filter(pk=pk).first()
     if row is None:
         raise consent.ConsentFailed(
             gettext("The credential does not exist, or you may not change it.")
