@@ -29,8 +29,9 @@ class FarWorkers:
     workers: CutWorkers
     line: FarNetwork
 
-    def probe(self, number: int) -> None:
+    def probe(self, number: int, when: str) -> None:
         """Start executions one by one that these workers do; how long each takes."""
+        took = []
         for n in range(number):
             queue = (PROCESSES, THREADS)[n % 2]
             used = task("work", "test.effect", queue=queue)
@@ -39,7 +40,10 @@ class FarWorkers:
             self.workers.world.own([execution])
             ended = wait_for_end([execution], 90)[execution]
             assert ended == "SUCCESS", f"execution {execution} ended as {ended}"
-            self.workers.world.recovered("chain", time.monotonic() - begun)
+            took.append(time.monotonic() - begun)
+            self.workers.world.recovered("chain", took[-1])
+        seconds = ", ".join(f"{one:.1f}" for one in took)
+        self.workers.world.figure(f"chains {when}", f"{seconds} s")
 
     def told(self) -> None:
         """What the network did, for the report."""
@@ -79,7 +83,7 @@ def _lossy(world: World) -> None:
         for _ in range(1 if world.quick else 3):
             far.workers.kept("200 ms of latency and 1 % loss", bad)
         bad()
-        far.probe(6 if world.quick else PROBES)
+        far.probe(6 if world.quick else PROBES, "in the bad network")
         far.told()
 
 
@@ -89,13 +93,13 @@ def _one_way(world: World) -> None:
             some = partial(far.line.change, loss={way: SOME})
             world.injected(f"{SOME:.0%} of the packets {way} lost")
             some()
-            far.probe(2 if world.quick else 6)
+            far.probe(2 if world.quick else 6, f"with {SOME:.0%} lost {way}")
             far.line.mend()
         for _ in range(1 if world.quick else 2):
             for way in ("there", "back"):
                 all_lost = partial(far.line.change, loss={way: 1.0})
                 far.workers.taken_over(f"all packets {way} lost", all_lost)
-                far.probe(2)
+                far.probe(2, f"after all were lost {way}")
         far.told()
         far.workers.judge()
 
@@ -109,12 +113,12 @@ def _names(world: World) -> None:
 
         far.workers.kept("lookups of 2 s, after all connections were cut", anew(delay=LOOKUP))
         anew(delay=LOOKUP)()
-        far.probe(2 if world.quick else 6)
+        far.probe(2 if world.quick else 6, "with slow lookups")
         far.line.mend()
         for what, mode in (("fail", "fails"), ("get no answer", "silent")):
             broken = anew(mode=mode)
             far.workers.taken_over(f"lookups {what}, after all connections were cut", broken)
-            far.probe(2)
+            far.probe(2, f"after lookups that {what}")
         far.told()
         far.workers.judge()
 
