@@ -8,6 +8,7 @@ for them. Material Symbols keeps the icons that a source of ours or of Unfold na
 """
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -37,13 +38,15 @@ FACE = """@font-face {{
 def main(unfold: Path) -> None:
     """Write both fonts below the overrides."""
     fonts = unfold / "static" / "unfold" / "fonts"
+    for name in ("inter", "material-symbols"):
+        (TARGET / name).mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(fonts / name / "LICENSE", TARGET / name / "LICENSE")
     inter(fonts / "inter", TARGET / "inter")
     symbols(unfold, fonts / "material-symbols", TARGET / "material-symbols")
 
 
 def inter(source: Path, target: Path) -> None:
     """Write a Latin file for each weight, and the style sheet that names both files."""
-    target.mkdir(parents=True, exist_ok=True)
     faces = []
     for name, weight in WEIGHTS.items():
         file = f"Inter-{name}-Latin.woff2"
@@ -58,7 +61,6 @@ def inter(source: Path, target: Path) -> None:
 
 def symbols(unfold: Path, source: Path, target: Path) -> None:
     """Write the icons that are named anywhere; a name that is a usual word is kept, too."""
-    target.mkdir(parents=True, exist_ok=True)
     original = source / "Material-Symbols-Outlined.woff2"
     known = ligatures(TTFont(original))
     folders = [*(PROJECT / name for name in SOURCES), unfold]
