@@ -30,7 +30,7 @@ class QuotaExists(LimitExists):
 
 
 class QuotaRefused(LimitRefused):
-    """The quota would not do what it says."""
+    """The quota limits nothing, or its limit is impossible."""
 
     code = "quota_refused"
 
