@@ -1,9 +1,10 @@
 """One mutant before its tests: the likeliest first, up to the first that fails."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.mutation.applied import apply
+from tests.mutation.applied import apply, statements_of
 from tests.mutation.mutants import SQL, Mutant
 from tests.mutation.reach import Reach
 from tests.mutation.session import (
@@ -18,6 +19,7 @@ from tests.mutation.session import (
 from tests.mutation.warm import Warm
 
 RACES = "tests/concurrency/"
+WORD = re.compile(r"\w+")
 AT_LEAST = 40.0  # seconds until a run counts as endless
 TIMES = 5.0  # as long as its tests take without a mutant
 
@@ -59,9 +61,11 @@ class Judge:
         """The tests that reach it, within the budget: what killed others of its file, the cheap."""
         killers, tests = self._session.killers(others), self._reach.tests
         found = self._reach.reaching(mutant)
-        # Races are what guards are for; of all else the cheapest first.
+        named = named_after(mutant)
+        # The test of this statement first. Races are what guards are for; of all else the cheapest.
         found.sort(
             key=lambda test: (
+                not named & set(WORD.findall(test.partition("[")[2])),
                 -killers[test] / (0.2 + tests[test].seconds),
                 mutant.group == SQL and not test.startswith(RACES),
                 tests[test].seconds,
@@ -74,3 +78,10 @@ class Judge:
                 chosen.append(test)
                 spent += tests[test].seconds
         return chosen, spent
+
+
+def named_after(mutant: Mutant) -> frozenset[str]:
+    """The names of the changed statements, which the parameters of their own tests bear."""
+    if mutant.group != SQL:
+        return frozenset()
+    return frozenset(name.rpartition("/")[2] for name in statements_of(mutant.file))
