@@ -1,9 +1,10 @@
 """One mutant before its tests: the likeliest first, up to the first that fails."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.mutation.applied import apply
+from tests.mutation.applied import apply, statements_of
 from tests.mutation.mutants import SQL, Mutant
 from tests.mutation.reach import Reach
 from tests.mutation.session import (
@@ -18,6 +19,7 @@ from tests.mutation.session import (
 from tests.mutation.warm import Warm
 
 RACES = "tests/concurrency/"
+WORD = re.compile(r"\w+")
 AT_LEAST = 40.0  # seconds after which a run counts as endless
 TIMES = 5.0  # the duration of its tests without a mutant
 
@@ -61,9 +63,11 @@ class Judge:
         """
         killers, tests = self._session.killers(others), self._reach.tests
         found = self._reach.reaching(mutant)
-        # Guards exist for races; of all other tests, the cheapest run first.
+        named = named_after(mutant)
+        # The test of this statement runs first, then races for guards, then the cheapest.
         found.sort(
             key=lambda test: (
+                not named & set(WORD.findall(test.partition("[")[2])),
                 -killers[test] / (0.2 + tests[test].seconds),
                 mutant.group == SQL and not test.startswith(RACES),
                 tests[test].seconds,
@@ -76,3 +80,10 @@ class Judge:
                 chosen.append(test)
                 spent += tests[test].seconds
         return chosen, spent
+
+
+def named_after(mutant: Mutant) -> frozenset[str]:
+    """The names of the changed statements, which the parameters of their own tests bear."""
+    if mutant.group != SQL:
+        return frozenset()
+    return frozenset(name.rpartition("/")[2] for name in statements_of(mutant.file))
