@@ -1,6 +1,7 @@
 """Convert each kind of node: one file per family."""
 
 from valkyr_plugins.n8n.families import (
+    agents,
     choices,
     data,
     databases,
@@ -14,6 +15,7 @@ from valkyr_plugins.n8n.families import (
 )
 
 __all__ = [
+    "agents",
     "choices",
     "data",
     "databases",

@@ -21,6 +21,8 @@ def set_(work: NodeWork) -> Made:
     fields = _fields(work)
     values: dict[str, Any] = {}
     for name, raw in fields.items():
+        if "{{" in name or "{%" in name:
+            raise Left("the name of a field is worked out; write it as the values of a data.set")
         _put(values, name.split("."), work.value(raw, name))
     keeps = _keeps_others(work)
     if work.shape.items is not None:

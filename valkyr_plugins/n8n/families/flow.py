@@ -10,6 +10,13 @@ from valkyr_plugins.n8n.texts import is_expression
 @family("executeWorkflow")
 def execute_workflow(work: NodeWork) -> Made:
     """Make `flow.subworkflow`, with the input as its payload."""
+    if work.word("mode", "once") == "each" and work.shape.items is not None:
+        raise Left(work.shape.why)
+    return subworkflow(work, _payload(work))
+
+
+def subworkflow(work: NodeWork, payload: Any) -> Made:
+    """Make `flow.subworkflow` with a payload."""
     given = work.get("workflowId")
     name = given.get("cachedResultName") if isinstance(given, dict) else None
     pk = given.get("value") if isinstance(given, dict) else given
@@ -19,7 +26,7 @@ def execute_workflow(work: NodeWork) -> Made:
         raise Left("which workflow it runs is worked out; use a flow.switch over flow.subworkflow")
     slug = workflow_slug(str(name or f"workflow-{pk}"))[:80].strip("-") or "workflow"
     work.report.workflow(slug, f"{name or ''} ({pk})".strip(), work.node.name)
-    inputs: dict[str, Any] = {"workflow": slug, "input": _payload(work)}
+    inputs: dict[str, Any] = {"workflow": slug, "input": payload}
     if work.get("options.waitForSubWorkflow") is False:
         inputs["wait"] = False
     return work.made("flow.subworkflow", inputs, one(f"{work.output}.output"))
