@@ -92,6 +92,10 @@ class _Conversion:
         triggers = self._start()
         self._connect()
         self.builder.draw(self.level)
+        for node in self.triggers:
+            if node.kind == "mcpTrigger" and self.graph.helpers.get(node.name):
+                self.builder.place(self.level, node)
+                self.builder.answers.append(self.rows[node.name].task)
         self._helpers()
         if self.builder.variables:
             definition["variables"] = dict.fromkeys(self.builder.variables)

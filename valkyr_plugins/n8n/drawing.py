@@ -203,9 +203,7 @@ class Nodes(ABC):
                 f"there is no module for {node.type}; see whether http.request does its work"
             )
         made = family(work)
-        found = [
-            one for one in self.catalog[made.use].check(made.inputs) if one.code != OFF
-        ]
+        found = [one for one in self.catalog[made.use].check(made.inputs) if one.code != OFF]
         if found:
             where = ".".join(map(str, found[0].pointer))
             raise Left(f"{made.use} would not take it: {where}: {found[0].message}"[:500])

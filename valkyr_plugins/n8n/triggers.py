@@ -28,7 +28,6 @@ POLLS = frozenset(
      "googleBusinessProfileTrigger", "postgresTrigger", "localFileTrigger"}
 )  # fmt: skip
 UNHEARD = {
-    "mcpTrigger": "it serves tools to models; make a workflow of each tool, and start it over HTTP",
     "n8nTrigger": "it tells of changes of n8n itself",
     "workflowTrigger": "it tells of changes of the workflow itself",
     "evaluationTrigger": "it reads the rows of an evaluation; use a test of the studio",
@@ -109,6 +108,13 @@ def _webhook(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
     why = "of a webhook's call the body alone is the payload, not its headers and query"
     shape = Shape(named={("body",): "input"}, why=why)
     return ImportedTriggers([trigger], shape, remarks, "WEBHOOK")
+
+
+def _mcp(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
+    trigger = {
+        "type": "WEBHOOK", "auth": "bearer", "respond": "result", "timeoutSeconds": ANSWER_SECONDS,
+    }  # fmt: skip
+    return ImportedTriggers([trigger], one("input"), [], "WEBHOOK")
 
 
 def _form(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
@@ -243,6 +249,7 @@ MAKERS: dict[str, Callable[[Node, Mapping[str, Any]], ImportedTriggers]] = {
     "formTrigger": _form,
     "chatTrigger": _chat,
     "manualChatTrigger": _chat,
+    "mcpTrigger": _mcp,
     "scheduleTrigger": _schedule,
     "cron": _schedule,
     "interval": _interval,

@@ -339,7 +339,9 @@ def _argument(known: dict[str, dict[str, Any]], call: FunctionCall) -> str:
         raise Untranslatable("the argument's name is worked out")
     about = _plain(call.arguments[1]) if len(call.arguments) > 1 else ""
     kind = str(_plain(call.arguments[2]) if len(call.arguments) > 2 else "string").lower()
-    schema: dict[str, Any] = {} if kind == "json" else {"type": kind if kind in _KINDS else "string"}
+    schema: dict[str, Any] = (
+        {} if kind == "json" else {"type": kind if kind in _KINDS else "string"}
+    )
     if isinstance(about, str) and about:
         schema["description"] = about[:1000].replace("{{", "[[").replace("}}", "]]")
     found = path("item.arguments", (name,))

@@ -11,6 +11,7 @@ from valkyr_plugins.n8n.families import (
     lists,
     messages,
     models,
+    programs,
     services,
 )
 
@@ -25,5 +26,6 @@ __all__ = [
     "lists",
     "messages",
     "models",
+    "programs",
     "services",
 ]

@@ -7,6 +7,7 @@ from typing import Any
 from valkyr_plugins.n8n.export import Node
 from valkyr_plugins.n8n.families.flow import subworkflow
 from valkyr_plugins.n8n.families.http import http_request
+from valkyr_plugins.n8n.families.programs import PYTHON
 from valkyr_plugins.n8n.mapping import (
     ERROR,
     SUCCESS,
@@ -92,7 +93,25 @@ def agent_tasks(
     )  # fmt: skip
 
 
-def _tools(work: NodeWork) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+@family("mcpTrigger")
+def served(work: NodeWork) -> Made:
+    """Make a map over the one call that the webhook got, which runs the tool that it names."""
+    _, body = _tools(work, bare_result=True)
+    work.remark(
+        "It served its tools by the Model Context Protocol, which nothing here speaks: POST "
+        '{"name": …, "arguments": {…}} to the webhook, which answers with a list of the one result.'
+    )
+    loop = {
+        "id": work.id, "name": work.node.name[:200], "use": "flow.map",
+        "with": {"items": "{{ [input] }}", "maxConcurrency": 1}, "body": body,
+        "ui": {"x": work.node.x, "y": work.node.y},
+    }  # fmt: skip
+    return work.made("flow.map", loop["with"], whole=loop)
+
+
+def _tools(
+    work: NodeWork, *, bare_result: bool = False
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return the tools for the model, and the body that runs the one that a call names."""
     choose, result = work.also("tool"), work.also("result")
     tools: list[dict[str, Any]] = []
@@ -101,7 +120,9 @@ def _tools(work: NodeWork) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     value = '"' + _UNKNOWN + '"'
     for node in [node for kind, node in work.helpers if kind == TOOL]:
         if node.disabled:
-            work.parts[node.name] = Helped(work.id, "flow.loop", ["It was disabled, and was left out."])
+            work.parts[node.name] = Helped(
+                work.id, "flow.loop", ["It was disabled, and was left out."]
+            )
             continue
         arguments: dict[str, dict[str, Any]] = {}
         name = _called(node, {tool["name"] for tool in tools})
@@ -133,9 +154,11 @@ def _tools(work: NodeWork) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         "ui": {"x": 0, "y": 0},
     }  # fmt: skip
     edges.append({"from": choose, "to": result, "on": "unknown"})
-    message = {
+    message: Any = {
         "role": "tool", "toolCallId": "{{ item.id }}", "content": "{{ (" + value + ") | tojson }}",
     }  # fmt: skip
+    if bare_result:
+        message = "{{ " + value + " }}"
     told = {
         "id": result, "name": "Result", "use": "flow.noop", "with": {"value": message},
         "ui": {"x": 3 * WIDE, "y": 0},
@@ -198,9 +221,7 @@ def tool_workflow(work: NodeWork) -> Made:
 @family("toolHttpRequest")
 def tool_http(work: NodeWork) -> Made:
     """Make `http.request`; the texts in {…} are the tool's arguments."""
-    known = {
-        str(row.get("name")): row for row in work.names("placeholderDefinitions.values")
-    }
+    known = {str(row.get("name")): row for row in work.names("placeholderDefinitions.values")}
 
     def fill(value: Any) -> Any:
         if isinstance(value, dict):
@@ -213,7 +234,9 @@ def tool_http(work: NodeWork) -> Made:
         def told(match: re.Match[str]) -> str:
             row = known.get(match[1], {})
             about = str(row.get("description") or "").replace("\\", "").replace("'", "’")
-            kind = row.get("type") if row.get("type") in ("string", "number", "boolean") else "string"
+            kind = (
+                row.get("type") if row.get("type") in ("string", "number", "boolean") else "string"
+            )
             text = about[:300].replace("\n", " ")
             return "{{ $fromAI('" + match[1] + "', '" + text + "', '" + str(kind) + "') }}"
 
@@ -227,7 +250,9 @@ def tool_http(work: NodeWork) -> Made:
     for what, key in (("Query", "parametersQuery"), ("Headers", "parametersHeaders"),
                       ("Body", "parametersBody")):  # fmt: skip
         rows = below(given, f"{key}.values")
-        made = [_row(row) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+        made = (
+            [_row(row) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+        )
         target = {"Query": "queryParameters", "Headers": "headerParameters",
                   "Body": "bodyParameters"}[what]  # fmt: skip
         if made:
@@ -249,7 +274,7 @@ def tool_think(work: NodeWork) -> Made:
     return work.made("flow.noop", {"value": "{{ " + _argument(work, "thought") + " }}"})
 
 
-CALCULATOR = '''import ast
+CALCULATOR = """import ast
 import operator
 
 SIGNS = {
@@ -271,8 +296,7 @@ def worked_out(node):
     if isinstance(node, ast.UnaryOp):
         return SIGNS[type(node.op)](worked_out(node.operand))
     raise ValueError("only numbers, signs and brackets are worked out")
-'''
-PYTHON = "It is python.code: an administrator must allow it (VALKYR_PYTHON_CODE)."
+"""
 
 
 @family("toolCalculator")

@@ -5,6 +5,7 @@ from typing import Any
 
 from valkyr_plugins.n8n.expressions import methods
 from valkyr_plugins.n8n.expressions.parsing import Untranslatable
+from valkyr_plugins.n8n.families.programs import dated
 from valkyr_plugins.n8n.mapping import Left, Made, NodeWork, family
 from valkyr_plugins.n8n.secrecy import without_secrets
 from valkyr_plugins.n8n.shape import Keys, Shape, many, one, path
@@ -137,11 +138,11 @@ def date_time(work: NodeWork) -> Made:
     if operation in ("formatDate", "format") and now:
         try:
             written = "{{ " + methods.formatted(pattern.removeprefix("=")) + " }}"
-        except Untranslatable as reason:
-            raise Left(f"{reason}; write it in python.code") from None
+        except Untranslatable:
+            return dated(work)
         work.remark(methods.REMARK)
         return work.made("data.set", {"values": {name or "formattedDate": written}})
-    raise Left("templates do not reckon with dates; do it in python.code")
+    return dated(work)
 
 
 # HTML, XML and RSS.

@@ -2,6 +2,12 @@
 
 from typing import Any
 
+from valkyr_plugins.n8n.families.programs import (
+    joined_by_fields,
+    joined_by_pairs,
+    joined_by_place,
+    n8n_python,
+)
 from valkyr_plugins.n8n.mapping import MERGE, Left, Made, NodeWork, family, workflow_slug
 from valkyr_plugins.n8n.shape import UNKNOWN, Shape, many, one, operand
 from valkyr_plugins.n8n.texts import is_expression
@@ -44,9 +50,11 @@ def _payload(work: NodeWork) -> Any:
 
 @family("code", "function", "functionItem")
 def code(work: NodeWork) -> Made:
-    """Raise Left: programs are not translated."""
+    """Make `python.code` of a program in Python; one in JavaScript is left."""
+    if work.word("language").startswith("python"):
+        return n8n_python(work)
     raise Left(
-        "it is a program in JavaScript or n8n's Python. Rewrite it: as templates of a data.set, "
+        "it is a program in JavaScript, which nothing here runs. Rewrite it: as templates of a data.set, "
         "as data.jmespath, or as python.code"
     )
 
@@ -141,10 +149,9 @@ def merge(work: NodeWork) -> Made:
         return _appended(work)
     if mode in BY_PLACE or (mode == "combine" and how in BY_PLACE):
         return _combined(work)
-    raise Left(
-        "it joins items by fields or by SQL; gather both lists and join them in python.code, or in "
-        "the database"
-    )
+    if mode == "combineBySql":
+        raise Left("it joins items by SQL; join them in the database, or in python.code")
+    return joined_by_fields(work)
 
 
 def _shapes(work: NodeWork) -> list[Shape]:
@@ -172,7 +179,10 @@ def _appended(work: NodeWork) -> Made:
 def _combined(work: NodeWork) -> Made:
     shapes = _shapes(work)
     if any(shape.items is not None for shape in shapes):
-        raise Left("it joins lists item by item; do it in python.code")
+        mode = work.word("mode", "combine")
+        how = work.word("combineBy", work.word("combinationMode", mode))
+        pairs = mode == "multiplex" or how in ("multiplex", "combineAll")
+        return joined_by_pairs(work) if pairs else joined_by_place(work)
     shapes += [UNKNOWN] * (2 - len(shapes))
     places = ", ".join(f"@[{place}]" for place in range(len(shapes)))
     data = ["{{ " + _whole(work, shape) + " }}" for shape in shapes]

@@ -189,9 +189,7 @@ def _agent(work: NodeWork, inputs: dict[str, Any], model: Node) -> Made:
     return made
 
 
-def _extracted(
-    work: NodeWork, inputs: dict[str, Any], schema: dict[str, Any], model: Node
-) -> Made:
+def _extracted(work: NodeWork, inputs: dict[str, Any], schema: dict[str, Any], model: Node) -> Made:
     data = f"{work.output}.data"
     given = {key: one for key, one in inputs.items() if key != "responseFormat"}
     return work.made(

@@ -63,7 +63,9 @@ def _request(work: NodeWork, entry: Service, call: ServiceCall) -> Made:
 def _site(work: NodeWork, entry: Service) -> str:
     """Return the address that n8n keeps in the credential, as a variable of the workflow."""
     name = work.sight.variable(f"{plain(entry.name)}_address")
-    work.remark(f"The export does not have the address of {entry.name}: give vars.{name} its value.")
+    work.remark(
+        f"The export does not have the address of {entry.name}: give vars.{name} its value."
+    )
     return "{{ vars." + str(name) + " }}"
 
 

@@ -34,8 +34,8 @@ def _template(work: NodeWork) -> Any:
     return {
         "messaging_product": "whatsapp", "to": by_id("recipientPhoneNumber")(work),
         "type": "template",
-        "template": {"name": name or missing(work, "the template"),
-                     "language": {"code": language or "en_US"}},
+        "template": {"name": work.text(name) or missing(work, "the template"),
+                     "language": {"code": work.text(language) or "en_US"}},
     }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Services that keep rows, pages and products, and those that look something up."""
 
+import re
 from typing import Any
 
 from valkyr_plugins.n8n.mapping import NodeWork
@@ -30,7 +31,7 @@ def _rows(work: NodeWork) -> Any:
         if name and "{{" not in name:
             value = work.text(row.get("keyValue", ""))
             known = sign if sign in _SIGNS else missing(work, sign)
-            found[name] = f"{known}.{value}"
+            found[work.texts.key(name)] = f"{known}.{value}"
     if work.word("operation") in ("delete", "update") and not rows and "or" not in found:
         found["id"] = missing(work, "which rows")
     return found
@@ -181,7 +182,8 @@ SHOPIFY = Service(
 def _entry(work: NodeWork) -> Any:
     named = str(work.get("columns", "")) if isinstance(work.get("columns"), str) else ""
     names = [name.strip() for name in named.split(",") if name.strip()]
-    found = {name: work.value("={{ $json." + name + " }}") for name in names}
+    known = [name for name in names if re.fullmatch(r"[A-Za-z_]\w{0,60}", name)]
+    found = {work.texts.key(name): work.value("={{ $json." + name + " }}") for name in known}
     return {"data": found or missing(work, "the fields")}
 
 

@@ -248,8 +248,7 @@ PIPEDRIVE = Service(
         **_piped("product", "products", "name"),
     },
     always("deal"),
-    {one: "create" for one in
-     ("deal", "person", "organization", "note", "lead", "activity", "product")},
+    dict.fromkeys(("deal", "person", "organization", "note", "lead", "activity", "product"), "create"),
     "the API token",
     "secret",
     {"x-api-token": "{secret}"},
