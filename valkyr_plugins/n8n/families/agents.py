@@ -25,6 +25,7 @@ from valkyr_plugins.n8n.texts import is_expression
 TOOL = "ai_tool"
 TURNS, MAX_TURNS = 10, 100
 WIDE, HIGH = 340, 150
+AT_ONCE = 20
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _HOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]{0,59})\}")
 _UNKNOWN = "There is no such tool."
@@ -117,7 +118,7 @@ def _tools(
     tools: list[dict[str, Any]] = []
     tasks: list[dict[str, Any]] = []
     edges: list[dict[str, Any]] = []
-    value = '"' + _UNKNOWN + '"'
+    values: list[str] = []
     for node in [node for kind, node in work.helpers if kind == TOOL]:
         if node.disabled:
             work.parts[node.name] = Helped(
@@ -134,15 +135,16 @@ def _tools(
         for place, task in enumerate(drawn):
             task["ui"] |= {"x": WIDE * (place + 1), "y": HIGH * (len(tools) - 1)}
             tasks.append(task)
-            after = drawn[place + 1]["id"] if place + 1 < len(drawn) else result
+            end = f"{result}_{len(values) // AT_ONCE}"
+            after = drawn[place + 1]["id"] if place + 1 < len(drawn) else end
             edges.append({"from": task["id"], "to": after, "on": SUCCESS})
-            edges.append({"from": task["id"], "to": result, "on": ERROR})
+            edges.append({"from": task["id"], "to": end, "on": ERROR})
         last = drawn[-1]["id"]
         failures = "".join(
             f" if tasks.{task['id']}.error is none else tasks.{task['id']}.error.message"
             for task in drawn
         )
-        value = f'(tasks.{last}.output{failures}) if item.name == "{name}" else {value}'
+        values.append(f'(tasks.{last}.output{failures}) if item.name == "{name}" else ')
     if not tools:
         raise Left("none of its tools is on")
     switch = {
@@ -154,16 +156,31 @@ def _tools(
         "ui": {"x": 0, "y": 0},
     }  # fmt: skip
     edges.append({"from": choose, "to": result, "on": "unknown"})
+    # An expression may have a limited number of names, so many tools are read in groups.
+    groups = [values[at : at + AT_ONCE] for at in range(0, len(values), AT_ONCE)]
+    for place, group in enumerate(groups):
+        tasks.append(
+            _noop(f"{result}_{place}", "Its result", "{{ " + "".join(group) + "none }}", 3)
+        )
+        edges.append({"from": f"{result}_{place}", "to": result, "on": SUCCESS})
+    value = f'"{_UNKNOWN}"'
+    for place in range(len(groups)):
+        state = f"tasks.{result}_{place}"
+        value = f'{state}.output if {state}.outcome == "success" else {value}'
     message: Any = {
         "role": "tool", "toolCallId": "{{ item.id }}", "content": "{{ (" + value + ") | tojson }}",
     }  # fmt: skip
     if bare_result:
         message = "{{ " + value + " }}"
-    told = {
-        "id": result, "name": "Result", "use": "flow.noop", "with": {"value": message},
-        "ui": {"x": 3 * WIDE, "y": 0},
-    }  # fmt: skip
+    told = _noop(result, "Result", message, 4)
     return tools, {"tasks": [switch, *tasks, told], "edges": edges}
+
+
+def _noop(task: str, name: str, value: Any, column: int) -> dict[str, Any]:
+    return {
+        "id": task, "name": name, "use": "flow.noop", "with": {"value": value},
+        "ui": {"x": column * WIDE, "y": 0},
+    }  # fmt: skip
 
 
 def _called(node: Node, taken: set[str]) -> str:
@@ -233,7 +250,7 @@ def tool_http(work: NodeWork) -> Made:
 
         def told(match: re.Match[str]) -> str:
             row = known.get(match[1], {})
-            about = str(row.get("description") or "").replace("\\", "").replace("'", "’")
+            about = str(row.get("description") or "").replace("\\", "").replace("'", "")
             kind = (
                 row.get("type") if row.get("type") in ("string", "number", "boolean") else "string"
             )

@@ -54,8 +54,8 @@ def code(work: NodeWork) -> Made:
     if work.word("language").startswith("python"):
         return n8n_python(work)
     raise Left(
-        "it is a program in JavaScript, which nothing here runs. Rewrite it: as templates of a data.set, "
-        "as data.jmespath, or as python.code"
+        "it is a program in JavaScript, which nothing here runs. Rewrite it: as templates of a "
+        "data.set, as data.jmespath, or as python.code"
     )
 
 

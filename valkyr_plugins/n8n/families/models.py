@@ -266,9 +266,11 @@ def classifier(work: NodeWork) -> Made:
         "value": "{{ tasks." + ask + ".output.data.category }}",
         "cases": {name: name for name in words}, "default": "unknown",
     }  # fmt: skip
+    chosen: dict[Keys, str] = {
+        ("sentimentAnalysis", "category"): f"tasks.{ask}.output.data.category"
+    }
     shape = Shape(
-        work.shape.whole, work.shape.base,
-        {**work.shape.named, ("sentimentAnalysis", "category"): f"tasks.{ask}.output.data.category"},
+        work.shape.whole, work.shape.base, {**work.shape.named, **chosen},
         why=work.shape.why,
     )  # fmt: skip
     work.remark("The prompt is a new one; see whether the model still chooses as it did.")

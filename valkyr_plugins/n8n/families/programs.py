@@ -109,7 +109,8 @@ def main(inputs):
             months = count * {"months": 1, "quarters": 3, "years": 12}[unit]
             whole = found.year * 12 + found.month - 1 + int(months)
             year, month = divmod(whole, 12)
-            found = found.replace(year=year, month=month + 1, day=min(found.day, last(year, month + 1)))
+            day = min(found.day, last(year, month + 1))
+            found = found.replace(year=year, month=month + 1, day=day)
         else:
             found += timedelta(**{unit: count})
     if inputs["until"] is not None:
@@ -381,8 +382,8 @@ def form(work: NodeWork) -> Made:
     """Make `flow.callback` for a page of fields, and a value for the last page."""
     if work.word("operation", "page") == "completion":
         work.remark("There are no forms: a page of yours shows this text at the end.")
-        told = {key: work.value(work.get(key, "")) for key in ("completionTitle", "completionMessage")
-                if work.get(key)}  # fmt: skip
+        shown = ("completionTitle", "completionMessage")
+        told = {key: work.value(work.get(key)) for key in shown if work.get(key)}
         return work.made("flow.noop", {"value": told}, work.shape)
     work.remark(
         f"There are no forms: have a page of yours POST the fields to tasks.{work.id}.callbackUrl."

@@ -1,4 +1,4 @@
-"""Services for messages and posts: WhatsApp, Twilio, Mattermost, Teams, X, LinkedIn, YouTube, …"""
+"""Services for messages and posts: WhatsApp, Twilio, Mattermost, Teams, X, YouTube and others."""
 
 from typing import Any
 
@@ -43,7 +43,9 @@ WHATSAPP = Service(
     "WhatsApp",
     "https://developers.facebook.com/docs/whatsapp/cloud-api",
     {
-        "message: send": ServiceCall("POST", f"{_GRAPH}/{{phoneNumberId}}/messages", json=_whatsapp),
+        "message: send": ServiceCall(
+            "POST", f"{_GRAPH}/{{phoneNumberId}}/messages", json=_whatsapp
+        ),
         "message: sendTemplate": ServiceCall(
             "POST", f"{_GRAPH}/{{phoneNumberId}}/messages", json=_template
         ),
@@ -300,7 +302,8 @@ REDDIT = Service(
             "GET", f"{_REDDIT}/{{place}}search",
             {"q": "$keyword", "restrict_sr": lambda work: bool(work.get("subreddit")),
              "limit": limit(100), "sort": "$additionalFields.sort?"},
-            parts={"place": _place}, items="data.children", remark="A post's fields are in its data.",
+            parts={"place": _place}, items="data.children",
+            remark="A post's fields are in its data.",
         ),
         "post: getAll": ServiceCall(
             "GET", f"{_REDDIT}/r/{{subreddit}}/{{kind}}", {"limit": limit(100)},

@@ -107,7 +107,9 @@ BASEROW = Service(
             {"size": limit(100), "search": "$additionalOptions.search?", "user_field_names": True},
             items="results",
         ),
-        "row: update": ServiceCall("PATCH", f"{_BASEROW}/{{rowId}}/", json=_fields, remark=_NUMBERED),
+        "row: update": ServiceCall(
+            "PATCH", f"{_BASEROW}/{{rowId}}/", json=_fields, remark=_NUMBERED
+        ),
         "row: delete": ServiceCall("DELETE", f"{_BASEROW}/{{rowId}}/"),
     },
     always("row"),
@@ -300,8 +302,8 @@ OPENWEATHERMAP = Service(
     "OpenWeatherMap",
     "https://openweathermap.org/api",
     {
-        "weather: currentWeather": ServiceCall("GET", f"{_WEATHER}/weather?appid={{secret}}", _where),
-        "weather: 5DayForecast": ServiceCall("GET", f"{_WEATHER}/forecast?appid={{secret}}", _where),
+        f"weather: {operation}": ServiceCall("GET", f"{_WEATHER}/{path}?appid={{secret}}", _where)
+        for operation, path in (("currentWeather", "weather"), ("5DayForecast", "forecast"))
     },
     always("weather"),
     {"weather": "currentWeather"},
@@ -324,7 +326,8 @@ HUNTER = Service(
             result="data",
         ),
         "search: emailVerifier": ServiceCall(
-            "GET", f"{_HUNTER}/email-verifier?api_key={{secret}}", {"email": "$email"}, result="data"
+            "GET", f"{_HUNTER}/email-verifier?api_key={{secret}}", {"email": "$email"},
+            result="data",
         ),
     },
     always("search"),
@@ -442,7 +445,9 @@ DROPBOX = Service(
     {
         "folder: list": ServiceCall("POST", f"{_DROPBOX}/list_folder", json={"path": "$path"},
                                     items="entries"),
-        "folder: create": ServiceCall("POST", f"{_DROPBOX}/create_folder_v2", json={"path": "$path"}),
+        "folder: create": ServiceCall(
+            "POST", f"{_DROPBOX}/create_folder_v2", json={"path": "$path"}
+        ),
         **{
             f"{kind}: {name}": ServiceCall(
                 "POST", f"{_DROPBOX}/{name}_v2",

@@ -1,7 +1,7 @@
 """Parts of the tables: the calls that most resources have, and bodies made of parameters."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from valkyr_plugins.n8n.mapping import NodeWork
@@ -43,21 +43,26 @@ def sent(
             value = filled(work, f"${name}")
             if value is not OMIT:
                 found[called(name.removesuffix("?"))] = value
-        for place in places:
-            more = work.get(place)
-            for name, raw in more.items() if isinstance(more, dict) else ():
-                if not called(name):
-                    continue
-                if _is_form(raw):
-                    work.remark(f"{name} was left out: write it in the API's form.")
-                elif raw not in (None, ""):
-                    found[called(work.texts.key(name))] = work.value(raw, name)
+        for name, raw in _more(work, places):
+            if called(name):
+                found[called(work.texts.key(name))] = work.value(raw, name)
         if not found:
             return missing(work, "the fields")
         return {under: found} if under else found
 
     made.reads = own  # type: ignore[attr-defined] - for tests of the table
     return made
+
+
+def _more(work: NodeWork, places: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    """Return the fields of collections, without those of n8n's own form."""
+    for place in places:
+        more = work.get(place)
+        for name, raw in more.items() if isinstance(more, dict) else ():
+            if _is_form(raw):
+                work.remark(f"{name} was left out: write it in the API's form.")
+            elif raw not in (None, ""):
+                yield name, raw
 
 
 def _is_form(raw: Any) -> bool:
@@ -107,7 +112,7 @@ def among(default: str, *keys: str) -> Any:
     return lambda work: next((word for key in keys if (word := work.word(key))), default)
 
 
-def crud(
+def crud(  # noqa: PLR0913 - a row of the table, with its parts by name
     one: str,
     url: str,
     key: str,
@@ -129,7 +134,8 @@ def crud(
         f"{one}: get": ServiceCall("GET", single, asked, result=result),
         f"{one}: delete": ServiceCall("DELETE", single, asked),
         f"{one}: getAll": ServiceCall(
-            "GET", f"{url}{ending}", {page: limit(100), **asked, **(search or {})}, items=items or "."
+            "GET", f"{url}{ending}", {page: limit(100), **asked, **(search or {})},
+            items=items or ".",
         ),
     }  # fmt: skip
     if create is not None:

@@ -1,4 +1,4 @@
-"""Services for tasks, tickets and sales: Todoist, Jira, Trello, Asana, ClickUp, Zendesk, …"""
+"""Services for tasks, tickets and sales: Todoist, Jira, Trello, Asana, Zendesk and others."""
 
 from typing import Any
 
@@ -38,9 +38,11 @@ _ISSUE = f"{SITE}/rest/api/2/issue"
 def _issue(work: NodeWork) -> Any:
     """Return an issue's fields; those of n8n's form are IDs or names of objects."""
     plain = sent(
-        "summary?", rename={"customFieldsUi": "", "assignee": "", "priority": "", "parentIssueKey": "",
-                            "reporter": "", "parentIssue": "", "issueType": "", "components": "",
-                            "fixVersions": "", "statusId": "", "updateHistory": ""},
+        "summary?",
+        rename=dict.fromkeys(
+            ("customFieldsUi", "assignee", "priority", "parentIssueKey", "reporter", "parentIssue",
+             "issueType", "components", "fixVersions", "statusId", "updateHistory"), "",
+        ),
     )  # fmt: skip
     found = plain(work) if work.get("summary") or _more(work) else {}
     found = found if isinstance(found, dict) else {}
@@ -135,7 +137,8 @@ ASANA = Service(
                        "assignee": "$filters.assignee?", "workspace": "$filters.workspace?"}),
         "task: search": ServiceCall(
             "GET", f"{_ASANA}/workspaces/{{workspace}}/tasks/search",
-            {"text": "$searchTaskProperties.text?", "completed": "$searchTaskProperties.completed?"},
+            {"text": "$searchTaskProperties.text?",
+             "completed": "$searchTaskProperties.completed?"},
             items="data",
         ),
         "subtask: create": ServiceCall(
@@ -222,8 +225,8 @@ _PIPEDRIVE = "https://api.pipedrive.com/v1"
 
 
 def _piped(one: str, many: str, *own: str, key: str = "") -> dict[str, ServiceCall]:
-    rename = {"orgId": "org_id", "personId": "person_id", "associateWith": "", "customProperties": "",
-              "organizationId": "organization_id"}  # fmt: skip
+    rename = {"orgId": "org_id", "personId": "person_id", "associateWith": "",
+              "customProperties": "", "organizationId": "organization_id"}  # fmt: skip
     url = f"{_PIPEDRIVE}/{many}"
     found = crud(one, url, key or f"{one}Id", sent(*own, rename=rename), sent(rename=rename),
                  items="data", result="data")  # fmt: skip
@@ -248,7 +251,9 @@ PIPEDRIVE = Service(
         **_piped("product", "products", "name"),
     },
     always("deal"),
-    dict.fromkeys(("deal", "person", "organization", "note", "lead", "activity", "product"), "create"),
+    dict.fromkeys(
+        ("deal", "person", "organization", "note", "lead", "activity", "product"), "create"
+    ),
     "the API token",
     "secret",
     {"x-api-token": "{secret}"},
@@ -262,7 +267,8 @@ N8N = Service(
     "https://docs.n8n.io/api",
     {
         **crud("workflow", f"{_N8N}/workflows", "workflowId",
-               lambda work: _json(work, "workflowObject"), lambda work: _json(work, "workflowObject"),
+               lambda work: _json(work, "workflowObject"),
+               lambda work: _json(work, "workflowObject"),
                items="data", search={"active": "$filters.activeWorkflows?",
                                      "tags": "$filters.tags?"}),
         "workflow: activate": ServiceCall("POST", f"{_N8N}/workflows/{{workflowId}}/activate"),
@@ -293,7 +299,8 @@ GITLAB = Service(
     "https://docs.gitlab.com/api/rest",
     {
         "file: get": ServiceCall(
-            "GET", f"{_GITLAB}/repository/files/{{filePath}}", {"ref": "$additionalParameters.reference?"},
+            "GET", f"{_GITLAB}/repository/files/{{filePath}}",
+            {"ref": "$additionalParameters.reference?"},
             remark="The content is in output.body.content, as Base64.",
         ),
         "file: create": ServiceCall("POST", f"{_GITLAB}/repository/files/{{filePath}}", json=_FILE),
@@ -315,8 +322,8 @@ GITLAB = Service(
 )  # fmt: skip
 
 _SALESFORCE = f"{SITE}/services/data/v61.0"
-_OBJECTS = {"account": "Account", "contact": "Contact", "lead": "Lead", "opportunity": "Opportunity",
-            "case": "Case", "task": "Task"}  # fmt: skip
+_OBJECTS = {"account": "Account", "contact": "Contact", "lead": "Lead",
+            "opportunity": "Opportunity", "case": "Case", "task": "Task"}  # fmt: skip
 
 
 def _capitals(*own: str) -> Any:
@@ -343,7 +350,9 @@ SALESFORCE = Service(
             ).items()
             if not name.endswith("getAll")
         },
-        "search: query": ServiceCall("GET", f"{_SALESFORCE}/query", {"q": "$query"}, items="records"),
+        "search: query": ServiceCall(
+            "GET", f"{_SALESFORCE}/query", {"q": "$query"}, items="records"
+        ),
     },
     always("lead"),
     {"search": "query", **dict.fromkeys(_OBJECTS, "create")},

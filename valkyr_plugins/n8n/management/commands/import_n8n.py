@@ -120,7 +120,10 @@ def _files(names: list[str]) -> list[Path]:
 
 
 def _conversions(path: Path) -> list[tuple[Export, Conversion]]:
-    """Return the exports of a file with their workflows; raises OSError, ValueError or DefinitionError."""
+    """Return the exports of a file, and their workflows.
+
+    Raises OSError, ValueError or DefinitionError.
+    """
     if path.stat().st_size > MAX_BYTES:
         raise ValueError(f"it has more than {MAX_BYTES:,} bytes")
     exports = read_text(path.read_text(encoding="utf-8-sig"))
