@@ -76,8 +76,8 @@ def test_an_agent_runs_the_tools_that_its_model_asks_for(queue: World, llm: Mode
 
 
 def test_an_mcp_servers_tools_answer_calls_of_a_webhook(queue: World) -> None:
-    tool = node("Greet", "setTool", {"values": {"string": [
-        {"name": "said", "value": "=Hello {{ $fromAI('name') }}"}]}, "keepOnlySet": True})  # fmt: skip
+    said = {"name": "said", "value": "=Hello {{ $fromAI('name') }}"}
+    tool = node("Greet", "setTool", {"values": {"string": [said]}, "keepOnlySet": True})
     server = node("Server", f"{LANGCHAIN}mcpTrigger", {"path": "x"}, 1)
     document = export(server, tool, links=[("Greet", "ai_tool", "Server")])
 

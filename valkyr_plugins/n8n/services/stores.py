@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from valkyr_plugins.n8n.mapping import NodeWork
+from valkyr_plugins.n8n.secrecy import without_secrets
 from valkyr_plugins.n8n.services.calls import Service, ServiceCall, always
 from valkyr_plugins.n8n.services.tables import SITE, by_id, columns, crud, sent
 from valkyr_plugins.n8n.services.values import filled, limit, missing
@@ -185,7 +186,8 @@ def _entry(work: NodeWork) -> Any:
     named = str(work.get("columns", "")) if isinstance(work.get("columns"), str) else ""
     names = [name.strip() for name in named.split(",") if name.strip()]
     known = [name for name in names if re.fullmatch(r"[A-Za-z_]\w{0,60}", name)]
-    found = {work.texts.key(name): work.value("={{ $json." + name + " }}") for name in known}
+    known = [name for name in known if without_secrets(name) == name]
+    found = {name: work.value("={{ $json." + name + " }}") for name in known}
     return {"data": found or missing(work, "the fields")}
 
 
