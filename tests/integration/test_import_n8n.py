@@ -28,6 +28,20 @@ def run(*arguments: str) -> str:
     return out.getvalue()
 
 
+def test_a_report_measures_a_folder_and_keeps_nothing(folder: Path) -> None:
+    (folder / "broken.json").write_text("{")
+
+    told = json.loads(run(str(folder), "--report", "--json"))
+    said = run(str(folder), "--report", "--top", "3")
+
+    assert (told["files"], told["unreadable"], told["whole"]) == (2, 1, 2)
+    assert told["nodes"] == {"mapped": 9, "changed": 5, "left": 0}
+    assert told["shares"]["whole"] == 100.0
+    assert "2 workflows, 1 unreadable files" in said
+    assert "workflows without a node left" in said
+    assert not Workflow.objects.exists()
+
+
 def test_a_folder_becomes_workflows_with_a_table_each_and_sums(folder: Path) -> None:
     default_workspace()
     said = run(str(folder))

@@ -46,6 +46,13 @@ def _size(value: Any, default: int) -> float:
     return round(min(max(value, SIZES[0]), SIZES[1])) if sound else default
 
 
+HELPERS = {
+    "ai_memory": "and kept the conversation between executions, which nothing here does by "
+    "itself: keep the messages in a database, and hand them on in `messages`",
+    "ai_vectorStore": "and no module searches vectors: use llm.embed, and the store's own API",
+    "ai_embedding": "and stands for llm.embed in a vector store that was left",
+    "ai_document": "and split documents for a vector store that was left",
+}
 MAX_SECONDS = 31_536_000
 
 
@@ -85,6 +92,10 @@ class _Conversion:
         triggers = self._start()
         self._connect()
         self.builder.draw(self.level)
+        for node in self.triggers:
+            if node.kind == "mcpTrigger" and self.graph.helpers.get(node.name):
+                self.builder.place(self.level, node)
+                self.builder.answers.append(self.rows[node.name].task)
         self._helpers()
         if self.builder.variables:
             definition["variables"] = dict.fromkeys(self.builder.variables)
@@ -204,14 +215,12 @@ class _Conversion:
         """Report models, tools and memories, which become a part of the node that uses them."""
         for target, helpers in self.graph.helpers.items():
             for kind, node in helpers:
-                row, helped = self.rows[node.name], self.rows[target]
-                if row.module:
+                row = self.rows[node.name]
+                if row.module or row.status == LEFT:
                     continue
-                if helped.status != LEFT and kind == "ai_languageModel":
-                    row.task, row.module = helped.task, helped.module
-                else:
-                    row.status = LEFT
-                    row.remarks.append(f'It supported "{target}" and has no separate equivalent.')
+                row.status = LEFT
+                why = HELPERS.get(kind, "and has no equal of its own")
+                row.remarks.append(f'It helped "{target}", {why}.')
 
     def _answers_with_the_end(self) -> bool:
         modes = [node.parameters.get("responseMode") for node in self.triggers]

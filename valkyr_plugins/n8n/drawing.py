@@ -1,7 +1,9 @@
 """Draw the task of each node that data flows through, its edges, and its outputs."""
 
+import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from executions.public.definitions import Catalog
@@ -30,6 +32,8 @@ from valkyr_plugins.n8n.secrecy import secret_name, without_secrets
 from valkyr_plugins.n8n.shape import UNKNOWN, Keys, Shape, Sight
 from valkyr_plugins.n8n.texts import Texts
 
+OFF = "python_code_off"  # publishing reports it; the module still does the work
+_ITEM = re.compile(r"(?<![\w.])(item|index)\b")
 PACKAGES = ("n8n-nodes-base.", "@n8n/n8n-nodes-langchain.")
 MANY = 'Several nodes lead to "{}": it runs once, with the output of the first of them that ran.'
 
@@ -120,13 +124,47 @@ class Nodes(ABC):
         sight.nodes = nodes
         sight.variable = lambda name: self.variable(name, node)
         task = self.ids.take(node.name, node.kind)
-        helpers = self.graph.helpers.get(node.name, [])
-        texts = Texts(sight)
         branch = common(port for group in ports.values() for port in group)
         return NodeWork(
-            node, task, inputs, sight, texts, self.report, helpers, exclusive=exclusive,
-            branch=branch,
+            node, task, inputs, sight, Texts(sight), self.report, self.helpers(node.name),
+            exclusive=exclusive, branch=branch, drawing=self,
         )  # fmt: skip
+
+    def take(self, name: str) -> str:
+        """Return a free ID derived from a name."""
+        return self.ids.take(name)
+
+    def helpers(self, name: str) -> list[tuple[str, Node]]:
+        """Return the nodes that help a node, each with the kind of its link."""
+        return self.graph.helpers.get(name, [])
+
+    def tool(
+        self, work: NodeWork, node: Node, arguments: dict[str, dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """Return the tasks of a tool, one after another, and report on its node.
+
+        Its arguments are in `item`, so it reads nothing of an item around the agent.
+        """
+        base = node.type.removesuffix("Tool")
+        mapped = node.kind not in FAMILIES and base.rpartition(".")[2] in FAMILIES
+        node = replace(node, type=base) if mapped else node
+        outer = work.sight
+
+        def nodes(name: str) -> Shape | None:
+            return _outside(outer.nodes(name))
+
+        current = _outside(outer.current) or UNKNOWN
+        sight = Sight(current, nodes, outer.variable, arguments=arguments)
+        inner = NodeWork(
+            node, self.ids.take(node.name, node.kind), {0: current}, sight, Texts(sight),
+            self.report, self.helpers(node.name), drawing=self,
+        )  # fmt: skip
+        try:
+            made = self.mapped(inner)
+        except Left as reason:
+            made = self.left(inner, str(reason))
+        self.tell(inner, made.use)
+        return [*made.before, self.task(inner, made)]
 
     def variable(self, name: str, node: Node) -> str | None:
         """Return the workflow's variable for one of n8n's; None if it may hold a secret."""
@@ -167,7 +205,7 @@ class Nodes(ABC):
                 f"there is no module for {node.type}; check whether http.request can replace it"
             )
         made = family(work)
-        found = self.catalog[made.use].check(made.inputs)
+        found = [one for one in self.catalog[made.use].check(made.inputs) if one.code != OFF]
         if found:
             where = ".".join(map(str, found[0].pointer))
             raise Left(f"{made.use} does not accept it: {where}: {found[0].message}"[:500])
@@ -183,7 +221,23 @@ class Nodes(ABC):
 
     def add(self, level: Level, work: NodeWork, made: Made, ports: list[NodePort]) -> None:
         """Add a task, its edges, and the row of its node."""
+        task = self.task(work, made)
+        first, *following = [*made.before, task]
+        level.tasks += [first, *following]
+        for before, after in pairwise([first, *following]):
+            level.edges[before["id"], after["id"], SUCCESS] = None
+        for port in ports:
+            level.lead(port, first["id"])
+        level.shapes[work.node.name] = made.shape
+        self.tell(work, made.use)
+        if work.node.kind == "respondToWebhook" and not work.node.disabled:
+            self.answer(level, work)
+
+    def task(self, work: NodeWork, made: Made) -> dict[str, Any]:
+        """Return the task of a node."""
         node = work.node
+        if made.whole is not None:
+            return made.whole
         task: dict[str, Any] = {
             "id": work.id,
             "name": node.name,
@@ -202,13 +256,7 @@ class Nodes(ABC):
             }  # fmt: skip
         note = {"note": without_secrets(node.note)} if node.note else {}
         task["ui"] = {"x": node.x, "y": node.y, **note}
-        level.tasks.append(task)
-        for port in ports:
-            level.lead(port, work.id)
-        level.shapes[node.name] = made.shape
-        self.tell(work, made.use)
-        if node.kind == "respondToWebhook" and not node.disabled:
-            self.answer(level, work)
+        return task
 
     def answer(self, level: Level, work: NodeWork) -> None:
         """Record that a task's output is the response to a webhook."""
@@ -227,6 +275,11 @@ class Nodes(ABC):
         row.remarks += list(work.sight.remarks)
         if row.status != LEFT and row.remarks:
             row.status = CHANGED
+        for name, part in work.parts.items() if row.status != LEFT else ():
+            helper = self.rows[name]
+            helper.task, helper.module = part.task, part.module
+            helper.remarks = list(dict.fromkeys([*helper.remarks, *part.remarks]))
+            helper.status = CHANGED if helper.remarks else helper.status
 
     def lead_on(self, level: Level, work: NodeWork, made: Made) -> None:
         """Set the ports of a node's outputs; draw bodies for many items, and handle links back."""
@@ -297,6 +350,14 @@ class Nodes(ABC):
             }
         )  # fmt: skip
         return NodePort(task, (SUCCESS,), UNKNOWN)
+
+
+def _outside(shape: Shape | None) -> Shape | None:
+    """Return a shape that a tool can read; None if it is read from the item around the agent."""
+    if shape is None:
+        return None
+    words = [shape.whole, shape.base, shape.items, *shape.named.values()]
+    return None if any(word and _ITEM.search(word) for word in words) else shape
 
 
 def failure(work: NodeWork) -> Shape:

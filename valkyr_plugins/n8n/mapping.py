@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from valkyr_plugins.n8n.export import Node
 from valkyr_plugins.n8n.report import ImportReport
@@ -67,7 +67,8 @@ class Made:
     """The task for a node: a module, its `with`, its outputs.
 
     `outcomes` name the outcome of each output if it is not `success`; `credential` is a
-    credential's name.
+    credential's name. `before` are whole tasks that run before it, one after another;
+    `whole` is the task itself if it has a body.
     """
 
     use: str
@@ -76,6 +77,17 @@ class Made:
     outcomes: Mapping[int, str] = field(default_factory=dict)
     credential: str = ""
     join: str = ""
+    before: list[dict[str, Any]] = field(default_factory=list)
+    whole: dict[str, Any] | None = None
+
+
+@dataclass(slots=True)
+class Helped:
+    """What became of a node that helps another one: its row in the report."""
+
+    task: str
+    module: str
+    remarks: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -91,6 +103,8 @@ class NodeWork:
     helpers: list[tuple[str, Node]]
     exclusive: bool = False  # its inputs come from branches of which one is taken
     branch: Mapping[str, frozenset[str]] = field(default_factory=dict)  # as a port's
+    parts: dict[str, Helped] = field(default_factory=dict)  # of helpers, by their nodes
+    drawing: "Drawing | None" = None
 
     @property
     def output(self) -> str:
@@ -146,6 +160,17 @@ class NodeWork:
                 return self.secret(credential_name(name, was), kind, f"{was} {name}".strip())
         return ""
 
+    def also(self, suffix: str) -> str:
+        """Return the ID of another task for this node."""
+        return self.drawn.take(f"{self.node.name[:40]} {suffix}")
+
+    @property
+    def drawn(self) -> "Drawing":
+        """Return what draws further tasks; raises Left where there is only one."""
+        if self.drawing is None:
+            raise Left("it needs several tasks")
+        return self.drawing
+
     def secret(self, name: str, kind: str, was: str) -> str:
         """Record that a credential must be created; return its name."""
         self.report.credential(name, kind, was, self.node.name)
@@ -156,6 +181,21 @@ class NodeWork:
     ) -> Made:
         """Return the task; by default it passes its output on unchanged."""
         return Made(use, inputs, one(self.output) if shape is None else shape, **more)
+
+
+class Drawing(Protocol):
+    """Draws further tasks for a node: its tools, and those before its own."""
+
+    def take(self, name: str) -> str:
+        """Return a free ID derived from a name."""
+
+    def helpers(self, name: str) -> list[tuple[str, Node]]:
+        """Return the nodes that help a node, each with the kind of its link."""
+
+    def tool(
+        self, work: NodeWork, node: Node, arguments: dict[str, dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """Return the tasks of a tool, one after another, and report on its node."""
 
 
 Family = Callable[[NodeWork], Made]

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 Keys = tuple[str | int, ...]
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -101,7 +102,8 @@ def operand(expression: str) -> str:
 class Sight:
     """The scope: `current` is `$json`; `nodes` are the finished ones.
 
-    `numbered` if `index` is known. `variable` returns the name for one of n8n's or the
+    `numbered` if `index` is known. `arguments` collects those that a model gives a tool, with the
+    schema of each; None outside of tools. `variable` returns the name for one of n8n's or the
     environment's variables, and None for a forbidden one. `remarks` collects notes for the reader.
     """
 
@@ -109,6 +111,7 @@ class Sight:
     nodes: Callable[[str], Shape | None] = lambda name: None
     variable: Callable[[str], str | None] = lambda name: None
     numbered: bool = False
+    arguments: dict[str, dict[str, Any]] | None = None
     remarks: dict[str, None] = field(default_factory=dict)
 
     def remark(self, sentence: str) -> None:

@@ -1,5 +1,6 @@
 """Convert triggers, and describe their payload for the nodes after them."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,25 @@ ANSWER_SECONDS = 30
 # Kinds whose names do not end in "Trigger".
 TRIGGERS = frozenset({"webhook", "cron", "interval", "start", "emailReadImap"})
 NO_TRIGGERS = frozenset({"respondToWebhook"})
+# The app's events that n8n hands on inside of `body`, and those that it hands on as they are.
+IN_BODY = frozenset({"githubTrigger", "gitlabTrigger", "bitbucketTrigger", "giteaTrigger"})
+AS_SENT = frozenset(
+    {"telegramTrigger", "stripeTrigger", "shopifyTrigger", "wooCommerceTrigger", "calTrigger",
+     "calendlyTrigger", "jiraTrigger", "trelloTrigger", "linearTrigger", "slackTrigger"}
+)  # fmt: skip
+# Those that n8n asked by the clock.
+POLLS = frozenset(
+    {"gmailTrigger", "googleDriveTrigger", "googleSheetsTrigger", "googleCalendarTrigger",
+     "rssFeedReadTrigger", "airtableTrigger", "notionTrigger", "emailReadImap",
+     "microsoftOutlookTrigger", "microsoftOneDriveTrigger", "salesforceTrigger",
+     "googleBusinessProfileTrigger", "postgresTrigger", "localFileTrigger"}
+)  # fmt: skip
+UNHEARD = {
+    "n8nTrigger": "it tells of changes of n8n itself",
+    "workflowTrigger": "it tells of changes of the workflow itself",
+    "evaluationTrigger": "it reads the rows of an evaluation; use a test of the studio",
+}
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 ERROR_NAMES: dict[Keys, str] = {
     ("execution", "id"): "input.execution.id",
     ("execution", "error", "message"): "input.execution.error.message",
@@ -38,13 +58,9 @@ def is_trigger(node: Node) -> bool:
 
 def started(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
     """Convert a trigger; raises Left."""
-    make = MAKERS.get(node.kind)
-    if make is None:
-        raise Left(
-            f"Valkyr has no trigger for {node.type}. Let that service call a webhook, or poll "
-            "it on a schedule, and check that `input` contains what the tasks read"
-        )
-    return make(node, settings)
+    if node.kind in UNHEARD:
+        raise Left(f"nothing here listens to {node.type}: {UNHEARD[node.kind]}")
+    return MAKERS.get(node.kind, _event)(node, settings)
 
 
 def _manual(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
@@ -63,6 +79,27 @@ def _error(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
     return ImportedTriggers([], Shape(named=ERROR_NAMES, why=why), [remark], "settings.onFailure")
 
 
+def _event(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
+    """Convert the trigger of an app into a webhook, to which its events must be delivered."""
+    name = _CAMEL.sub(" ", node.kind.removesuffix("Trigger")).strip()
+    name = "mailbox" if node.kind == "emailReadImap" else name[:1].upper() + name[1:]
+    nested = node.kind in IN_BODY
+    how = (
+        f"Nothing here asks {name} by the clock: have a script of yours, or the service's own "
+        "notifications, POST each new item to the webhook"
+        if node.kind in POLLS or "pollTimes" in node.parameters
+        else f"Have {name} call the webhook, through a proxy that adds the token if it cannot send "
+        "one"
+    )
+    form = "the event as the service sends it" if nested or node.kind in AS_SENT else (
+        "the object that n8n's node handed on, whose fields the tasks read"
+    )  # fmt: skip
+    remarks = [f"{how}; the workflow does not start by itself. `input` must be {form}."]
+    why = "of an event the body alone is the payload"
+    shape = Shape(named={("body",): "input"}, why=why) if nested else one("input")
+    return ImportedTriggers([{"type": "WEBHOOK", "auth": "bearer"}], shape, remarks, "WEBHOOK")
+
+
 def _webhook(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
     trigger: dict[str, Any] = {"type": "WEBHOOK", "auth": "bearer"}
     remarks = ["Callers send a bearer token, or sign (auth: hmac); the address is a new one."]
@@ -73,6 +110,13 @@ def _webhook(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
     why = "only the body of a webhook's request is the payload, not its headers and query"
     shape = Shape(named={("body",): "input"}, why=why)
     return ImportedTriggers([trigger], shape, remarks, "WEBHOOK")
+
+
+def _mcp(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
+    trigger = {
+        "type": "WEBHOOK", "auth": "bearer", "respond": "result", "timeoutSeconds": ANSWER_SECONDS,
+    }  # fmt: skip
+    return ImportedTriggers([trigger], one("input"), [], "WEBHOOK")
 
 
 def _form(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
@@ -206,6 +250,8 @@ MAKERS: dict[str, Callable[[Node, Mapping[str, Any]], ImportedTriggers]] = {
     "webhook": _webhook,
     "formTrigger": _form,
     "chatTrigger": _chat,
+    "manualChatTrigger": _chat,
+    "mcpTrigger": _mcp,
     "scheduleTrigger": _schedule,
     "cron": _schedule,
     "interval": _interval,

@@ -130,8 +130,9 @@ def test_a_node_becomes_its_module(
     [
         ("code", {"jsCode": "return items;"}, "program"),
         ("function", {"functionCode": "return items;"}, "program"),
-        ("trello", {"name": "x"}, "no module for n8n-nodes-base.trello"),
-        ("merge", {"mode": "mergeByKey"}, "joins items by fields"),
+        ("editImage", {"name": "x"}, "no module for n8n-nodes-base.editImage"),
+        ("merge", {"mode": "mergeByKey"}, "by which fields it joins"),
+        ("merge", {"mode": "combineBySql"}, "by SQL"),
         ("dateTime", {"action": "calculate"}, "reckon"),
         ("postgres", {"operation": "upsert"}, "upsert"),
         ("slack", {"resource": "channel"}, "posts messages"),
@@ -203,7 +204,7 @@ def test_a_chat_becomes_a_webhook_with_its_message() -> None:
 
 def test_an_unknown_trigger_is_a_placeholder_before_what_it_leads_to() -> None:
     found = converted(
-        export(node("New deal", "pipedriveTrigger"),
+        export(node("New deal", "workflowTrigger"),
                node("It", "set", {"values": {"string": [{"name": "a", "value": "={{$json.b}}"}]},
                                   "keepOnlySet": True}), links=[("New deal", 0, "It")])
     )  # fmt: skip

@@ -12,12 +12,12 @@ from executions.definition.graph.schema import shape_problems
 from tests.plugins.n8n.exports import DATA, LEFT_TO_DO, codes, converted
 
 COUNTS = {
-    "0066_Webhook_Cron_Automate_Scheduled": (6, 14, 10),
-    "0396_Datetime_Schedule_Automation_Scheduled": (7, 3, 8),
-    "0430_Calendly_Filter_Create_Triggered": (6, 7, 4),
-    "1119_Openweathermap_Twilio_Automate_Webhook": (1, 3, 2),
-    "1296_Datetime_Splitout_Process": (6, 10, 5),
-    "1421_Postgres_Googlecloudnaturallanguage_Automation_Scheduled": (3, 4, 3),
+    "0066_Webhook_Cron_Automate_Scheduled": (6, 17, 7),
+    "0396_Datetime_Schedule_Automation_Scheduled": (7, 10, 1),
+    "0430_Calendly_Filter_Create_Triggered": (6, 8, 3),
+    "1119_Openweathermap_Twilio_Automate_Webhook": (1, 5, 0),
+    "1296_Datetime_Splitout_Process": (6, 13, 2),
+    "1421_Postgres_Googlecloudnaturallanguage_Automation_Scheduled": (3, 5, 2),
     "1963_Stopanderror_Wait_Automation_Triggered": (16, 4, 0),
 }
 

@@ -20,7 +20,17 @@ COLUMNS = {"mappingMode": "defineBelow", "matchingColumns": ["row_number"],
 PROPERTIES = {"propertyValues": [{"key": "Name|title", "title": "x"},
                                  {"key": "Tags|multi_select", "multiSelectValue": ["x"]},
                                  {"key": "When|date", "date": "2026-11-27"}]}  # fmt: skip
-# What functions of the table read, by the node's type.
+# What functions of the table read; most, and by the node's type.
+GIVEN: dict[str, Any] = {
+    "additionalFields": {"subject": "x"}, "updateFields": {"subject": "x"},
+    "fieldsUi": {"fieldValues": [{"fieldId": "a", "fieldName": "a", "fieldValue": "x"}]},
+    "filters": {"conditions": [{"keyName": "id", "condition": "eq", "keyValue": "7"}]},
+    "textUi": {"textValues": [{"text": "a", "replaceText": "b"}]}, "columns": "a, b",
+    "message": "x", "from": "x", "to": "x", "cityName": "x", "person": "x", "template": "a|en",
+    "recipientPhoneNumber": "x", "phoneNumberId": "x", "textBody": "x", "project": "x",
+    "issueType": "x", "summary": "x", "workflowObject": "{}", "tags": ["x"], "keyword": "x",
+    "subreddit": "x", "rowId": "x", "email": "x",
+}  # fmt: skip
 READ: dict[str, dict[str, Any]] = {
     "airtable": {"columns": COLUMNS | {"matchingColumns": ["Name"]}},
     "github": {"filePath": "a/b c.json", "labels": [{"label": "x"}]},
@@ -47,9 +57,10 @@ READ: dict[str, dict[str, Any]] = {
 def named(call: ServiceCall) -> Iterator[str]:
     """The parameters that a row names."""
     yield from re.findall(r"\{([A-Za-z.|]+)\}", call.url)
-    pending: list[Any] = [call.query, call.json]
+    pending: list[Any] = [call.query, call.json, call.form]
     while pending:
         spec = pending.pop()
+        yield from getattr(spec, "reads", ())
         if isinstance(spec, str) and spec.startswith("$"):
             yield spec[1:].removesuffix("?")
         elif isinstance(spec, dict):
@@ -73,7 +84,7 @@ def parameters(kind: str, name: str) -> dict[str, Any]:
         for key in reversed(keys.split("|")[0].split(".")):
             value = {key: value}
         found = merged(found, value)
-    return merged(found, READ.get(kind, {})) | {"resource": resource, "operation": operation}
+    return merged(found, READ.get(kind, GIVEN)) | {"resource": resource, "operation": operation}
 
 
 def version(kind: str) -> float:
@@ -89,7 +100,7 @@ def test_every_row_becomes_a_request_that_can_be_published(kind: str, name: str)
     assert any(SERVICES[kind].docs in remark for remark in about.remarks)
     # Only a file of n8n's, which the export lacks, is left to provide.
     assert codes(found) == ({"unfinished"} if name == "file: upload" else set())
-    assert found.report.credentials
+    assert bool(found.report.credentials) is bool(SERVICES[kind].sign)
 
 
 def spoilt(value: Any) -> Any:

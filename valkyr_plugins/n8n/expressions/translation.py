@@ -1,6 +1,8 @@
 """Translate a JavaScript expression's tree into a template expression."""
 
 import json
+import re
+from typing import Any
 
 from valkyr_plugins.n8n.expressions import methods
 from valkyr_plugins.n8n.expressions.methods import (
@@ -135,6 +137,8 @@ def _constant(step: Step) -> str | int | None:
 
 
 MAX_SOURCE = 4_000
+_ARGUMENT = re.compile(r"[^A-Za-z0-9_]+")
+_KINDS = ("string", "number", "integer", "boolean", "object", "array")
 _SIGNS = {"===": "==", "!==": "!=", "&&": "and"}
 
 
@@ -278,6 +282,8 @@ class _Writer:
         raise Untranslatable(f"it reads {root}")
 
     def called(self, name: str, call: FunctionCall, rest: Steps) -> Written:
+        if name.lower() == "$fromai" and self.sight.arguments is not None:
+            return self.go_on(_argument(self.sight.arguments, call), OTHER, rest)
         text, kind = written(FUNCTIONS, name, *map(self.text, call.arguments))
         return self.go_on(text, kind, rest)
 
@@ -324,6 +330,34 @@ class _Writer:
     def key(self, text: str, step: Member) -> str:
         key = _constant_key(step)
         return path(text, (key,)) if key is not None else f"{text}[{self.text(step.key)}]"
+
+
+def _argument(known: dict[str, dict[str, Any]], call: FunctionCall) -> str:
+    """Return the expression for an argument that a model gives a tool, and note its schema."""
+    name = _ARGUMENT.sub("_", str(_plain(call.arguments[0]) if call.arguments else ""))[:60]
+    if not name.strip("_"):
+        raise Untranslatable("the argument's name is worked out")
+    about = _plain(call.arguments[1]) if len(call.arguments) > 1 else ""
+    kind = str(_plain(call.arguments[2]) if len(call.arguments) > 2 else "string").lower()
+    schema: dict[str, Any] = (
+        {} if kind == "json" else {"type": kind if kind in _KINDS else "string"}
+    )
+    if isinstance(about, str) and about:
+        schema["description"] = about[:1000].replace("{{", "[[").replace("}}", "]]")
+    found = path("item.arguments", (name,))
+    if len(call.arguments) > 3 and (other := call.arguments[3]) and isinstance(other, Literal):
+        schema["default"] = other.value
+        found = f"({found} | default({constant(other.value)}))"
+    known.setdefault(name, schema)
+    return found
+
+
+def _plain(tree: Tree) -> object:
+    """Return a constant, also one in backquotes."""
+    if isinstance(tree, Joined):
+        parts = [_plain(part) for part in tree.parts]
+        return "".join(map(str, parts)) if all(isinstance(one, str) for one in parts) else None
+    return tree.value if isinstance(tree, Literal) else None
 
 
 def _plain_keys(steps: Steps) -> tuple[Keys, Steps]:

@@ -1,6 +1,7 @@
 """Convert each kind of node: one file per family."""
 
 from valkyr_plugins.n8n.families import (
+    agents,
     choices,
     data,
     databases,
@@ -10,10 +11,12 @@ from valkyr_plugins.n8n.families import (
     lists,
     messages,
     models,
+    programs,
     services,
 )
 
 __all__ = [
+    "agents",
     "choices",
     "data",
     "databases",
@@ -23,5 +26,6 @@ __all__ = [
     "lists",
     "messages",
     "models",
+    "programs",
     "services",
 ]

@@ -167,6 +167,8 @@ def switch(work: NodeWork) -> Made:
     if work.word("mode") == "expression":
         return _by_number(work)
     cases = _new_cases(work) or _old_cases(work)
+    if not cases and not work.get("rules"):
+        return _unwritten(work)
     if not cases:
         raise Left("its rules cannot be parsed; write them as a flow.switch")
     fallback = _fallback(work, cases)
@@ -175,6 +177,15 @@ def switch(work: NodeWork) -> Made:
     inputs = _over_value(work, cases) or _over_conditions(work, cases)
     default = outcomes[fallback]
     return Made("flow.switch", inputs | {"default": default}, work.shape, outcomes)
+
+
+def _unwritten(work: NodeWork) -> Made:
+    """Make a switch whose rules the file does not have."""
+    work.texts.unfinished += 1
+    work.remark("The file does not have its rules: write what each output is for.")
+    outcomes = {place: f"output{place}" for place in range(4)}
+    inputs = {"value": todo("the rules"), "cases": list(outcomes.values()), "default": FALLBACK}
+    return Made("flow.switch", inputs, work.shape, outcomes)
 
 
 Case = tuple[int, str, list[Condition], str]  # the output, its name, its conditions, and/or

@@ -5,6 +5,7 @@ from typing import Any
 
 from valkyr_plugins.n8n.expressions import methods
 from valkyr_plugins.n8n.expressions.parsing import Untranslatable
+from valkyr_plugins.n8n.families.programs import dated
 from valkyr_plugins.n8n.mapping import Left, Made, NodeWork, family
 from valkyr_plugins.n8n.secrecy import without_secrets
 from valkyr_plugins.n8n.shape import Keys, Shape, many, one, path
@@ -21,6 +22,8 @@ def set_(work: NodeWork) -> Made:
     fields = _fields(work)
     values: dict[str, Any] = {}
     for name, raw in fields.items():
+        if "{{" in name or "{%" in name:
+            raise Left("the name of a field is worked out; write it as the values of a data.set")
         _put(values, name.split("."), work.value(raw, name))
     keeps = _keeps_others(work)
     if work.shape.items is not None:
@@ -135,11 +138,11 @@ def date_time(work: NodeWork) -> Made:
     if operation in ("formatDate", "format") and now:
         try:
             written = "{{ " + methods.formatted(pattern.removeprefix("=")) + " }}"
-        except Untranslatable as reason:
-            raise Left(f"{reason}; write it in python.code") from None
+        except Untranslatable:
+            return dated(work)
         work.remark(methods.REMARK)
         return work.made("data.set", {"values": {name or "formattedDate": written}})
-    raise Left("templates cannot compute with dates; use python.code")
+    return dated(work)
 
 
 # HTML, XML and RSS.

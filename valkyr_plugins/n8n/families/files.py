@@ -20,7 +20,7 @@ def extract(work: NodeWork) -> Made:
     if operation == "csv":
         return _csv(work)
     if operation == "fromJson":
-        return _json(work)
+        return of_json(work)
     if operation not in TEXTS:
         raise Left(f"no module reads files of the format {operation}")
     if operation == "binaryToPropery":
@@ -55,7 +55,8 @@ def _csv(work: NodeWork) -> Made:
     return work.made("data.csv_parse", inputs, many(f"{work.output}.rows"))
 
 
-def _json(work: NodeWork) -> Made:
+def of_json(work: NodeWork) -> Made:
+    """Parse a file's JSON; http.request has parsed it already."""
     key = work.word("destinationKey", "data")
     if (work.shape.whole or "").endswith(".body"):
         work.remark("http.request has already parsed the JSON.")
@@ -72,8 +73,7 @@ def convert(work: NodeWork) -> Made:
     if operation == "csv":
         return _to_csv(work)
     if operation == "toJson":
-        work.remark(NO_FILE)
-        return work.made("data.template", {"text": _whole(work)}, _text(f"{work.output}.text"))
+        return as_json(work)
     if operation not in ("toText", "toBinary"):
         raise Left(f"no module writes files of the format {operation}")
     work.remark(NO_FILE)
@@ -81,6 +81,12 @@ def convert(work: NodeWork) -> Made:
     found = work.shape.read(tuple(name.split("."))) if name and "{{" not in name else None
     value = "{{ " + (found or work.texts.left(f"$json.{name}", work.shape.why)) + " }}"
     return work.made("flow.noop", {"value": value}, _text(work.output))
+
+
+def as_json(work: NodeWork) -> Made:
+    """Write the items as JSON."""
+    work.remark(NO_FILE)
+    return work.made("data.template", {"text": _whole(work)}, _text(f"{work.output}.text"))
 
 
 def _to_csv(work: NodeWork) -> Made:

@@ -2,6 +2,12 @@
 
 from typing import Any
 
+from valkyr_plugins.n8n.families.programs import (
+    joined_by_fields,
+    joined_by_pairs,
+    joined_by_place,
+    n8n_python,
+)
 from valkyr_plugins.n8n.mapping import MERGE, Left, Made, NodeWork, family, workflow_slug
 from valkyr_plugins.n8n.shape import UNKNOWN, Shape, many, one, operand
 from valkyr_plugins.n8n.texts import is_expression
@@ -10,6 +16,13 @@ from valkyr_plugins.n8n.texts import is_expression
 @family("executeWorkflow")
 def execute_workflow(work: NodeWork) -> Made:
     """Make `flow.subworkflow`, with the input as its payload."""
+    if work.word("mode", "once") == "each" and work.shape.items is not None:
+        raise Left(work.shape.why)
+    return subworkflow(work, _payload(work))
+
+
+def subworkflow(work: NodeWork, payload: Any) -> Made:
+    """Make `flow.subworkflow` with a payload."""
     given = work.get("workflowId")
     name = given.get("cachedResultName") if isinstance(given, dict) else None
     pk = given.get("value") if isinstance(given, dict) else given
@@ -21,7 +34,7 @@ def execute_workflow(work: NodeWork) -> Made:
         raise Left("it computes which workflow to run; use a flow.switch over flow.subworkflow")
     slug = workflow_slug(str(name or f"workflow-{pk}"))[:80].strip("-") or "workflow"
     work.report.workflow(slug, f"{name or ''} ({pk})".strip(), work.node.name)
-    inputs: dict[str, Any] = {"workflow": slug, "input": _payload(work)}
+    inputs: dict[str, Any] = {"workflow": slug, "input": payload}
     if work.get("options.waitForSubWorkflow") is False:
         inputs["wait"] = False
     return work.made("flow.subworkflow", inputs, one(f"{work.output}.output"))
@@ -39,10 +52,12 @@ def _payload(work: NodeWork) -> Any:
 
 @family("code", "function", "functionItem")
 def code(work: NodeWork) -> Made:
-    """Raise Left: programs are not translated."""
+    """Make `python.code` of a program in Python; one in JavaScript is left."""
+    if work.word("language").startswith("python"):
+        return n8n_python(work)
     raise Left(
-        "it is a program in JavaScript or n8n's Python. Rewrite it: as templates of a data.set, "
-        "as data.jmespath, or as python.code"
+        "it is a program in JavaScript, which nothing here runs. Rewrite it: as templates of a "
+        "data.set, as data.jmespath, or as python.code"
     )
 
 
@@ -140,10 +155,9 @@ def merge(work: NodeWork) -> Made:
         return _appended(work)
     if mode in BY_PLACE or (mode == "combine" and how in BY_PLACE):
         return _combined(work)
-    raise Left(
-        "it joins items by fields or with SQL; collect both lists and join them in "
-        "python.code or in the database"
-    )
+    if mode == "combineBySql":
+        raise Left("it joins items by SQL; join them in the database, or in python.code")
+    return joined_by_fields(work)
 
 
 def _shapes(work: NodeWork) -> list[Shape]:
@@ -171,7 +185,10 @@ def _appended(work: NodeWork) -> Made:
 def _combined(work: NodeWork) -> Made:
     shapes = _shapes(work)
     if any(shape.items is not None for shape in shapes):
-        raise Left("it joins lists item by item; use python.code")
+        mode = work.word("mode", "combine")
+        how = work.word("combineBy", work.word("combinationMode", mode))
+        pairs = mode == "multiplex" or how in ("multiplex", "combineAll")
+        return joined_by_pairs(work) if pairs else joined_by_place(work)
     shapes += [UNKNOWN] * (2 - len(shapes))
     places = ", ".join(f"@[{place}]" for place in range(len(shapes)))
     data = ["{{ " + _whole(work, shape) + " }}" for shape in shapes]

@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+from executions.public.templates import todo
+from valkyr_plugins.n8n.families.programs import split_several, summed
 from valkyr_plugins.n8n.mapping import ITEM, LIST, Family, Left, Made, NodeWork, family
 from valkyr_plugins.n8n.shape import Keys, Shape, many, one, operand
 
@@ -17,8 +19,13 @@ MAX_BATCH = 100_000
 def split_out(work: NodeWork) -> Made:
     """Return the list as the node's output; the next nodes become a `flow.map` over it."""
     fields = [name.strip() for name in work.word("fieldToSplitOut").split(",") if name.strip()]
-    if len(fields) != 1 or fields[0].startswith("="):
-        raise Left("it splits several fields at once; create the list with data.jmespath")
+    if len(fields) > 1:
+        return split_several(work, fields)
+    if not fields:
+        work.remark("The file does not say which list it splits.")
+        fields = ["data"]
+    if fields[0].startswith("="):
+        raise Left("it splits several fields at once; make the list with data.jmespath")
     field = fields[0].removeprefix("$json.")
     if work.get("include") in ("allOtherFields", "selectedOtherFields"):
         work.remark("It kept other fields with each item; read them from their source.")
@@ -89,7 +96,9 @@ def aggregate(work: NodeWork) -> Made:
             "{{ " + f"{operand(items)} | map(attribute={json.dumps(field)}) | list" + " }}"
         )
     if not values:
-        raise Left("its fields are not named")
+        work.texts.unfinished += 1
+        work.remark("The file does not say which fields it gathers.")
+        values["data"] = todo("the fields that it gathers")
     return work.made("data.set", {"values": values})
 
 
@@ -97,7 +106,12 @@ def aggregate(work: NodeWork) -> Made:
 def summarize(work: NodeWork) -> Made:
     """Make `data.aggregate`, with n8n's names."""
     compute: dict[str, Any] = {}
-    for row in work.names("fieldsToSummarize.values"):
+    rows = work.names("fieldsToSummarize.values")
+    split = work.word("fieldsToSplitBy").removeprefix("=")
+    groups = [name.strip() for name in split.split(",") if name.strip()]
+    if any(row.get("aggregation") == "concatenate" for row in rows):
+        return summed(work, rows, _items(work), groups)
+    for row in rows:
         how, field = str(row.get("aggregation", "count")), str(row.get("field", ""))
         if how not in _FUNCTIONS or not field:
             raise Left(f"there is no equivalent of {how}; write it as a data.aggregate")
@@ -105,9 +119,7 @@ def summarize(work: NodeWork) -> Made:
         name = {"append": "appended", "countUnique": "unique_count"}.get(how, how)
         compute[f"{name}_{field}"] = {"function": _FUNCTIONS[how], **own}
     if not compute:
-        raise Left("its computations are not named")
-    split = work.word("fieldsToSplitBy").removeprefix("=")
-    groups = [name.strip() for name in split.split(",") if name.strip()]
+        raise Left("it does not say what it works out")
     inputs = {"rows": "{{ " + _items(work) + " }}", "compute": compute}
     if groups:
         inputs["groupBy"] = [_field(work, name) for name in groups]
@@ -132,6 +144,7 @@ ITEM_LISTS: dict[str, Family] = {
     "sort": sort,
     "removeDuplicates": remove_duplicates,
     "summarize": summarize,
+    "concatenateItems": aggregate,
 }
 
 

@@ -38,11 +38,12 @@ def _request(work: NodeWork, entry: Service, call: ServiceCall) -> Made:
     if call.remark:
         work.remark(call.remark)
     secret, credential = _signed(work, entry)
+    parts = {"site": lambda work: _site(work, entry), **call.parts}
     inputs: dict[str, Any] = {
         "method": call.method,
-        "url": address(work, call.url, call.parts, secret),
+        "url": address(work, call.url, parts, secret),
     }
-    query = filled(work, dict(call.query))
+    query = filled(work, call.query if callable(call.query) else dict(call.query))
     if query and query is not OMIT:
         inputs["query"] = query
     if call.body is not None:
@@ -50,6 +51,8 @@ def _request(work: NodeWork, entry: Service, call: ServiceCall) -> Made:
     elif call.json is not None:
         sent = filled(work, call.json)
         inputs["json"] = {} if sent is OMIT else sent
+    elif call.form is not None:
+        inputs["form"] = filled(work, call.form)
     headers = {**entry.headers, **call.headers}
     if headers:
         own = "{{ secrets." + secret + " }}"
@@ -57,9 +60,20 @@ def _request(work: NodeWork, entry: Service, call: ServiceCall) -> Made:
     return work.made("http.request", inputs, _shape(work, entry, call), credential=credential)
 
 
+def _site(work: NodeWork, entry: Service) -> str:
+    """Return the address that n8n keeps in the credential, as a variable of the workflow."""
+    name = work.sight.variable(f"{plain(entry.name)}_address")
+    work.remark(
+        f"The export does not have the address of {entry.name}: give vars.{name} its value."
+    )
+    return "{{ vars." + str(name) + " }}"
+
+
 def _signed(work: NodeWork, entry: Service) -> tuple[str, str]:
     """Return the names of the secret and of the credential with which it signs in."""
-    kind = "secret" if entry.sign == "secret" else "bearer"
+    if not entry.sign:
+        return "", ""
+    kind = entry.sign
     was = next(iter(work.node.credentials), "")
     own = work.credential(kind) or work.secret(plain(entry.name), kind, entry.name)
     if entry.scope:
@@ -76,11 +90,13 @@ def _shape(work: NodeWork, entry: Service, call: ServiceCall) -> Shape:
     body = f"{work.output}.body"
     why = f"{entry.name}'s API responds in a different format than n8n's node: see output.body"
     if call.items:
-        items = body if call.items == "." else path(body, (call.items,))
+        items = body if call.items == "." else path(body, tuple(call.items.split(".")))
         found = many(f"{items}[1:]" if call.items == "values" else items, call.each)
         return Shape(items=found.items, each=call.each, within=call.within, why=(
             why if call.within is None else found.why
         ))  # fmt: skip
+    if call.result:
+        body = path(body, tuple(call.result.split(".")))
     return Shape(items=body, each=call.each, within=call.within, why=why).of_item(body)
 
 

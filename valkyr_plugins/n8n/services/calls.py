@@ -14,9 +14,10 @@ Part = Callable[[NodeWork], str]
 class ServiceCall:
     """One request, with the node's parameters in it.
 
-    `{a.b}` in the address is a quoted parameter; `parts` add others. In `query`, `json` and
-    `headers`, a text "$a|b" is the first of the parameters a and b that is given, "$a?" is left out
-    if it is not, and a function makes the value.
+    `{a.b}` in the address is a quoted parameter; `parts` add others; `{site}` is an address that
+    n8n keeps in the credential, here a variable. In `query`, `json`, `form` and `headers`, a text
+    "$a|b" is the first of the parameters a and b that is given, "$a?" is left out if it is not, and
+    a function makes the value.
 
     `items` is the key of the answer's list, `result` that of its object; `each` and `within` say
     where n8n's fields are in these, as in a Shape.
@@ -24,8 +25,9 @@ class ServiceCall:
 
     method: str
     url: str
-    query: Mapping[str, Any] = field(default_factory=dict)
+    query: Mapping[str, Any] | Callable[[NodeWork], Any] = field(default_factory=dict)
     json: Any = None
+    form: Any = None
     body: Part | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     parts: Mapping[str, Part] = field(default_factory=dict)
@@ -41,7 +43,8 @@ class Service:
     """A service's API, and its calls by n8n's "resource: operation".
 
     `resource` and `operations` apply to a node that names none. `sign` is how requests sign in:
-    `bearer` by a credential; `secret` by `{secret}` in the address or a header.
+    `bearer` and `basic` by a credential, "" not at all; `secret` by `{secret}` in the address or a
+    header.
     """
 
     name: str

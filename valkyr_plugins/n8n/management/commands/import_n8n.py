@@ -13,8 +13,9 @@ from executions.public.errors import ValkyrError
 from executions.public.models import Workflow, Workspace
 from executions.public.publishing import versioning
 from valkyr_plugins.n8n.conversion import Conversion, convert
-from valkyr_plugins.n8n.export import MAX_BYTES, read_text
+from valkyr_plugins.n8n.export import MAX_BYTES, Export, read_text
 from valkyr_plugins.n8n.report import STATUSES
+from valkyr_plugins.n8n.shares import Shares
 
 MAX_FILES = 10_000
 
@@ -30,15 +31,25 @@ class Command(BaseCommand):
         parser.add_argument("--workspace", help="The slug of the workspace to import into.")
         parser.add_argument("--dry-run", action="store_true", help="Store nothing; only report.")
         parser.add_argument("--json", action="store_true", help="A JSON object a workflow.")
+        parser.add_argument(
+            "--report", action="store_true",
+            help="Keep nothing; print the shares of the nodes and files that are mapped.",
+        )  # fmt: skip
+        parser.add_argument(
+            "--top", type=int, default=20, help="With --report: how many of the nodes left."
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Import the workflows; report those that fail, and import the others."""
+        if options["report"]:
+            self._measure(_files(options["files"]), options["top"], as_json=options["json"])
+            return
         workspace = None if options["dry_run"] else _workspace(options["workspace"])
         sums = dict.fromkeys(STATUSES, 0)
         done, failed = 0, []
         for path in _files(options["files"]):
             try:
-                for found in _conversions(path):
+                for _, found in _conversions(path):
                     slug = _keep(found, workspace) if workspace is not None else ""
                     self._tell(path, found, slug, as_json=options["json"])
                     sums = {key: sums[key] + found.report.counts()[key] for key in sums}
@@ -51,6 +62,19 @@ class Command(BaseCommand):
             self.stdout.write(f"{many}; nodes: {counted}.")
         if failed:
             raise CommandError("\n".join(["Not imported:", *failed]))
+
+    def _measure(self, paths: list[Path], top: int, *, as_json: bool) -> None:
+        """Print the shares; a file that cannot be read is counted, and no error."""
+        shares = Shares()
+        for path in paths:
+            try:
+                for export, found in _conversions(path):
+                    shares.add(export, found.report, len(versioning.check(found.definition)))
+            except (OSError, ValueError, ValkyrError, DefinitionError):
+                shares.unreadable += 1
+        told = [json.dumps(shares.told(top), ensure_ascii=False)] if as_json else shares.lines(top)
+        for line in told:
+            self.stdout.write(line)
 
     def _tell(self, path: Path, found: Conversion, slug: str, *, as_json: bool) -> None:
         report = found.report
@@ -97,12 +121,15 @@ def _files(names: list[str]) -> list[Path]:
     return found
 
 
-def _conversions(path: Path) -> list[Conversion]:
-    """Return the workflows of a file; raises OSError, ValueError or DefinitionError."""
+def _conversions(path: Path) -> list[tuple[Export, Conversion]]:
+    """Return the exports of a file, and their workflows.
+
+    Raises OSError, ValueError or DefinitionError.
+    """
     if path.stat().st_size > MAX_BYTES:
         raise ValueError(f"it has more than {MAX_BYTES:,} bytes")
     exports = read_text(path.read_text(encoding="utf-8-sig"))
-    return [convert(export, catalog()) for export in exports]
+    return [(export, convert(export, catalog())) for export in exports]
 
 
 def _keep(found: Conversion, workspace: Workspace) -> str:
