@@ -15,7 +15,7 @@ DIAMOND = [effect("begin"), effect("a", "begin"), effect("b", "begin"), effect("
 
 
 def on(document: dict[str, Any], **known: Any) -> SegmentState:
-    version = SimpleNamespace(graph=graph_of(document))
+    version = SimpleNamespace(graph=graph_of(document), workspace_id=UUID(int=2))
     context = SegmentContext(UUID(int=1), version, epoch=0, priority=5, queue="default", input={})
     return SegmentState(context, TemplateData(context, Place("", version.graph)), "", **known)
 
