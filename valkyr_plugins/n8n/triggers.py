@@ -28,8 +28,8 @@ POLLS = frozenset(
      "googleBusinessProfileTrigger", "postgresTrigger", "localFileTrigger"}
 )  # fmt: skip
 UNHEARD = {
-    "n8nTrigger": "it tells of changes of n8n itself",
-    "workflowTrigger": "it tells of changes of the workflow itself",
+    "n8nTrigger": "it reports changes of n8n itself",
+    "workflowTrigger": "it reports changes of the workflow itself",
     "evaluationTrigger": "it reads the rows of an evaluation; use a test of the studio",
 }
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -85,7 +85,7 @@ def _event(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
     name = "mailbox" if node.kind == "emailReadImap" else name[:1].upper() + name[1:]
     nested = node.kind in IN_BODY
     how = (
-        f"Nothing here asks {name} by the clock: have a script of yours, or the service's own "
+        f"Nothing here asks {name} by the clock: have your own script, or the service's "
         "notifications, POST each new item to the webhook"
         if node.kind in POLLS or "pollTimes" in node.parameters
         else f"Have {name} call the webhook, through a proxy that adds the token if it cannot send "

@@ -381,12 +381,12 @@ def is_text(raw: Any) -> bool:
 def form(work: NodeWork) -> Made:
     """Make `flow.callback` for a page of fields, and a value for the last page."""
     if work.word("operation", "page") == "completion":
-        work.remark("There are no forms: a page of yours shows this text at the end.")
+        work.remark("There are no forms: your own page shows this text at the end.")
         shown = ("completionTitle", "completionMessage")
         told = {key: work.value(work.get(key)) for key in shown if work.get(key)}
         return work.made("flow.noop", {"value": told}, work.shape)
     work.remark(
-        f"There are no forms: have a page of yours POST the fields to tasks.{work.id}.callbackUrl."
+        f"There are no forms: have your own page POST the fields to tasks.{work.id}.callbackUrl."
     )
     inputs = {"title": work.node.name[:200]}
     return Made("flow.callback", inputs, one(f"{work.output}.payload"), {0: "success"})
