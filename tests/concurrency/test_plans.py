@@ -351,7 +351,7 @@ def test_the_output_is_made_from_the_rows(
 
 
 @pytest.mark.parametrize(
-    "output", ["{{ tasks.a.output.missing.too }}", "{{ 'x' * 300000000 }}"], ids=["error", "size"]
+    "output", ["{{ tasks.a.output.missing.too }}", "{{ 1e308 * 10 }}"], ids=["error", "infinite"]
 )
 def test_an_output_that_cannot_be_made_fails_the_execution(begin: Begin, output: str) -> None:
     execution = begin({"tasks": [effect("a")], "output": output}, WHOLE)
@@ -450,3 +450,38 @@ def test_the_end_of_an_item_goes_on_or_closes_it(queue: World, begin: Begin, cas
         assert finish._turn_over(_state(execution, X.format(0), **known)) is moves
     assert sent(queue, execution) == begun
     assert Run.objects.get(execution_id=execution, step_path="each.main").progress == after
+
+
+UNDO = {"use": "test.effect", "with": {}}
+UNDONE = {"tasks": [effect("a", undo=UNDO), effect("b", "a", undo=UNDO), effect("bad", "b")]}
+BAD: Mapping[str, Row] = {"a.main": "SUCCESS", "b.main": "SUCCESS", "bad.main": "DLQ"}
+RUNS = {"compensation": "RUNNING", "ending": "FAILED"}
+WAITS = {"compensation": "WAITING", "ending": "FAILED", "state": "PAUSED"}
+# The rows beside those that ended, the execution's columns; whether it moves, what begins, and the
+# execution's state and compensation.
+UNDOING: dict[str, tuple[Mapping[str, Row], Mapping[str, Any], bool, set[str], tuple[str, str]]] = {
+    "begins": ({}, {}, True, {"undo:b.main"}, ("RUNNING", "RUNNING")),
+    "waited": ({}, WAITS, True, {"undo:b.main"}, ("RUNNING", "RUNNING")),
+    "waits for a step": ({"bad.main": "RUNNING"}, WAITS, False, set(), ("PAUSED", "WAITING")),
+    "ends what was to begin": (
+        {"bad.main": "PENDING"}, WAITS, True, {"undo:b.main"}, ("RUNNING", "RUNNING")),
+    "is paused": ({}, RUNS | {"state": "PAUSED"}, False, set(), ("PAUSED", "RUNNING")),
+    "is under way": ({"undo:b.main": "RUNNING"}, RUNS, False, set(), ("RUNNING", "RUNNING")),
+    "goes on": ({"undo:b.main": "SUCCESS"}, RUNS, True, {"undo:a.main"}, ("RUNNING", "RUNNING")),
+    "fails": ({"undo:b.main": "DLQ"}, RUNS, True, set(), ("FAILED", "FAILED")),
+    "is done": ({"undo:b.main": "SUCCESS", "undo:a.main": "SKIPPED"}, RUNS, True, set(),
+                ("FAILED", "DONE")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", UNDOING)
+def test_an_undo_is_planned_from_the_rows(queue: World, begin: Begin, case: str) -> None:
+    rows, columns, moves, begun, after = UNDOING[case]
+    execution = begin(UNDONE, {**BAD, **rows}, **columns)
+    assert plan_execution.catch_up(execution) is moves
+    row = WorkflowExecution.objects.get(pk=execution)
+    assert (row.state, row.compensation) == after
+    assert sent(queue, execution) == begun
+    live = ("PENDING", "LEASED", "RUNNING", "WAITING")
+    found = {path for path, state in rows_of(execution).items() if state in live}
+    assert found == begun | ({path for path in rows if rows[path] == "RUNNING"} - begun)
