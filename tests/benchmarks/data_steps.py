@@ -88,7 +88,7 @@ def _cost(name: str, config: dict[str, Any]) -> Cost:
     tasks = [{"id": "t", "use": name, "with": config}]
     document = normalise({"schema": "valkyr/1", "name": "bench", "tasks": tasks})
     graph = compile_graph(resolve(document, catalog()), UUID(int=8))
-    version: Any = SimpleNamespace(graph=graph)
+    version: Any = SimpleNamespace(graph=graph, workspace_id=UUID(int=2))
     place = Place("", graph)
     segment = SegmentContext(UUID(int=1), version, epoch=0, priority=5, input=INPUT)
     data = TemplateData(segment, place)

@@ -34,7 +34,7 @@ class _Case:
     def __init__(self, seed: int, **more: Any) -> None:
         self.rng = Random(seed)
         self.graph: Graph = graph_of(draw(self.rng).document)
-        version: Any = SimpleNamespace(graph=self.graph)
+        version: Any = SimpleNamespace(graph=self.graph, workspace_id=UUID(int=2))
         header = more.pop("header", False)
         context = SegmentContext(UUID(int=1), version, 0, 5, queue="default", header=header)
         data = TemplateData(context, Place("", self.graph))

@@ -175,7 +175,7 @@ def test_rows_of_a_sheet_have_no_names() -> None:
 
     assert tasks(found)["read_items"]["with"]["items"] == "{{ tasks.read.output.body.values[1:] }}"
     assert codes(found) == {"unfinished"}
-    assert any("another form" in remark for remark in row(found, "Uses").remarks)
+    assert any("a different format" in remark for remark in row(found, "Uses").remarks)
 
 
 def test_gmail_sends_by_smtp_and_asks_for_the_sender() -> None:

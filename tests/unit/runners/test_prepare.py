@@ -17,7 +17,7 @@ from tests.support.workflows import effect
 
 def prepared(value="{{ input.n }}", payload=None, execution=1, attempt=1, overrides=None):
     graph = graph_of({"tasks": [effect("t", value=value)]})
-    version = SimpleNamespace(graph=graph)
+    version = SimpleNamespace(graph=graph, workspace_id=UUID(int=2))
     given = {"n": 1} if payload is None else payload
     place = Place("", graph)
     context = SegmentContext(UUID(int=execution), version, epoch=0, priority=5, input=given)
