@@ -92,7 +92,7 @@ CASES: dict[str, Case] = {
     "resend": Case({"patience": 30}, [DUE], _states("LEASED", "RUNNING", "WAITING", *OVER)),
     "unsend": Case({}, [DUE], [*_states("RUNNING", "WAITING", *OVER), {"published_at": "NULL"}]),
     "suspend": Case(SUSPEND, [HELD], [*STRANGER, *_states("PENDING", "WAITING", *OVER)]),
-    "wake": Case({"kinds": ["timer"], "wake": "{}", "patience": 30},
+    "wake": Case({"kinds": ["timer"], "wake": "{}", "sealed": None, "patience": 30},
                  [ASLEEP, ASLEEP | {"e.state": "'PAUSED'"}],
                  [*_states("PENDING", "RUNNING", *OVER), {"waits_for": "'event'"}, {"epoch": "7"},
                   *_ends("PENDING", *ENDED)]),

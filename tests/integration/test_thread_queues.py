@@ -33,7 +33,7 @@ def test_the_queue_of_modules_that_compute_cannot_be_one_of_threads(served_by_th
     assert found.id == "runners.E006"
     assert "VALKYR_THREAD_QUEUES names 'default'" in found.msg
     assert "data.csv_parse" in found.msg
-    assert "Leave 'default' out" in found.hint
+    assert "Remove 'default' from it" in found.hint
 
 
 @pytest.mark.parametrize("queues", ["", "io", "slow,partners"])

@@ -13,9 +13,10 @@ from tools import release
 def archive(folder: Path, text: str, level: int = 6) -> dict[str, Path]:
     folder.mkdir()
     path = folder / "some-1.0-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as wheel:
-        wheel.writestr(zipfile.ZipInfo("some/__init__.py"), "1\n" * 1_000)
-        wheel.writestr(zipfile.ZipInfo("some/made.py"), text)
+    with zipfile.ZipFile(path, "w") as wheel:
+        for name, content in (("__init__", "1\n" * 1_000), ("made", text)):
+            entry = zipfile.ZipInfo(f"some/{name}.py")
+            wheel.writestr(entry, content, zipfile.ZIP_DEFLATED, level)
     return {path.name: path}
 
 

@@ -107,7 +107,7 @@ def test_two_steps_of_one_type_are_refused(monkeypatch: pytest.MonkeyPatch) -> N
     twice = [step("twice.taken")(nothing), step("twice.taken")(nothing)]
     monkeypatch.setattr(discovery, "DECORATED", twice)
 
-    with pytest.raises(ValueError, match=r"twice\.taken.*taken already"):
+    with pytest.raises(ValueError, match=r"twice\.taken.*already used"):
         discovery.register_steps()
 
 

@@ -90,10 +90,10 @@ def test_definitions_are_told_apart_by_task_and_setting() -> None:
     assert changes(before, before) == []
     assert changes(before, after) == [
         "Task a differs in with.",
-        "Task b is gone.",
+        "Task b was removed.",
         "Task refine[].draft differs in with.",
-        "Task refine[].count is gone.",
-        "Task refine[].check is gone.",
+        "Task refine[].count was removed.",
+        "Task refine[].check was removed.",
         "Task refine[].new is new.",
         "Task c is new.",
         "settings is different.",

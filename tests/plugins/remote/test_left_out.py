@@ -10,7 +10,7 @@ def test_remote_queues_without_the_plugin_are_refused(monkeypatch: pytest.Monkey
     monkeypatch.setenv("VALKYR_PLUGINS", "connectors")
     monkeypatch.setenv("VALKYR_REMOTE_QUEUES", "gpu")
 
-    with pytest.raises(ImproperlyConfigured, match=r"VALKYR_REMOTE_QUEUES .* leaves out 'remote'"):
+    with pytest.raises(ImproperlyConfigured, match=r"VALKYR_REMOTE_QUEUES .* lacks 'remote'"):
         plugins.chosen()
 
 

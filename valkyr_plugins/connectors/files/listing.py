@@ -152,7 +152,7 @@ class FileList(Module[FileListInputs]):
             "a private or special address",
         ),
         Bad("a missing folder", {"path": "nowhere"}, "there is no folder", needs="files"),
-        Bad("a file", {"path": "large.txt"}, "not a plain folder", needs="files"),
+        Bad("a file", {"path": "large.txt"}, "not a regular folder", needs="files"),
         Bad("a link to a folder", {"path": "away"}, "symbolic links", needs="files"),
         Bad("more than may be listed", {"maxEntries": 1}, "maxEntries", needs="files"),
     )

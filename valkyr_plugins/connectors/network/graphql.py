@@ -158,7 +158,7 @@ class GraphqlQuery(Module[GraphqlQueryInputs]):
             "neither data nor errors", needs="http"),
         Bad("an answer that is not JSON",
             {"url": "{server}/invalid-utf8", "query": "{ a }"},
-            "no GraphQL", needs="http"),
+            "did not respond with GraphQL", needs="http"),
         Bad("an endless answer", {"url": "{server}/endless", "query": "{ a }"},
             "raise maxBytes", needs="http"),
         Bad("an endless error page",

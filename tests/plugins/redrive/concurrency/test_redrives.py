@@ -255,7 +255,7 @@ def test_too_many_that_fail_again_stop_it(queue: World) -> None:
 
     assert (redrive.state, redrive.sent) == ("STOPPED", 10)
     assert redrive.stop_reason == (
-        "Of the last 10 that ended, 10 failed again (100 %, more than 20 %)."
+        "Of the last 10 entries that ended, 10 failed again (100 %, more than 20 %)."
     )
 
 
