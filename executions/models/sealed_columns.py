@@ -14,7 +14,8 @@ from executions import ports
 
 if TYPE_CHECKING:
     Column = models.Field[Any, Any]
-    PlainText, ShortText = models.TextField[Any, Any], models.CharField[Any, Any]
+    PlainText = models.TextField[Any, Any]
+    ShortText = models.CharField[Any, Any]
 else:
     Column, PlainText, ShortText = object, models.TextField, models.CharField
 

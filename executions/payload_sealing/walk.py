@@ -69,7 +69,7 @@ def sealed_models() -> list[type[Model]]:
     found = [
         model
         for model in apps.get_models()
-        if not model._meta.proxy and getattr(model, "SEALED_BY", "")
+        if not model._meta.proxy and hasattr(model, "SEALED_BY")
     ]
     return sorted(found, key=lambda model: model._meta.label)
 

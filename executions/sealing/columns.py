@@ -1,13 +1,13 @@
 """Seal and open the columns of rows that the ORM writes and reads (`models.sealed_columns`)."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from executions import ports
 from executions.sealing import payload_keys, payloads
 
-OPENERS = {
+OPENERS: dict[str, Callable[[Any, str], Any]] = {
     "json": payloads.open_json,
     "text": payloads.open_text,
     "each": payloads.open_each,
