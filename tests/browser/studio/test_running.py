@@ -251,7 +251,7 @@ def test_a_task_offers_to_run_up_to_it_from_it_and_alone(studio: Any, workflow: 
     made = workflow("numbers", **on.THREE)
     page = studio(made)
     node(page, "second").click()
-    menu = page.get_by_role("button", name="Run this task")
+    menu = page.get_by_role("button", name="Run this task", exact=True)
     for name, kind in (("Run up to here", "upTo"), ("Run from here", "from")):
         menu.click()
         page.get_by_role("menuitem", name=name).click()
