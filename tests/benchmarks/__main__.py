@@ -49,6 +49,12 @@ def _dashboards(stage: Stage, options: Options) -> None:
     dashboards.report(dashboards.measure(stage, options))
 
 
+def _pages(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import first_content
+
+    first_content.measure(stage, options)
+
+
 def _redrive(stage: Stage, options: Options) -> None:
     from tests.benchmarks import redriving
 
@@ -91,6 +97,7 @@ ALONE: dict[str, Callable[[Stage, Options], None]] = {
     "tables": _tables,
     "triage": _triage,
     "dashboards": _dashboards,
+    "pages": _pages,
     "redrive": _redrive,
     "watching": _watching,
     "prune": _prune,

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from tests.benchmarks.filling import fill
 from tests.benchmarks.options import Options
 from tests.benchmarks.quantiles import Quantiles, quantiles
 from tests.benchmarks.stage import Stage
-from tests.benchmarks.tables import FILL_EXECUTIONS, FILL_RUNS, WORKSPACES
 from tests.benchmarks.talk import say
 
 EXECUTIONS = 1_000_000
@@ -44,9 +44,9 @@ def measure(stage: Stage, options: Options) -> Measured:
     """Fill the tables, count the hours, ask for the pages, try the indexes."""
     many = round(EXECUTIONS * options.scale)
     began = time.monotonic()
-    _fill(many)
+    fill(many, RUNS_EACH)
     say(f"{many:,} executions in {time.monotonic() - began:.0f} s")
-    hours, catching_up = _count()
+    hours, catching_up = count_all()
     say("asking for the pages")
     pages = {name: quantiles(list(_times(ask))) for name, ask in _pages()}
     return Measured(pages, hours, catching_up, _ending())
@@ -64,44 +64,8 @@ def report(found: Measured) -> None:
         print(f"  {name}: {cost:.1f}")
 
 
-def _fill(many: int) -> None:
-    from django.db import connection
-
-    from executions.access.actor import Actor
-    from executions.models import Tier, Workspace
-    from executions.publishing import versioning
-    from executions.triggers.start import start_execution
-    from tests.benchmarks import shapes
-
-    actor = Actor.system("bench")
-    tier = Tier.objects.get(name="unlimited")
-    with connection.cursor() as cursor:
-        cursor.execute("SET statement_timeout = 0; SET synchronous_commit = off")
-        cursor.execute(
-            "CREATE TABLE bench_template (place int, execution executions_workflowexecution)"
-        )
-        for place in range(WORKSPACES):
-            workspace = Workspace.objects.create(slug=f"team-{place}", name=f"T{place}", tier=tier)
-            definition = shapes.single("data.set", {"values": {"n": 1}})
-            workflow = versioning.create_workflow(
-                workspace, name=f"flow {place}", definition=definition, actor=actor
-            )
-            versioning.publish(workflow.pk, actor=actor)
-            workflow.refresh_from_db()
-            start_execution(workflow, {}, actor=actor)
-            cursor.execute(
-                "INSERT INTO bench_template SELECT %s, e FROM executions_workflowexecution e "
-                "WHERE workflow_id = %s",
-                [place, workflow.pk],
-            )
-        sizes = {"many": many, "places": WORKSPACES, "each": RUNS_EACH}
-        cursor.execute(FILL_EXECUTIONS.replace("30 days", "14 days"), sizes)
-        cursor.execute(FILL_RUNS, sizes)
-        cursor.execute("VACUUM ANALYZE")
-        cursor.execute("RESET statement_timeout")
-
-
-def _count() -> tuple[Quantiles, float]:
+def count_all() -> tuple[Quantiles, float]:
+    """Count every hour; milliseconds of each, seconds of all."""
     from executions.database.clock import database_now
     from valkyr_plugins.figures.rollup import count_hour, due
 

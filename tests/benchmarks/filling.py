@@ -104,10 +104,10 @@ def fill(many: int, runs_each: int, *, analysed: bool = True) -> None:
     with ThreadPoolExecutor(2) as both:
         list(both.map(lambda half: _executions(sizes, *half), halves))
         list(
-            both.map(lambda pair: _run(*pair, sizes), ((Run, FILL_RUNS), (Activity, FILL_ACTIVITY)))
+            both.map(lambda pair: run(*pair, sizes), ((Run, FILL_RUNS), (Activity, FILL_ACTIVITY)))
         )
     for model, statement in ((FailureGroup, FILL_GROUPS), (DeadLetterEntry, FILL_LETTERS)):
-        _run(model, statement, sizes)
+        run(model, statement, sizes)
     _execute("VACUUM ANALYZE" if analysed else DROP_TEMPLATES)
 
 
@@ -156,7 +156,8 @@ def _executions(sizes: dict[str, int], first: int, last: int) -> None:
     _execute(statement, sizes | {"first": first, "last": last})
 
 
-def _run(model: Any, statement: str, sizes: dict[str, int]) -> None:
+def run(model: Any, statement: str, sizes: dict[str, int]) -> None:
+    """Fill a model's table; columns that the statement leaves out have their defaults."""
     columns, values, rest = _rest(model, statement)
     _execute(statement.format(columns=columns, values=values), sizes | rest)
 

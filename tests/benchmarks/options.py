@@ -50,6 +50,7 @@ ALONE = {
     "csv": "1,000,000 rows of CSV, read in batches",
     "triage": "triage over 1,000,000 dead letters",
     "dashboards": "dashboards over 1,000,000 finished executions",
+    "pages": "the first content of pages over 1,000,000 executions and dead letters",
     "redrive": "redriving 10,000 dead letters, and 1,000 at a set pace",
     "watching": "50 monitors on running executions",
     "prune": "pruning 40,000 executions, and what that costs the steps beside it",

@@ -1,6 +1,7 @@
 """Our overrides of Unfold were made for exact files; a new version must not pass unseen."""
 
 import hashlib
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import unfold
 UNFOLD = Path(unfold.__file__).parent
 OURS = Path(__file__).parents[2] / "valkyr_project"
 
+SYMBOLS = "static/unfold/fonts/material-symbols/Material-Symbols-Outlined.woff2"
 # A file of Unfold 0.91.0 and the beginning of the SHA-256 of what our override was made for.
 MADE_FOR = {
     "templates/unfold/layouts/skeleton.html": "66af9f0bb45f98ba4e16ba5e5a11f36d87b8e074",
@@ -23,7 +25,14 @@ MADE_FOR = {
     "templates/unfold/helpers/empty_results.html": "5f4727a37a99da76e245048c8c7d7307ded9fe74",
     "templates/unfold/helpers/pagination_default.html": "a6c793aea686e443a7fc8a42cb4197361b7789c9",
     "templates/admin/index.html": "9fdb849b7da18ccde0e5dda19234658307187007",
+    # Of which tools/fonts.py makes the small ones.
+    "static/unfold/fonts/inter/styles.css": "42a7607af5d57dc0fabd91a8f1c89291a106ffad",
+    "static/unfold/fonts/inter/Inter-Regular.woff2": "e06f6b1bc553aaea4e4668023ed0ab0a147129c3",
+    SYMBOLS: "3561c9446adfd6d0b08bc7c2bced0f6497fc51c2",
 }
+ICON = re.compile(
+    r"""material-symbols-outlined[^>]*>([a-z][a-z0-9_]+)<|\bicon(?:=|": )"([a-z][a-z0-9_]+)\""""
+)
 ALPINE_CSP_3_17_4 = "0d18d7f8d7910e2e0212f0f056b12f50bebc3abb"
 
 
@@ -54,3 +63,19 @@ def test_the_skeleton_differs_from_unfolds_in_the_body_alone() -> None:
     assert len(added) == 2
     assert added[0].startswith("{# Unfold 0.91.0's skeleton")
     assert added[1].strip().endswith('x-data="unfoldBody"')
+
+
+def test_the_small_font_has_every_icon_that_a_page_names() -> None:
+    fonts = OURS / "overrides/unfold/fonts/material-symbols"
+    kept = set((fonts / "icons.txt").read_text().split())
+    folders = ("executions", "runners", "dlq", "valkyr_project", "valkyr_plugins")
+    files = [
+        path
+        for folder in (*(OURS.parent / name for name in folders), UNFOLD / "templates")
+        for path in folder.rglob("*")
+        if path.suffix in {".py", ".html"} and "node_modules" not in path.parts
+    ]
+    named = {first or second for path in files for first, second in ICON.findall(path.read_text())}
+
+    assert len(named) > 50
+    assert named - kept == set(), "run tools/fonts.py"

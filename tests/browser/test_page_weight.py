@@ -1,0 +1,76 @@
+"""What a browser fetches for a page on a first visit."""
+
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from tests.support import admin_rows as rows
+
+# Bytes as they cross the network on a first visit; without the studio's bundle, which has its own
+# budgets (tests/architecture/test_bundle.py). The goal is 250,000 for each page: what is above it
+# are scripts of Django's admin that lists and forms bring, and HTML, which is not compressed.
+BUDGETS = {
+    "home": 320_000,
+    "executions": 500_000,
+    "an execution": 630_000,
+    "failures": 580_000,
+    "a failure": 440_000,
+    "dead letters": 580_000,
+    "a dead letter": 450_000,
+}
+STUDIO = "/executions/studio/"
+
+
+def fetched(page: Any, address: str) -> dict[str, int]:
+    """Load a page with an empty cache; the bytes of each file, the page itself included."""
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.send("Network.clearBrowserCache")
+    addresses: dict[str, str] = {}
+    sizes: dict[str, int] = {}
+
+    def began(event: Any) -> None:
+        addresses[event["requestId"]] = event["request"]["url"]
+
+    def ended(event: Any) -> None:
+        name = addresses[event["requestId"]].removeprefix(page.home)
+        sizes[name] = int(event["encodedDataLength"])
+
+    session.on("Network.requestWillBeSent", began)
+    session.on("Network.loadingFinished", ended)
+    page.goto(f"{page.home}{address}", wait_until="networkidle")
+    session.detach()
+    return sizes
+
+
+@pytest.fixture
+def pages(transactional_db: None) -> dict[str, str]:
+    """The pages that people look at most, by name."""
+    workflow = rows.workflow()
+    letter = rows.failed_order(workflow)
+    rows.one_of_each(workflow)
+    return {
+        "home": "/admin/",
+        "executions": "/admin/executions/workflowexecution/",
+        "an execution": reverse(
+            "admin:executions_workflowexecution_change", args=[letter.execution_id]
+        ),
+        "failures": "/admin/dlq/failuregroup/",
+        "a failure": reverse("admin:dlq_failuregroup_change", args=[letter.group_id]),
+        "dead letters": "/admin/dlq/deadletterentry/",
+        "a dead letter": reverse("admin:dlq_deadletterentry_change", args=[letter.pk]),
+    }
+
+
+@pytest.mark.own_page
+def test_pages_stay_within_their_weight(pages: dict[str, str], staff_page: Any) -> None:
+    heavy = {}
+    for name, address in pages.items():
+        sizes = fetched(staff_page, address)
+        own = {file: size for file, size in sizes.items() if STUDIO not in file}
+        print(f"{name}: {sum(own.values()):,} of {sum(sizes.values()):,} bytes")
+        if sum(own.values()) > BUDGETS[name]:
+            heavy[name] = sorted(own.items(), key=lambda one: -one[1])[:12]
+
+    assert heavy == {}

@@ -1,0 +1,104 @@
+"""Write the small fonts of the stand-alone platform, from those that django-unfold brings.
+
+    python -m venv /tmp/fonts && /tmp/fonts/bin/pip install fonttools brotli
+    /tmp/fonts/bin/python tools/fonts.py .venv/lib/python3.*/site-packages/unfold
+
+Inter keeps Latin letters; other scripts come from Unfold's own files, which a browser fetches only
+for them. Material Symbols keeps the icons that a source of ours or of Unfold names.
+"""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from fontTools import subset
+from fontTools.ttLib import TTFont
+
+PROJECT = Path(__file__).parents[1]
+TARGET = PROJECT / "valkyr_project" / "overrides" / "unfold" / "fonts"
+SOURCES = ("executions", "runners", "dlq", "valkyr_project", "valkyr_plugins")
+SUFFIXES = {".py", ".html", ".js", ".ts", ".tsx"}
+WEIGHTS = {"Regular": 400, "Medium": 500, "SemiBold": 600, "Bold": 700}
+# Basic Latin to Latin Extended-A, punctuation, currencies, arrows and some signs.
+LATIN = (
+    "U+0000-017F,U+02BB-02DC,U+2000-206F,U+20A0-20CF,U+2122,U+2190-2193,U+2212,U+2215,U+25B8,U+25BE"
+)
+FACE = """@font-face {{
+  font-family: "Inter";
+  font-style: normal;
+  font-weight: {weight};
+  font-display: swap;
+  src: url("{file}") format("woff2");
+  unicode-range: {range};
+}}
+"""
+
+
+def main(unfold: Path) -> None:
+    """Write both fonts below the overrides."""
+    fonts = unfold / "static" / "unfold" / "fonts"
+    for name in ("inter", "material-symbols"):
+        (TARGET / name).mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(fonts / name / "LICENSE", TARGET / name / "LICENSE")
+    inter(fonts / "inter", TARGET / "inter")
+    symbols(unfold, fonts / "material-symbols", TARGET / "material-symbols")
+
+
+def inter(source: Path, target: Path) -> None:
+    """Write a Latin file for each weight, and the style sheet that names both files."""
+    faces = []
+    for name, weight in WEIGHTS.items():
+        file = f"Inter-{name}-Latin.woff2"
+        cut(source / f"Inter-{name}.woff2", target / file, unicodes=LATIN)
+        rest = (
+            "U+0180-02BA,U+02DD-1FFF,U+2070-209F,U+2100-2121,U+2123-218F,U+2194-2211,U+2213-10FFFF"
+        )
+        faces.append(FACE.format(weight=weight, file=f"Inter-{name}.woff2", range=rest))
+        faces.append(FACE.format(weight=weight, file=file, range=LATIN.replace(",", ", ")))
+    (target / "styles.css").write_text("\n".join(faces))
+
+
+def symbols(unfold: Path, source: Path, target: Path) -> None:
+    """Write the icons that are named anywhere; a name that is a usual word is kept, too."""
+    original = source / "Material-Symbols-Outlined.woff2"
+    known = ligatures(TTFont(original))
+    folders = [*(PROJECT / name for name in SOURCES), unfold]
+    files = (path for folder in folders for path in folder.rglob("*") if path.suffix in SUFFIXES)
+    texts = (path.read_text(errors="ignore") for path in files if "node_modules" not in path.parts)
+    named = {
+        word for text in texts for word in re.findall(r"""["'>]([a-z0-9_]{2,40})["'<]""", text)
+    }
+    kept = sorted(named & known.keys())
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789_"
+    cut(original, target / original.name, glyphs=[known[name] for name in kept], text=letters)
+    (target / "icons.txt").write_text("\n".join(kept) + "\n")
+
+
+def ligatures(font: TTFont) -> dict[str, str]:
+    """Return the glyph of each name, as the font's ligatures tell it; some have several names."""
+    letters = {glyph: chr(code) for code, glyph in font.getBestCmap().items()}
+    found = {}
+    for lookup in font["GSUB"].table.LookupList.Lookup:
+        for table in lookup.SubTable:
+            inner = getattr(table, "ExtSubTable", table)
+            for first, rules in getattr(inner, "ligatures", {}).items():
+                for rule in rules:
+                    name = "".join(letters.get(one, "?") for one in (first, *rule.Component))
+                    found[name] = rule.LigGlyph
+    return found
+
+
+def cut(source: Path, target: Path, **what: object) -> None:
+    """Write a font with only some characters or glyphs."""
+    options = subset.Options(flavor="woff2", layout_features=["*"], layout_closure=False)
+    font = subset.load_font(str(source), options)
+    cutter = subset.Subsetter(options)
+    unicodes = subset.parse_unicodes(str(what["unicodes"])) if "unicodes" in what else []
+    cutter.populate(glyphs=what.get("glyphs", []), unicodes=unicodes, text=what.get("text", ""))
+    cutter.subset(font)
+    subset.save_font(font, str(target), options)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
