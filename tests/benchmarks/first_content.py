@@ -27,6 +27,7 @@ from tests.benchmarks.quantiles import quantiles
 from tests.benchmarks.stage import Stage
 from tests.benchmarks.talk import say
 from tests.support.chromium import chromium_path
+from valkyr_project.up.prepare import static
 
 ROWS = 1_000_000
 VISITS = 9
@@ -109,6 +110,7 @@ def measure(stage: Stage, options: Options) -> None:
     began = time.monotonic()
     fill(many)
     say(f"{many:,} executions, as many dead letters: {time.monotonic() - began:.0f} s")
+    static()  # as `make up` does, with names that have hashes
     port = _free_port()
     stage.add(programs.web(stage.folder, port))
     home = f"http://127.0.0.1:{port}"

@@ -14,7 +14,7 @@ from tests.support.workflows import ACTOR, default_workspace
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[IssuingServer]:
+def issuing(monkeypatch: pytest.MonkeyPatch) -> Iterator[IssuingServer]:
     monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
     started = IssuingServer()
     yield started
@@ -22,11 +22,11 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[IssuingServer]:
 
 
 def test_a_person_connects_a_credential_and_comes_back(
-    staff_page: Any, server: IssuingServer
+    staff_page: Any, issuing: IssuingServer
 ) -> None:
     fields = {
-        "token_url": f"{server.url}/token",
-        "authorization_url": f"{server.url}/authorize",
+        "token_url": f"{issuing.url}/token",
+        "authorization_url": f"{issuing.url}/authorize",
         "client_id": "valkyr",
     }
     kept = credentials.create(

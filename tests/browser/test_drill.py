@@ -134,7 +134,7 @@ def test_an_order_is_found_by_its_number(home: Clicks, workflow: Workflow) -> No
     home.key("Control+k")
     expect(home.page.get_by_role("combobox", name="Search")).to_be_focused()
     home.type("ORD-1066")
-    expect(home.page.get_by_role("option").first).to_contain_text("ORD-1066")
+    expect(home.page.get_by_role("listbox").get_by_role("option").first).to_contain_text("ORD-1066")
     home.key("Enter")
 
     home.page.wait_for_url(f"**/{execution.pk}/change/")
