@@ -21,10 +21,9 @@ class Command(BaseCommand):
 
     requires_system_checks = []  # those of pages and forms would take half of its start time
     help = (
-        "Read the queue of a QUEUE trigger and start its workflow for every message. A "
-        "message is acknowledged after its execution, or its rejection, is committed. Several "
-        "consumers can read one queue. SIGTERM or Ctrl-C ends the consumer after the current "
-        "message."
+        "Read the queue of a QUEUE trigger and start its workflow for every message. A message is "
+        "acknowledged after its execution, or its rejection, is committed. Several consumers can "
+        "read one queue. SIGTERM or Ctrl-C ends a consumer after the current message."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

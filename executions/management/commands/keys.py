@@ -41,12 +41,7 @@ class Command(BaseCommand):
         for name, text in ACTIONS.items():
             action = actions.add_parser(name, help=text, description=text)
             if name == "retire":
-                action.add_argument(
-                    "keys",
-                    nargs="*",
-                    type=int,
-                    help=("ids of keys; default: all except the newest"),
-                )
+                action.add_argument("keys", nargs="*", type=int, help="ids; default: all old keys")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the action."""
