@@ -35,7 +35,7 @@ def test_a_report_measures_a_folder_and_keeps_nothing(folder: Path) -> None:
     said = run(str(folder), "--report", "--top", "3")
 
     assert (told["files"], told["unreadable"], told["whole"]) == (2, 1, 2)
-    assert told["nodes"] == {"mapped": 9, "changed": 5, "left": 0}
+    assert (told["nodes"], told["notes"]) == ({"mapped": 8, "changed": 5, "left": 0}, 1)
     assert told["shares"]["whole"] == 100.0
     assert "2 workflows, 1 unreadable files" in said
     assert "workflows without a node left" in said
