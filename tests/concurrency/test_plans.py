@@ -481,7 +481,8 @@ def test_an_undo_is_planned_from_the_rows(queue: World, begin: Begin, case: str)
     assert plan_execution.catch_up(execution) is moves
     row = WorkflowExecution.objects.get(pk=execution)
     assert (row.state, row.compensation) == after
-    assert sent(queue, execution) == begun
+    told = {""} if case == "begins" else set()  # a worker plans again, in case a step still ran
+    assert sent(queue, execution) == begun | told
     live = ("PENDING", "LEASED", "RUNNING", "WAITING")
     found = {path for path, state in rows_of(execution).items() if state in live}
     assert found == begun | ({path for path in rows if rows[path] == "RUNNING"} - begun)
