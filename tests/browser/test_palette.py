@@ -29,13 +29,17 @@ def test_an_id_is_typed_and_entered(staff_page: Any, entry: Any) -> None:
     field = _open(staff_page)
 
     field.fill(str(entry.pk))
-    expect(staff_page.get_by_role("listbox").get_by_role("option").first).to_contain_text("dead letter")
+    expect(staff_page.get_by_role("listbox").get_by_role("option").first).to_contain_text(
+        "dead letter"
+    )
     staff_page.keyboard.press("Enter")
 
     staff_page.wait_for_url(f"**{LETTERS}{entry.pk}/change/")
     # It is the first of the recent ones from now on.
     _open(staff_page)
-    expect(staff_page.get_by_role("listbox").get_by_role("option").first).to_contain_text("charge.main")
+    expect(staff_page.get_by_role("listbox").get_by_role("option").first).to_contain_text(
+        "charge.main"
+    )
 
 
 def test_actions_of_the_page_are_offered(staff_page: Any, entry: Any) -> None:
