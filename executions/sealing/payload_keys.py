@@ -79,7 +79,8 @@ def current(workspace_id: UUID) -> int | None:
 def with_key(rows: QuerySet[Any]) -> QuerySet[Any]:
     """Return rows of workspaces with the `sealing_key` of each: `current`, without a query."""
     keys = PayloadKey.objects.filter(workspace_id=OuterRef("workspace_id"), seals=True)
-    return rows.annotate(sealing_key=Subquery(keys.values("pk")[:1]))
+    found: QuerySet[Any] = rows.annotate(sealing_key=Subquery(keys.values("pk")[:1]))
+    return found
 
 
 def of_executions(execution_ids: Iterable[UUID]) -> dict[UUID, int]:

@@ -30,6 +30,8 @@ MAY = {
     "runners/process/signs_of_life.py": {'"/actuator/health/live'},
     # Prefixes of an ASGI application of the platform, where no route is resolved yet.
     "valkyr_plugins/telemetry/requests.py": {'"/actuator/'},
+    # An address of Shopify's API.
+    "valkyr_plugins/n8n/services/stores.py": {"}/admin/api/2025-07"},
 }
 
 

@@ -345,7 +345,7 @@ def _argument(known: dict[str, dict[str, Any]], call: FunctionCall) -> str:
     if isinstance(about, str) and about:
         schema["description"] = about[:1000].replace("{{", "[[").replace("}}", "]]")
     found = path("item.arguments", (name,))
-    if len(call.arguments) > 3 and (other := call.arguments[3]) and isinstance(other, Literal):
+    if len(call.arguments) > 3 and isinstance(other := call.arguments[3], Literal):
         schema["default"] = other.value
         found = f"({found} | default({constant(other.value)}))"
     known.setdefault(name, schema)

@@ -102,7 +102,7 @@ def served(work: NodeWork) -> Made:
         "It served its tools by the Model Context Protocol, which nothing here speaks: POST "
         '{"name": …, "arguments": {…}} to the webhook, which answers with a list of the one result.'
     )
-    loop = {
+    loop: dict[str, Any] = {
         "id": work.id, "name": work.node.name[:200], "use": "flow.map",
         "with": {"items": "{{ [input] }}", "maxConcurrency": 1}, "body": body,
         "ui": {"x": work.node.x, "y": work.node.y},

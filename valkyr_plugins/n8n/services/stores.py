@@ -408,7 +408,7 @@ _SLIDES = "https://slides.googleapis.com/v1/presentations"
 
 def _replacements(work: NodeWork) -> Any:
     rows = work.names("textUi.textValues")
-    found = [
+    found: list[Any] = [
         {"replaceAllText": {
             "containsText": {"text": work.value(row.get("text", "")),
                              "matchCase": row.get("matchCase") is True},
