@@ -18,7 +18,9 @@ from fontTools.ttLib import TTFont
 PROJECT = Path(__file__).parents[1]
 TARGET = PROJECT / "valkyr_project" / "overrides" / "unfold" / "fonts"
 SOURCES = ("executions", "runners", "dlq", "valkyr_project", "valkyr_plugins")
-SUFFIXES = {".py", ".html", ".js", ".ts", ".tsx"}
+SUFFIXES = {".py", ".html", ".js", ".ts", ".tsx", ".css"}
+# Code names an icon in quotation marks, a style sheet with escapes; a template as any word.
+QUOTED, WORD = re.compile(r"""["'>]\s*([a-z0-9_]{2,40})\s*["'<]"""), re.compile(r"[a-z0-9_]{2,40}")
 WEIGHTS = {"Regular": 400, "Medium": 500, "SemiBold": 600, "Bold": 700}
 # Basic Latin to Latin Extended-A, punctuation, currencies, arrows and some signs.
 LATIN = (
@@ -65,9 +67,13 @@ def symbols(unfold: Path, source: Path, target: Path) -> None:
     known = ligatures(TTFont(original))
     folders = [*(PROJECT / name for name in SOURCES), unfold]
     files = (path for folder in folders for path in folder.rglob("*") if path.suffix in SUFFIXES)
-    texts = (path.read_text(errors="ignore") for path in files if "node_modules" not in path.parts)
     named = {
-        word for text in texts for word in re.findall(r"""["'>]([a-z0-9_]{2,40})["'<]""", text)
+        word
+        for path in files
+        if "node_modules" not in path.parts
+        for word in (WORD if path.suffix == ".html" else QUOTED).findall(
+            path.read_text(errors="ignore").replace("\\_", "_")
+        )
     }
     kept = sorted(named & known.keys())
     letters = "abcdefghijklmnopqrstuvwxyz0123456789_"
