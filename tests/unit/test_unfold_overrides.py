@@ -31,7 +31,8 @@ MADE_FOR = {
     SYMBOLS: "3561c9446adfd6d0b08bc7c2bced0f6497fc51c2",
 }
 ICON = re.compile(
-    r"""material-symbols-outlined[^>]*>\s*([a-z][a-z0-9_]+)\s*<|\bicon(?:=|": )"([a-z][a-z0-9_]+)\""""
+    r"""material-symbols-outlined[^>]*>\s*([a-z][a-z0-9_]+)\s*<"""
+    r"""|\bicon(?:=|": )"([a-z][a-z0-9_]+)\""""
 )
 ALPINE_CSP_3_17_4 = "0d18d7f8d7910e2e0212f0f056b12f50bebc3abb"
 
