@@ -92,7 +92,7 @@ CHAINED = {"id": "rescue", "after": "a:error", "modules": [
 ]}  # fmt: skip
 FLOW = {"tasks": [effect("a"), effect("b", "a"), CHAINED]}
 TWO = {"tasks": [effect("a"), effect("b"), effect("c", ["a", "b"], join="all")]}
-STUCK = "Nothing runs and nothing is due, yet these tasks wait: "
+STUCK = "No step runs or is due, but these tasks are waiting: "
 # The rows, those of which there are more then, the execution's state, and its error.
 PLANS: dict[str, tuple[Any, Mapping[str, Row], Mapping[str, str], str, str]] = {
     "nothing has begun": (FLOW, {}, {"a.main": "PENDING"}, "RUNNING", ""),
@@ -115,10 +115,10 @@ PLANS: dict[str, tuple[Any, Mapping[str, Row], Mapping[str, str], str, str]] = {
         "SUCCESS", ""),
     "a dead step": (
         TWO, {"a.main": "SUCCESS", "b.main": ("DLQ", {"error": "no stock"})}, {}, "FAILED",
-        "Step b.main failed for good: no stock"),
+        "Step b.main failed permanently: no stock"),
     "two dead steps": (
         TWO, {"a.main": ("DLQ", {"error": "no stock"}), "b.main": ("DLQ", {"error": "no more"})},
-        {}, "FAILED", "Step a.main failed for good (and 1 more): no stock"),
+        {}, "FAILED", "Step a.main failed permanently (and 1 more): no stock"),
     "a dead step beside a live one": (
         TWO, {"a.main": ("DLQ", {"error": "no stock"}), "b.main": "PENDING"}, {}, "RUNNING", ""),
     "a cancelled step": (FLOW, {"a.main": "CANCELLED"}, {"a.main": "PENDING"}, "RUNNING", ""),
@@ -225,7 +225,7 @@ def test_what_a_dead_item_blocks_ends_the_execution_with_its_path(begin: Begin) 
     execution = _mapped(begin, MAP, item(0, ("DLQ", {"error": "no stock"})), turns(1, 0))
     assert plan_execution.catch_up(execution)
     row = WorkflowExecution.objects.get(pk=execution)
-    assert row.error_message == "Step each[0].x.main failed for good: no stock"
+    assert row.error_message == "Step each[0].x.main failed permanently: no stock"
 
 
 @pytest.mark.parametrize(
@@ -363,7 +363,7 @@ def test_an_output_that_cannot_be_made_fails_the_execution(begin: Begin, output:
     assert plan_execution.catch_up(execution)
     row = WorkflowExecution.objects.get(pk=execution)
     assert row.state == "FAILED"
-    assert row.error_message.startswith("The workflow's output could not be made: ")
+    assert row.error_message.startswith("The workflow's output could not be rendered: ")
 
 
 @pytest.mark.parametrize(

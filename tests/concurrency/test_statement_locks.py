@@ -52,6 +52,7 @@ def execution(queue: World) -> Iterator[UUID]:
     made = start(publish(BESIDE))
     yield made
     set_all(made, OVER)
+    Waiter.objects.filter(run__execution_id=made).delete()
 
 
 @pytest.mark.parametrize("name", WAITS)

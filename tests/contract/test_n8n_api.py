@@ -52,12 +52,12 @@ def test_what_comes_of_it_can_be_published_where_nothing_is_left_to_do(author: A
 
 
 def test_a_placeholder_blocks_publishing_in_words(author: APIClient) -> None:
-    unknown = json.dumps(sample("tries-until-it-works")).replace("base.telegram", "base.trello")
+    unknown = json.dumps(sample("tries-until-it-works")).replace("base.telegram", "base.unheard")
     made = post(author, json.loads(unknown)).json()
     answer = author.post(f"/v1/Workflow/{made['workflow']['id']}/publish", {}, format="json")
 
     assert answer.status_code == 422
-    assert "trello was not imported" in answer.content.decode()
+    assert "unheard was not imported" in answer.content.decode()
     assert {one["code"] for one in made["problems"]} == {"placeholder"}
 
 
