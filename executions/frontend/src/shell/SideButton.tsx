@@ -4,23 +4,25 @@ import type { Key } from "../words/types";
 import { NARROW, type Side, toggle, useDrawers, useNarrower } from "./drawers";
 
 const MARKS = {
-  palette: { icon: "left_panel_open", hide: "shell.hidePalette", show: "shell.showPalette" },
-  inspector: {
-    icon: "right_panel_open",
-    hide: "shell.hideInspector",
-    show: "shell.showInspector",
+  palette: {
+    hide: { icon: "left_panel_close", words: "shell.hidePalette" },
+    show: { icon: "left_panel_open", words: "shell.showPalette" },
   },
-} as const satisfies Record<Side, { icon: string; hide: Key; show: Key }>;
+  inspector: {
+    hide: { icon: "right_panel_close", words: "shell.hideInspector" },
+    show: { icon: "right_panel_open", words: "shell.showInspector" },
+  },
+} as const satisfies Record<Side, Record<"hide" | "show", { icon: string; words: Key }>>;
 
 /** Shows and hides a side of the studio. */
 export function SideButton({ side }: { side: Side }) {
   const narrow = useNarrower(NARROW);
   const shown = useDrawers((state) => (narrow ? state.drawer === side : state.columns[side]));
-  const { icon, hide, show } = MARKS[side];
+  const mark = MARKS[side][shown ? "hide" : "show"];
   return (
     <Button
-      icon={shown ? icon.replace("open", "close") : icon}
-      label={t(shown ? hide : show)}
+      icon={mark.icon}
+      label={t(mark.words)}
       aria-expanded={shown}
       bare
       onClick={() => toggle(side, narrow)}
