@@ -23,7 +23,7 @@ def test_a_step_that_never_returns_is_ended_at_its_timeout(fleet: Fleet) -> None
     assert wait_for_end([execution])[execution] == "FAILED"
     run = Run.objects.get(execution_id=execution)
     assert (run.state, run.error_type) == ("DLQ", "TIMEOUT")
-    assert "time-out" in run.error
+    assert "timeout" in run.error
     assert 1000 <= run.duration_ms < 2000, "by the timer, not by somebody who found it"
     pid = marks_of(execution, "work.main")[0]["pid"]
     assert Path(f"/proc/{pid}").exists(), "its process lives"
