@@ -140,7 +140,7 @@ class ApiClient:
         if isinstance(problem, dict) and {"detail", "title"} & set(problem):
             again = answer.headers.get("Retry-After", "")
             error = refused(answer.status_code, problem, token=self._token, again=again)
-            if error.status == 404 and "nothing at" in error.message:
+            if error.status == 404 and "no resource at" in error.message:
                 error.hint = NOT_OURS
             return error
         asked, said = answer.request, f"{answer.status_code} {answer.reason_phrase}"
