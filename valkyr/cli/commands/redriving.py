@@ -65,7 +65,7 @@ def _plugin(choices: Choices) -> Iterator["ApiClient"]:
         try:
             yield api
         except CliError as error:
-            if error.status == 404 and "nothing at" in error.message:
+            if error.status == 404 and "no resource at" in error.message:
                 error.hint = "The plugin `redrive` is not installed there; see docs/plugins.md."
             raise
 
