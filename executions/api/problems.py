@@ -208,7 +208,7 @@ def _of_value(error: Exception) -> JsonResponse:
 
 def _of_django(error: Exception) -> JsonResponse:
     if isinstance(error, Http404):
-        return problem(404, "There is no resource at this address.", code="not_found")
+        return problem(404, "There is no resource at this address.", code="unknown_address")
     if isinstance(error, PermissionDenied):
         return problem(403, str(error) or "You do not have permission for this operation.")
     if isinstance(error, RequestDataTooBig):
@@ -220,7 +220,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     """Return the response for Django's handler404."""
     if _is_admin(request):
         return defaults.page_not_found(request, exception)
-    return problem(404, f"There is no resource at {request.path[:200]}.", code="not_found")
+    return problem(404, f"There is no resource at {request.path[:200]}.", code="unknown_address")
 
 
 def refused(request: HttpRequest, exception: Exception) -> HttpResponseBase:

@@ -172,3 +172,4 @@ def test_who_is_signed_in_is_told_that_an_address_does_not_exist(author: APIClie
         answer = author.get(address)
         assert answer.status_code == 404, address
         assert answer["Content-Type"] == "application/problem+json"
+        assert answer.json()["code"] == "unknown_address"

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
-from valkyr.cli.errors import CliError, Exit, refused
+from valkyr.cli.errors import UNKNOWN_ADDRESS, CliError, Exit, refused
 from valkyr.cli.interrupts import ends_when_interrupted
 
 PAGE = 500
@@ -140,7 +140,7 @@ class ApiClient:
         if isinstance(problem, dict) and {"detail", "title"} & set(problem):
             again = answer.headers.get("Retry-After", "")
             error = refused(answer.status_code, problem, token=self._token, again=again)
-            if error.status == 404 and "no resource at" in error.message:
+            if error.problem.get("code") == UNKNOWN_ADDRESS:
                 error.hint = NOT_OURS
             return error
         asked, said = answer.request, f"{answer.status_code} {answer.reason_phrase}"

@@ -6,6 +6,9 @@ from typing import Any
 
 import click
 
+# The code of a 404 for an address that the API does not have, unlike that of a missing row.
+UNKNOWN_ADDRESS = "unknown_address"
+
 
 class Exit(IntEnum):
     """Exit codes; docs/reference/cli.md lists them."""

@@ -92,7 +92,10 @@ class InProcess(httpx.BaseTransport):
             if hasattr(answer, "render"):
                 answer.render()
         except Http404:
-            problem = {"detail": f"There is no resource at {asked.path}.", "code": "not_found"}
+            problem = {
+                "detail": f"There is no resource at {asked.path}.",
+                "code": "unknown_address",
+            }
             return httpx.Response(404, json=problem)
         except Exception as error:
             traceback.print_exception(error)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from valkyr.cli.connecting import connected
-from valkyr.cli.errors import CliError, Exit, usage
+from valkyr.cli.errors import UNKNOWN_ADDRESS, CliError, Exit, usage
 from valkyr.cli.following import patiently
 from valkyr.cli.inputs import JsonParameter
 from valkyr.cli.options import ApiCommand, Choices
@@ -65,7 +65,7 @@ def _plugin(choices: Choices) -> Iterator["ApiClient"]:
         try:
             yield api
         except CliError as error:
-            if error.status == 404 and "no resource at" in error.message:
+            if error.problem.get("code") == UNKNOWN_ADDRESS:
                 error.hint = "The plugin `redrive` is not installed there; see docs/plugins.md."
             raise
 
