@@ -1,6 +1,6 @@
 # `make` lists the targets. Everything runs in .venv; nothing is installed elsewhere.
 .DEFAULT_GOAL := help
-.PHONY: help up demo test examples fuzz check audit messages sbom release bench chaos simulate mutate soak lock format studio docs schemas clean
+.PHONY: help up demo manage test examples fuzz check audit messages sbom release bench chaos simulate mutate soak lock format studio docs schemas clean
 .SUFFIXES:
 PY := .venv/bin/python
 ARGS ?=
@@ -15,6 +15,10 @@ up: ## Install, start everything, say where it is (PORT, FLOWER_PORT, VALKYR_HOM
 demo: ## Run a real example, bringing the stack up first where it does not run yet
 	@.ci/venv requirements.txt
 	@exec $(PY) -m valkyr_project.demo $(ARGS)
+
+manage: ## Run a management command on the running stack (ARGS="payload_keys show")
+	@.ci/venv requirements.txt
+	@exec $(PY) -m valkyr manage $(ARGS)
 
 test: ## Run all tests on servers of their own (ARGS="-k word" passes through)
 	@.ci/venv requirements-dev.txt

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Django's command line for this project."""
+"""Django's command line for this project; while a stack of `make up` runs, it uses that stack."""
 
 import os
 import sys
@@ -10,6 +10,13 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "valkyr_project.settings")
     if sys.argv[1:2] == ["consume"]:  # it stays, and serves no pages
         os.environ.setdefault("VALKYR_PROCESS", "consumer")
+    from valkyr_project.up.options import UpError
+    from valkyr_project.up.running_stack import use_running_stack
+
+    try:
+        use_running_stack()
+    except UpError as error:
+        sys.exit(f"manage.py: {error}")
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(sys.argv)

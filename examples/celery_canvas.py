@@ -2,7 +2,7 @@
 
 In a project these tasks are in its apps. To try them with `make up`, let the workers import this
 file: `VALKYR_EXTRA_MODULES=examples.celery_canvas make up`. Then, in another terminal, open a shell
-on that stack with `.venv/bin/python -m valkyr_project.up.shell shell`, and type:
+on that stack with `.venv/bin/python manage.py shell`, and type:
 
     from examples.celery_canvas import run
     run()

@@ -26,8 +26,9 @@ SECRET_KEY = env.text("VALKYR_SECRET_KEY")
 if not SECRET_KEY:
     if not env.flag("VALKYR_INSECURE_KEY", False):
         raise ImproperlyConfigured(
-            "VALKYR_SECRET_KEY is not set. `make up` creates one; otherwise, set it to 50 or "
-            "more random characters."
+            "VALKYR_SECRET_KEY is not set. Set it to 50 or more random characters, or start a "
+            "stack with `make up`: manage.py and `valkyr manage` use the stack that runs in "
+            f"VALKYR_HOME ({HOME})."
         )
     SECRET_KEY = "insecure-" + "x" * 50
 SECRET_KEY_FALLBACKS = env.words("VALKYR_SECRET_KEY_FALLBACKS")

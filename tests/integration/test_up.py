@@ -205,8 +205,8 @@ def test_credentials_are_kept_with_the_key_made_here_and_their_keys_turn(stack: 
         given = {"name": "shop", "fields": {"value": secret}, "hosts": ["*"]}
         kept = client.post("/v1/Credential", json=given)
         assert kept.status_code == 201, kept.text
-        shell(stack, "keys", "rotate")
-        shown = shell(stack, "shell", "-c", KEYS_TURN)
+        manage(stack, "keys", "rotate")
+        shown = manage(stack, "shell", "-c", KEYS_TURN)
         again = client.patch(f"/v1/Credential/{kept.json()['id']}", json={"description": "x"})
 
     assert again.status_code == 200
@@ -216,11 +216,51 @@ def test_credentials_are_kept_with_the_key_made_here_and_their_keys_turn(stack: 
         assert secret not in log.read_text(), log
 
 
-def shell(stack: Stack, *command: str) -> str:
+def manage(stack: Stack, *command: str) -> str:
     """The output of a management command about the running stack."""
-    done = stack.run("valkyr_project.up.shell", *command)
+    done = stack.run("valkyr", "manage", *command)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_a_command_seals_the_payloads_of_the_running_stack(stack: Stack) -> None:
+    secret = "canary-8c27ab"
+    document = shapes.single("data.set", {"values": {"of": "{{ input.of }}"}})
+    account = {"username": "admin", "password": stack.secrets()["VALKYR_ADMIN_PASSWORD"]}
+
+    with httpx.Client(base_url=stack.url, timeout=30) as client:
+        access = client.post("/v1/auth/token", json=account).json()["access"]
+        client.headers["Authorization"] = f"Bearer {access}"
+        workflow = client.post("/v1/Workflow/import", json=document | {"name": "kept"}).json()["id"]
+        assert client.post(f"/v1/Workflow/{workflow}/publish", json={}).status_code < 300
+
+        def outputs() -> Any:
+            told = {"params": {"of": secret}}
+            asked = client.post(f"/v1/WorkflowExecution/{workflow}/execute", json=told).json()
+            run = f"/v1/Run?executionId={asked['id']}&state=SUCCESS"
+            wait_until(lambda: client.get(run).json(), 30, "the step's end")
+            return stored_outputs(stack, asked["id"])
+
+        assert secret in outputs()
+        assert "seals payloads from now on" in manage(stack, "payload_keys", "on", "default")
+        # As in a checkout; the workers read with each segment that the workspace seals.
+        resealed = stack.run_file("manage.py", "payload_keys", "reseal", "default")
+        after = outputs()
+        manage(stack, "payload_keys", "off", "default")
+
+    assert resealed.returncode == 0, resealed.stderr
+    assert "rows changed" in resealed.stdout
+    assert secret not in after
+    assert "$sealed" in after
+
+
+def stored_outputs(stack: Stack, execution: str) -> str:
+    """The outputs of an execution's step, as they are in the database."""
+    with psycopg.connect(stack.facts()["database_url"]) as connection:
+        told = "SELECT outputs::text FROM runners_run WHERE execution_id = %s"
+        row = connection.execute(told, [execution]).fetchone()
+    assert row is not None
+    return str(row[0])
 
 
 def test_a_second_start_in_the_same_folder_says_where_the_first_one_is(stack: Stack) -> None:

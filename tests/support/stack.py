@@ -67,8 +67,15 @@ class Stack:
         """Run a program of the project as the user who started the stack would; return its
         output.
         """
+        return self._run("-m", module, *words)
+
+    def run_file(self, path: str, *words: str) -> "subprocess.CompletedProcess[str]":
+        """Run a file of the project, as `run` does."""
+        return self._run(path, *words)
+
+    def _run(self, *words: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            [self.python, "-m", module, *words],
+            [self.python, *words],
             cwd=PROJECT,
             env=self.environment,
             capture_output=True,

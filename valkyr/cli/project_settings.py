@@ -1,4 +1,8 @@
-"""The Django project in this folder: find its settings and load them."""
+"""The Django project in this folder: find its settings and load them.
+
+The stand-alone platform is a project too: its settings come from the environment, or from the stack
+that runs on this machine.
+"""
 
 import ast
 import importlib
@@ -10,21 +14,39 @@ from pathlib import Path
 from valkyr.cli.errors import CliError, Exit, usage
 
 SETTINGS = "DJANGO_SETTINGS_MODULE"
+PLATFORM = "valkyr_project.settings"
 
 
 def set_up(settings: str | None, environment: Mapping[str, str] = os.environ) -> str:
     """Load the Django project and return its settings' name. Raises CliError if there is none."""
     name = settings or environment.get(SETTINGS) or named_by(Path("manage.py"))
+    if name in ("", PLATFORM) and _use_running_stack():
+        name = PLATFORM
     if not name:
         raise usage(
             "No Django project is selected.",
-            f"Change to the folder of its manage.py, use --settings, or set {SETTINGS}.",
+            f"Change to the folder of its manage.py, use --settings, or set {SETTINGS}. To use the "
+            "stack of `valkyr up`, start it, and change to its folder or set VALKYR_HOME.",
         )
     os.environ[SETTINGS] = name
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)
     _import(name)
     return name
+
+
+def _use_running_stack() -> bool:
+    """Take the environment of the stack of `valkyr up` in VALKYR_HOME, if one runs."""
+    # By name: the platform is above this layer, and optional.
+    try:
+        stack = importlib.import_module("valkyr_project.up.running_stack")
+        rejected = importlib.import_module("valkyr_project.up.options").UpError
+    except ModuleNotFoundError:
+        return False
+    try:
+        return stack.use_running_stack() is not None
+    except rejected as error:
+        raise usage(str(error)) from error
 
 
 def named_by(manage: Path) -> str:

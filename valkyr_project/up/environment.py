@@ -124,14 +124,19 @@ def step_defaults(home: Path) -> dict[str, str]:
 
 
 def stack_environment(
-    options: Options, credentials: StackCredentials, database_url: str, redis_url: str
+    options: Options,
+    credentials: StackCredentials,
+    database_url: str,
+    redis_url: str,
+    *,
+    inherited: Mapping[str, str] = os.environ,
 ) -> dict[str, str]:
-    """Return the caller's environment with every address and secret of this stack."""
-    inherited = {name: value for name, value in os.environ.items() if name != "RUNNER_ID"}
+    """Return the inherited environment with every address and secret of this stack."""
+    kept = {name: value for name, value in inherited.items() if name != "RUNNER_ID"}
     key_file = credentials.key_file
     return (
         step_defaults(options.home)
-        | inherited
+        | kept
         | {  # each worker names itself: three with the same name would count as one
             "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
             "PYTHONUNBUFFERED": "1",

@@ -50,6 +50,7 @@ def open_home(path: Path) -> Home:
     if not _locked(lock):
         lock.close()
         raise UpError(_already_running(path))
+    (path / "running.json").unlink(missing_ok=True)  # of a stack that was killed
     return Home(path, lock)
 
 

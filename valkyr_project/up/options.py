@@ -67,7 +67,7 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str] = os.environ)
     options = Options(
         port=_number(environment, "PORT", 8000, 65_535),
         flower_port=_number(environment, "FLOWER_PORT", 5555, 65_535),
-        home=Path(_text(environment, "VALKYR_HOME") or BESIDE / ".valkyr").expanduser().absolute(),
+        home=home_folder(environment),
         database_url=_text(environment, "DATABASE_URL"),
         redis_url=_text(environment, "REDIS_URL"),
         concurrency=_number(environment, "RUNNER_CONCURRENCY", min(10, os.cpu_count() or 1), 1000),
@@ -76,6 +76,11 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str] = os.environ)
     if options.port == options.flower_port:
         raise UpError(f"PORT and FLOWER_PORT are both {options.port}; they must differ.")
     return options
+
+
+def home_folder(environment: Mapping[str, str]) -> Path:
+    """Return the data folder, which need not exist."""
+    return Path(_text(environment, "VALKYR_HOME") or BESIDE / ".valkyr").expanduser().absolute()
 
 
 def _text(environment: Mapping[str, str], name: str) -> str:

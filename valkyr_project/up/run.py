@@ -162,8 +162,8 @@ Ctrl-C stops everything and keeps the data.
 def _password(credentials: StackCredentials, admin_state: str, stored: str) -> str:
     if admin_state == "exists with another password":
         return (
-            "with the password set earlier (forgotten? .venv/bin/python -m valkyr_project.up.shell "
-            f"changepassword {credentials.username})"
+            "with the password set earlier (forgotten? python -m valkyr manage changepassword "
+            f"{credentials.username})"
         )
     if not credentials.password_is_ours:
         return "with the password from VALKYR_ADMIN_PASSWORD"

@@ -1,0 +1,96 @@
+"""Run management commands on the stack of `make up`, with the environment of its processes.
+
+manage.py and `valkyr manage` call `use_running_stack` before they load the settings.
+"""
+
+import os
+from collections.abc import Mapping, MutableMapping
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+
+from valkyr_project.up import environment as credentials_file
+from valkyr_project.up.environment import stack_environment
+from valkyr_project.up.home import running
+from valkyr_project.up.options import UpError, home_folder, parse
+
+SETTINGS = "valkyr_project.settings"
+# Two installations must not be mixed: a command must not use the keys of one on the rows of
+# another.
+ADDRESSES = (
+    "DATABASE_URL",
+    "DATABASE_DIRECT_URL",
+    "DATABASE_REPLICA_URL",
+    "REDIS_URL",
+    "CELERY_BROKER_URL",
+)
+
+
+def use_running_stack(environment: MutableMapping[str, str] = os.environ) -> Path | None:
+    """Add the variables of the stack that runs in VALKYR_HOME, and return its folder.
+
+    Variables that are set remain. Does nothing and returns None if no stack runs, or if the
+    environment already names an installation. Raises UpError if the stack cannot be used.
+    """
+    if _names_an_installation(environment):
+        return None
+    folder = home_folder(environment)
+    facts = running(folder)
+    if facts is None:
+        return None
+    if "database_url" not in facts:
+        raise UpError(
+            f"The stack in {folder} is starting, or belongs to another user. Run the command again "
+            "when it is ready, as the user who started it."
+        )
+    found = _environment_of(folder, facts)
+    _check_addresses(folder, environment, found)
+    for name, value in found.items():
+        if not _text(environment, name):
+            environment[name] = value
+    return folder
+
+
+def _names_an_installation(environment: Mapping[str, str]) -> bool:
+    if _text(environment, "DJANGO_SETTINGS_MODULE") not in ("", SETTINGS):
+        return True
+    key = _text(environment, "VALKYR_SECRET_KEY") and _text(environment, "DATABASE_URL")
+    return bool(key or _text(environment, "VALKYR_INSECURE_KEY"))
+
+
+def _environment_of(folder: Path, facts: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of the stack's processes.
+
+    It follows from the environment in which the user started the stack.
+    """
+    try:
+        given = psutil.Process(int(facts["pid"])).environ()
+    except psutil.NoSuchProcess:
+        raise UpError(f"The stack in {folder} has just ended. Start it with `make up`.") from None
+    except (psutil.Error, OSError):
+        raise UpError(
+            f"The stack in {folder} runs as another user (process {facts['pid']}). Run the command "
+            "as that user."
+        ) from None
+    options = replace(parse([], given), home=folder)
+    credentials = credentials_file.load(folder, given)
+    return stack_environment(
+        options, credentials, facts["database_url"], facts["redis_url"], inherited=given
+    )
+
+
+def _check_addresses(
+    folder: Path, environment: Mapping[str, str], stack: Mapping[str, str]
+) -> None:
+    for name in ADDRESSES:
+        if _text(environment, name) not in ("", _text(stack, name)):
+            raise UpError(
+                f"{name} is set, and the stack in {folder} uses another address. Unset {name} to "
+                "use the stack. To use another installation, set VALKYR_SECRET_KEY and "
+                "DATABASE_URL."
+            )
+
+
+def _text(environment: Mapping[str, str], name: str) -> str:
+    return environment.get(name, "").strip()
