@@ -16,6 +16,7 @@ from executions.admission.capacity import limited
 from executions.database import transaction
 from executions.definition.graph.places import undoes
 from executions.lifecycle import Reopenable
+from executions.sealing import payload_keys
 from runners.models import Run
 from runners.repair import reruns
 from runners.repair.forks import names_of
@@ -42,6 +43,7 @@ def requeue(
     if overrides:
         refuse_other_inputs(entry.module, entry.step_path)
     run_id = uuid7()
+    payload_keys.prepare()
     with transaction.atomic():
         transitions.must_be_open(entry, "requeued")
         execution = executions.reopen(

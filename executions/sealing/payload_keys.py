@@ -8,16 +8,19 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import ImproperlyConfigured
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from executions.database import transaction
 from executions.models import PayloadKey, WorkflowExecution
-from executions.sealing.errors import KeyUnknown
+from executions.sealing import store
+from executions.sealing.errors import KeyUnknown, SealingError
 from executions.sealing.installation_key import KEY_BYTES, Aead, aes_gcm
 from executions.sealing.values import place_of, seal, unseal
 
@@ -41,6 +44,28 @@ class _Opened:
 
     keys: OrderedDict[int, OpenedKey] = OrderedDict()
     lock = Lock()
+    # Whether this process has tried to open the data keys before it took a lock.
+    tried = False
+    trying = Lock()
+
+
+def prepare() -> None:
+    """Open the data keys if any workspace seals payloads; call it before a lock is taken.
+
+    Then no lock is held while a KMS is called. It asks once in each process, with one query. If the
+    keys cannot be opened, the code that needs them reports it.
+    """
+    if _Opened.tried or store.kept() is not None:
+        return
+    with _Opened.trying:
+        if _Opened.tried:
+            return
+        try:
+            with suppress(SealingError, ImproperlyConfigured):
+                if PayloadKey.objects.filter(seals=True).exists():
+                    store.present()
+        finally:
+            _Opened.tried = True
 
 
 def opened(key: int) -> OpenedKey:
@@ -68,6 +93,7 @@ def forget() -> None:
     """Forget the keys that this process holds."""
     with _Opened.lock:
         _Opened.keys.clear()
+        _Opened.tried = False
 
 
 def current(workspace_id: UUID) -> int | None:

@@ -105,6 +105,7 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
         if known is not None:
             return Started(known, created=False)
     text = check(request.version, payload)
+    payload_keys.prepare()
     try:
         with transaction.atomic():
             [execution] = _insert(
@@ -186,6 +187,7 @@ def start_batch(
                     break
     if problems:
         raise InvalidPayload("Some payloads do not match the workflow's input schema.", problems)
+    payload_keys.prepare()
     with transaction.atomic():
         return _insert(request, payload_list, texts, actor)
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from executions.definition.graph.places import find, place_of, split
 from executions.definition.versions import Compiled, compiled
-from executions.sealing import SealBroken
+from executions.sealing import SealBroken, payload_keys
 from executions.sealing.sealer import (
     opened,
     opened_facts,
@@ -117,6 +117,8 @@ def _found(
 ) -> tuple[SegmentState, LiveRun]:
     """Return the segment's progress, from its row."""
     unreadable = None
+    if found.sealing_key is not None:
+        payload_keys.opened(found.sealing_key)  # now: no lock is held while a KMS is called
     try:
         found = _opened(execution_id, found)
     except SealBroken as error:

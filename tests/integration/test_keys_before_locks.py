@@ -1,0 +1,140 @@
+"""Keys of payloads are opened before an execution is locked: opening them may call a KMS."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from dlq.models import DeadLetterEntry
+from dlq.resolve.fix_or_skip import skip
+from dlq.resolve.requeue import requeue
+from executions import lifecycle
+from executions.access.actor import Actor
+from executions.models import Keyset, PayloadKey, Workflow
+from executions.sealing import payload_keys, store
+from executions.triggers.start import start_execution
+from runners.modules.base import StepError
+from runners.states import ErrorType
+from runners.testing.harness import Valkyr
+from runners.testing.workflow_run import WorkflowRun
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ACTOR = Actor.system("a test")
+# A read of the sealed keyset, which the installation key or a KMS then opens.
+OPENING = f'"{Keyset._meta.db_table}"."sealed"'
+CALLS = """
+schema: valkyr/1
+name: calls
+tasks:
+  - id: charge
+    use: http.request
+    with: {url: "https://bank.example/charges", method: POST, json: "{{ input.order }}"}
+  - id: hear
+    use: flow.callback
+    after: charge
+output: "{{ tasks.hear.output.payload }}"
+"""
+DENIED = StepError("no money", ErrorType.PERMANENT)
+PAID = {"status": 200, "headers": {}, "body": {}, "bodyEncoding": "json", "url": "u",
+        "durationMs": 1}  # fmt: skip
+
+
+@pytest.fixture
+def valkyr() -> Valkyr:
+    """A workspace that seals, with one execution that is being run."""
+    made = Valkyr()
+    payload_keys.make(made.workspace.pk)
+    return made
+
+
+@contextmanager
+def watched() -> Iterator[list[bool]]:
+    """Let this process be one that has just started; note where it opened the keys.
+
+    Each entry says whether a transaction, which holds locks, was open.
+    """
+    payload_keys.forget()
+    store._Kept.opened = None
+    seen: list[bool] = []
+
+    def look(execute: Callable[..., Any], sql: str, *more: Any) -> Any:
+        if OPENING in sql:
+            seen.append(connection.in_atomic_block)
+        return execute(sql, *more)
+
+    with connection.execute_wrapper(look):
+        yield seen
+
+
+def test_a_worker_opens_the_key_when_it_loads_a_segment(valkyr: Valkyr) -> None:
+    run = valkyr.start(CALLS, {"order": 1}, answers={"charge": PAID})
+
+    with watched() as seen:
+        run.call_back("hear", {"card": 7})
+
+    run.assert_state("SUCCESS")
+    assert seen == [False]
+
+
+def test_a_worker_opens_it_for_an_execution_that_began_in_the_clear(valkyr: Valkyr) -> None:
+    payload_keys.stop(valkyr.workspace.pk)
+    valkyr.publish(CALLS)
+    started = start_execution(Workflow.objects.get(), {}, actor=ACTOR).execution
+    payload_keys.make(valkyr.workspace.pk)
+
+    with watched() as seen:
+        WorkflowRun(started.pk, {"charge": DENIED}).carry().assert_state("FAILED")
+
+    assert seen == [False]
+
+
+def dead(valkyr: Valkyr) -> Any:
+    valkyr.start(CALLS, {"order": 1}, answers={"charge": DENIED}).assert_state("FAILED")
+    return DeadLetterEntry.objects.get().pk
+
+
+def waiting(valkyr: Valkyr) -> Any:
+    run = valkyr.start(CALLS, {"order": 1}, answers={"charge": PAID})
+    assert run.waits == {"hear.main": "callback"}
+    return run.id
+
+
+def start_another(valkyr: Valkyr) -> Callable[[], Any]:
+    return partial(start_execution, Workflow.objects.get(), {"order": 2}, actor=ACTOR)
+
+
+# What it does before, and then the action.
+ACTIONS: dict[str, Callable[[Valkyr], Callable[[], Any]]] = {
+    "start": start_another,
+    "cancel": lambda valkyr: partial(lifecycle.cancel, waiting(valkyr), actor=ACTOR),
+    "time out": lambda valkyr: partial(lifecycle.time_out, waiting(valkyr)),
+    "requeue": lambda valkyr: partial(requeue, dead(valkyr), actor=ACTOR),
+    "skip": lambda valkyr: partial(skip, dead(valkyr), actor=ACTOR),
+}
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_no_action_opens_a_key_in_its_transaction(valkyr: Valkyr, name: str) -> None:
+    valkyr.publish(CALLS)
+    act = ACTIONS[name](valkyr)
+
+    with watched() as seen:
+        act()
+
+    assert True not in seen
+
+
+def test_a_process_asks_once_whether_a_workspace_seals(
+    valkyr: Valkyr, django_assert_num_queries: Any
+) -> None:
+    PayloadKey.objects.all().delete()
+    payload_keys.forget()
+    store._Kept.opened = None
+
+    with django_assert_num_queries(1):
+        payload_keys.prepare()
+    with django_assert_num_queries(0):
+        payload_keys.prepare()
