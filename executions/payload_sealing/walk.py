@@ -1,27 +1,32 @@
 """Bring the stored payloads of a workspace into its present state: sealed with its key, or open.
 
-The walk reads rows in the order of their ids, a batch at a time, without locks. It writes each row
-that must change by a statement of its own, only if nobody wrote the row since it was read. So it
-never waits for the engine while it holds a lock. Its progress is stored after each batch: a walk
-that was stopped goes on where it was.
+The walk reads rows in the order of their ids, a batch at a time, without locks. One statement
+writes the rows of a batch that must change, except those that the engine has locked or written
+since they were read. It reads and writes these one by one. So the walk never waits for the engine
+while it holds a lock. Its progress is stored after each batch: a walk that was stopped continues
+where it was.
 """
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.apps import apps
-from django.db.models import Model, Q, TextField
+from django.db.models import JSONField, Model, Q, TextField
 from django.db.models.expressions import RawSQL
 
+from executions.database import connection
 from executions.errors import NotFound
 from executions.models import PayloadKey
 from executions.sealing import SealBroken, payload_keys
 from executions.sealing.columns import OPENERS, reform
 from executions.sealing.payloads import keys_in
 
-BATCH = 200
+BATCH = 500
+# A statement writes at most so many characters, or one row: the engine waits for its locks.
+MOST_WRITTEN = 4_000_000
 # A row that the engine writes at the same moment is read again.
 TRIES = 5
 
@@ -39,6 +44,19 @@ class WalkResult:
 Tell = Callable[[WalkResult], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A row as it was read, and the texts of its columns that must change."""
+
+    row: Any
+    texts: dict[str, str]
+
+    @property
+    def size(self) -> int:
+        """Return the number of characters to write."""
+        return sum(map(len, self.texts.values()))
+
+
 def walk(workspace_id: UUID, *, tell: Tell | None = None, only_look: bool = False) -> WalkResult:
     """Seal or open every stored payload of the workspace; call `tell` after each batch.
 
@@ -53,9 +71,14 @@ def walk(workspace_id: UUID, *, tell: Tell | None = None, only_look: bool = Fals
     for model in sealed_models():
         found.table = model._meta.label
         for rows, last in _batches(model, workspace_id, _mark(newest, model, only_look=only_look)):
-            for row in rows:
-                _visit(model, row, key, found, only_look=only_look)
-            if not only_look:
+            rewrites = [_rewrite(row, key, found) for row in rows]
+            found.read += len(rows)
+            due = [one for one in rewrites if one is not None]
+            if only_look:
+                found.changed += len(due)
+            else:
+                for part in _parts(due):
+                    _write(model, part, key, found)
                 _store(newest, model, str(last))
             if tell is not None:
                 tell(found)
@@ -97,39 +120,102 @@ def _rows_of(model: Any, workspace_id: UUID) -> Q:
     return Q(**{model.SEALED_BY: workspace_id})
 
 
-def _visit(
-    model: type[Model], row: Any, key: int | None, found: WalkResult, *, only_look: bool
+def _rewrite(row: Any, key: int | None, found: WalkResult) -> Rewrite | None:
+    """Return how a row must change; None if it need not, or if it does not open."""
+    forms = _forms(type(row))
+    stale = [name for name, form in forms.items() if keys_in(form, row.__dict__[name]) - {key}]
+    if not stale:
+        return None
+    try:
+        return Rewrite(row, {name: _changed(row, name, key) for name in stale})
+    except SealBroken:
+        found.broken += 1
+        return None
+
+
+def _parts(rewrites: Sequence[Rewrite]) -> Iterator[list[Rewrite]]:
+    """Yield what one statement writes."""
+    part: list[Rewrite] = []
+    size = 0
+    for one in rewrites:
+        if part and size + one.size > MOST_WRITTEN:
+            yield part
+            part, size = [], 0
+        part.append(one)
+        size += one.size
+    if part:
+        yield part
+
+
+def _write(
+    model: type[Model], rewrites: Sequence[Rewrite], key: int | None, found: WalkResult
 ) -> None:
-    """Seal or open one row's columns, again if it changed meanwhile."""
-    found.read += 1
+    """Write rows in one statement; then those that were locked or changed meanwhile, one by one."""
+    written = _written(model, rewrites)
+    found.changed += len(written)
+    for one in rewrites:
+        if one.row.pk not in written:
+            _write_alone(model, one.row.pk, key, found)
+
+
+def _write_alone(model: type[Model], pk: Any, key: int | None, found: WalkResult) -> None:
+    """Read a row and write it, again if it changed meanwhile."""
     for _ in range(TRIES):
-        stale = [
-            name
-            for name, form in _forms(model).items()
-            if keys_in(form, row.__dict__[name]) - {key}
-        ]
-        if not stale:
+        row = _with_version(model).filter(pk=pk).first()
+        one = None if row is None else _rewrite(row, key, found)
+        if one is None:
             return
-        try:
-            changes = {name: _changed(row, name, key) for name in stale}
-        except SealBroken:
-            found.broken += 1
-            return
-        if only_look:
+        if _written(model, [one], waits=True):
             found.changed += 1
-            return
-        same = _with_version(model).filter(pk=row.pk, row_version=row.row_version)
-        if same.update(**changes):
-            found.changed += 1
-            return
-        row = _with_version(model).filter(pk=row.pk).first()
-        if row is None:
             return
 
 
-def _changed(row: Any, name: str, key: int | None) -> Any:
+def _written(model: type[Model], rewrites: Sequence[Rewrite], *, waits: bool = False) -> set[Any]:
+    """Write the rows that are as they were read, and return their ids.
+
+    It passes over rows that others have locked, unless it `waits`.
+    """
+    fields = {
+        name: model._meta.get_field(name) for name in {n for one in rewrites for n in one.texts}
+    }
+    quoted = connection.ops.quote_name
+    table, pk = quoted(model._meta.db_table), model._meta.pk
+    sets = ", ".join(
+        f"{quoted(f.column)} = COALESCE(r.{quoted(f.column)}, t.{quoted(f.column)})"
+        for f in fields.values()
+    )
+    names = ", ".join(quoted(field.column) for field in fields.values())
+    arrays = "".join(
+        f", %s::text[]{'::jsonb[]' if isinstance(field, JSONField) else ''}"
+        for field in fields.values()
+    )
+    statement = f"""
+        WITH r (valkyr_id, valkyr_version, {names}) AS MATERIALIZED (
+            SELECT * FROM unnest(%s::{pk.rel_db_type(connection)}[], %s::text[]{arrays})
+        ), held AS MATERIALIZED (
+            SELECT t.{quoted(pk.column)} AS id
+              FROM {table} t JOIN r ON t.{quoted(pk.column)} = r.valkyr_id
+             WHERE t.xmin::text = r.valkyr_version
+               FOR NO KEY UPDATE OF t {"" if waits else "SKIP LOCKED"}
+        )
+        UPDATE {table} t SET {sets} FROM r JOIN held ON held.id = r.valkyr_id
+         WHERE t.{quoted(pk.column)} = r.valkyr_id
+        RETURNING r.valkyr_id"""  # noqa: S608 - names of our models
+    params = [
+        [one.row.pk for one in rewrites],
+        [one.row.row_version for one in rewrites],
+        *([one.texts.get(name) for one in rewrites] for name in fields),
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, params)
+        return {pk for (pk,) in cursor.fetchall()}
+
+
+def _changed(row: Any, name: str, key: int | None) -> str:
+    """Return a column's value in its new state, as text."""
     form, where = _forms(type(row))[name], row.sealed_place(name)
-    return reform(form, OPENERS[form](row.__dict__[name], where), where, key)
+    value = reform(form, OPENERS[form](row.__dict__[name], where), where, key)
+    return json.dumps(value) if isinstance(row._meta.get_field(name), JSONField) else str(value)
 
 
 def _forms(model: type[Model]) -> dict[str, str]:

@@ -1,11 +1,13 @@
 """A workspace that seals its payloads: the engine goes on, and the database holds no payload."""
 
+import json
 from io import StringIO
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import connection
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from rest_framework.test import APIClient
 
@@ -24,6 +26,7 @@ from runners.states import ErrorType
 from runners.testing import in_turn
 from runners.testing.harness import Valkyr
 from runners.testing.workflow_run import WorkflowRun
+from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.whole_database import columns_with
 from valkyr_plugins.timetravel.fork import fork
 
@@ -332,6 +335,59 @@ def test_a_walk_that_was_stopped_goes_on_where_it_was(db, monkeypatch):
     whole = walk(valkyr.workspace.pk)
     assert whole.changed == 0
     assert again.read < whole.read
+
+
+def test_a_batch_is_written_by_one_statement(db):
+    valkyr = Valkyr()
+    for number in range(4):
+        valkyr.start(FAILS, {"order": f"{MARKER} {number}"}, answers={"charge": echo})
+    switch.turn_on(valkyr.workspace.pk, actor=ACTOR)
+
+    with CaptureQueriesContext(connection) as asked:
+        found = walk(valkyr.workspace.pk)
+
+    written = [q["sql"] for q in asked.captured_queries if 'UPDATE "runners_run"' in q["sql"]]
+    assert len(written) == 1
+    assert found.changed >= 8
+    assert columns_with(MARKER) == []
+
+
+def test_a_large_batch_is_written_in_parts(db, monkeypatch):
+    valkyr = Valkyr()
+    monkeypatch.setattr("executions.payload_sealing.walk.MOST_WRITTEN", 1_000)
+    everything(valkyr)
+    switch.turn_on(valkyr.workspace.pk, actor=ACTOR)
+
+    found = walk(valkyr.workspace.pk)
+
+    assert found.broken == 0
+    assert columns_with(MARKER) == []
+    assert walk(valkyr.workspace.pk).changed == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_walk_passes_over_locked_rows_and_writes_them_later():
+    valkyr = Valkyr()
+    runs = [
+        valkyr.start(FAILS, {"order": f"{MARKER} {number}"}, answers={"charge": echo})
+        for number in range(3)
+    ]
+    switch.turn_on(valkyr.workspace.pk, actor=ACTOR)
+    rows = "UPDATE runners_run SET logs = %s WHERE execution_id = %s"
+    said = json.dumps([{"ms": 1, "level": "info", "message": MARKER}])
+    with Rivals() as rivals:
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute(rows, [said, runs[1].id])
+            walking = rivals.begin(walk, valkyr.workspace.pk)
+            wait_until_blocked(my_session())
+            free = [run for run in runs if run is not runs[1]]
+            sealed = [raw(Run.objects.get(execution_id=run.id), "inputs") for run in free]
+        walking.result(30)
+
+    assert all("$sealed" in text for text in sealed)
+    assert runs[1].logs("charge")[0]["message"] == MARKER
+    assert columns_with(MARKER) == []
 
 
 def test_a_search_of_sealed_payloads_is_refused_with_the_reason(valkyr, admin_user):

@@ -1,6 +1,7 @@
 """Seal the payloads of a workspace, rotate its key, and open the payloads again."""
 
 import getpass
+import time
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +20,7 @@ Seal the inputs, outputs, variables, errors and logs of a workspace's executions
 `rotate` decide how payloads are written from then on; `reseal` brings the stored ones into the same
 state. It may be stopped and run again at any time. Nothing has to stop for any of these.
 """
+TOLD_SECONDS = 2
 ACTIONS = {
     "show": "list the workspaces with payload keys, and which key seals",
     "on": "seal payloads from now on",
@@ -34,6 +36,8 @@ class Command(BaseCommand):
 
     requires_system_checks = []
     help = HELP
+    _told = ""
+    _told_at = 0.0
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the actions, each for one workspace."""
@@ -103,7 +107,11 @@ class Command(BaseCommand):
         self._say(f"Removed {', '.join(map(str, removed)) or 'no key'}.")
 
     def _tell(self, found: WalkResult) -> None:
-        self._say(f"  {found.table}: {found.read} rows read, {found.changed} changed …")
+        """Print the progress: for each table, and each few seconds within one."""
+        now = time.monotonic()
+        if found.table != self._told or now - self._told_at > TOLD_SECONDS:
+            self._say(f"  {found.table}: {found.read} rows read, {found.changed} changed …")
+            self._told, self._told_at = found.table, now
 
     def _workspace(self, slug: str) -> UUID:
         found = Workspace.objects.filter(slug=slug).values_list("pk", flat=True).first()
