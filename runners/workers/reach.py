@@ -24,6 +24,7 @@ from executions import messaging
 from runners.models import Runner
 from runners.process import own_connection
 from runners.workers import canary
+from runners.workers.name_lookup import NameLookup, is_name
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +44,8 @@ class DatabaseProbe:
     """A libpq connection that sends queries and reads answers without blocking.
 
     libpq tries several hosts in turn, but applies no time limit per host in this mode. So each
-    attempt names one host.
+    attempt names one host. libpq also waits for the resolver, so a thread looks the host up, and
+    the attempt names one address.
     """
 
     def __init__(self, parameters: Mapping[str, Any], handshake: float = HANDSHAKE) -> None:
@@ -51,11 +53,13 @@ class DatabaseProbe:
 
         `handshake` is after how many seconds without a connection the next host is tried.
         """
-        self._targets = [conninfo.make_conninfo(**one).encode() for one in _by_host(parameters)]
+        self._targets = list(_by_host(parameters))
+        self._lookups: dict[str, NameLookup] = {}
         self._handshake = handshake
         self._attempt = 0
         self._connection: pq.abc.PGconn | None = None
         self._ready = False
+        self._waits_for = ""  # the host that is being looked up for this attempt
         self._begun_at = self._answered_at = time.monotonic()
         self._asked_at = float("-inf")
 
@@ -67,7 +71,7 @@ class DatabaseProbe:
         try:
             if self._connection is None:
                 self._begin()
-            if not self._ready:
+            if self._connection is not None and not self._ready:
                 self._connect()
             if self._ready and self._hear() and time.monotonic() - self._asked_at >= ASK_EVERY:
                 self._ask(question)
@@ -93,13 +97,40 @@ class DatabaseProbe:
         if self._connection is not None:
             self._connection.finish()
         self._connection, self._ready, self._asked_at = None, False, float("-inf")
+        self._waits_for = ""
 
     def _begin(self) -> None:
+        """Connect to the next host, unless its address is not known yet."""
         target = self._targets[self._attempt % len(self._targets)]
-        self._connection = pq.PGconn.connect_start(target)
+        host = str(target.get("host", ""))
+        if is_name(host):
+            addresses = self._look_up(host)
+            if addresses is None:
+                return
+            turn = self._attempt // len(self._targets)
+            target = {**target, "hostaddr": addresses[turn % len(addresses)]}
+        self._connection = pq.PGconn.connect_start(conninfo.make_conninfo(**target).encode())
         self._begun_at = time.monotonic()
         if self._connection.status == pq.ConnStatus.BAD:
             raise psycopg.OperationalError(_said(self._connection))
+
+    def _look_up(self, host: str) -> list[str] | None:
+        """Return the host's addresses, None until they are known; raises OSError.
+
+        One thread for each host, also if the resolver answers later than the next attempt begins.
+        """
+        if host not in self._lookups:
+            self._lookups[host] = NameLookup(host)
+        if self._waits_for != host:
+            self._waits_for, self._begun_at = host, time.monotonic()
+        try:
+            found = self._lookups[host].addresses()
+        except OSError:
+            del self._lookups[host]
+            raise
+        if found is not None:
+            del self._lookups[host]
+        return found
 
     def _connect(self) -> None:
         """Continue the handshake as far as the server has answered; raises OperationalError."""

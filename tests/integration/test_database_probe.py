@@ -2,6 +2,7 @@
 
 import itertools
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from runners.process import own_connection
+from runners.workers.name_lookup import is_name
 from runners.workers.reach import ASK_EVERY, LOOK_EVERY, SILENCE, DatabaseProbe
 from tests.support.fleet import database_url
 from tests.support.relay import relay
@@ -96,3 +98,74 @@ def test_a_slow_network_is_no_silence() -> None:
         wait_until(look_when_due, 10, "the second question, after an answer to the first")
         assert probe.silence() < SILENCE / 2
         probe.close()
+
+
+class Resolver:
+    """A resolver that knows one name, and answers when it is told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+        self.answers = threading.Event()
+        self.fails = False
+        self.asked = 0
+        look_up = socket.getaddrinfo
+
+        def late(host: Any, *more: Any, **options: Any) -> Any:
+            if host != name:
+                return look_up(host, *more, **options)
+            self.asked += 1
+            self.answers.wait(30)
+            if self.fails:
+                raise socket.gaierror(socket.EAI_AGAIN, "no answer")
+            return look_up("127.0.0.1", *more, **options)
+
+        monkeypatch.setattr(socket, "getaddrinfo", late)
+
+
+@pytest.fixture
+def resolver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Resolver]:
+    """It answers at the latest at the test's end."""
+    made = Resolver(monkeypatch, "database.test")
+    yield made
+    made.answers.set()
+
+
+def test_a_look_does_not_wait_for_a_slow_resolver(resolver: Resolver) -> None:
+    probe = DatabaseProbe(to(real_port(), host="database.test"))
+
+    before = time.monotonic()
+    asked = [probe.look() for _ in range(3)]
+
+    assert asked == [False] * 3
+    assert time.monotonic() - before < LOOK_EVERY
+    resolver.answers.set()
+    wait_until(probe.look, 10, "the first question, after the lookup")
+    assert resolver.asked == 1
+    probe.close()
+
+
+def test_a_host_whose_lookup_gets_no_answer_gives_way_to_the_next_one(resolver: Resolver) -> None:
+    hosts = {"host": "database.test,127.0.0.1"}
+    probe = DatabaseProbe(to(real_port(), **hosts), handshake=0.2)
+
+    wait_until(probe.look, 10, "a question to the second host")
+
+    assert resolver.asked == 1
+    probe.close()
+
+
+def test_a_failed_lookup_is_tried_again(resolver: Resolver) -> None:
+    resolver.fails = True
+    resolver.answers.set()
+    probe = DatabaseProbe(to(real_port(), host="database.test"))
+    wait_until(lambda: probe.look() or resolver.asked > 1, 10, "a second lookup")
+    resolver.fails = False
+
+    wait_until(probe.look, 10, "the first question")
+
+    probe.close()
+
+
+@pytest.mark.parametrize("host", ["", "/var/run/postgresql", "@abstract", "127.0.0.1", "::1"])
+def test_only_names_are_looked_up(host: str) -> None:
+    assert not is_name(host)
+    assert is_name("database.test")

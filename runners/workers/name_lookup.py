@@ -1,0 +1,47 @@
+"""Look a host's name up in a thread: a resolver may answer late or never."""
+
+import ipaddress
+import socket
+import threading
+
+
+class NameLookup:
+    """One lookup, which begins at once."""
+
+    def __init__(self, host: str) -> None:
+        """Start the thread; the resolver's own time limits end it."""
+        self._host = host
+        self._addresses: list[str] = []
+        self._error: OSError | None = None
+        self._thread = threading.Thread(target=self._ask, name=f"lookup of {host}", daemon=True)
+        self._thread.start()
+
+    def addresses(self) -> list[str] | None:
+        """Return the addresses; None until the resolver answers. Raises OSError if it found none.
+
+        It does not wait.
+        """
+        if self._thread.is_alive():
+            return None
+        if self._error is not None:
+            raise self._error
+        return self._addresses
+
+    def _ask(self) -> None:
+        try:
+            found = socket.getaddrinfo(self._host, None, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            self._error = error if isinstance(error, OSError) else OSError(str(error))
+            return
+        self._addresses = [str(address[0]) for *_, address in found]
+
+
+def is_name(host: str) -> bool:
+    """Return whether libpq would look this host up: not an address, nor the path of a socket."""
+    if not host or host.startswith(("/", "@")):
+        return False
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return True
+    return False
