@@ -53,7 +53,10 @@ LOOK_SECONDS = 1.0
 IDLE_SECONDS = 60.0
 # A replica that failed a reader is not used again for this long.
 REST_SECONDS = 5.0
-NAMES = ("host", "port", "dbname", "user", "password", "sslmode", "sslrootcert")
+NAMES = (
+    *("host", "port", "dbname", "user", "password"),
+    *("sslmode", "sslrootcert", "sslcert", "sslkey", "sslpassword"),
+)
 OF_PRIMARY = "SELECT pg_current_wal_flush_lsn() - '0/0'"
 OF_REPLICA = "SELECT pg_last_wal_replay_lsn() - '0/0' WHERE pg_is_in_recovery()"
 

@@ -9,7 +9,9 @@ from executions.database import connection
 
 KEPT = ("dbname", "user", "password", "host", "port", "connect_timeout", "tcp_user_timeout",
         "keepalives_idle", "keepalives_interval", "keepalives_count",
-        "application_name", "options", "target_session_attrs", "load_balance_hosts")  # fmt: skip
+        "application_name", "options", "target_session_attrs", "load_balance_hosts", "sslmode",
+        "sslrootcert", "sslcert", "sslkey", "sslpassword", "sslcrl", "sslnegotiation",
+        "channel_binding", "require_auth")  # fmt: skip
 
 
 def parameters() -> dict[str, Any]:

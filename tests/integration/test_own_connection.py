@@ -6,6 +6,7 @@ import socket
 import psycopg
 import pytest
 
+from executions.database import connection
 from runners.process import own_connection
 
 
@@ -15,3 +16,12 @@ def test_connections_notice_a_server_that_is_lost_while_they_wait_for_it() -> No
     with psycopg.connect(**given) as own, socket.socket(fileno=os.dup(own.fileno())) as line:
         assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 10
         assert line.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 10_000
+
+
+@pytest.mark.django_db
+def test_connections_are_encrypted_as_django_s_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(connection.settings_dict["OPTIONS"], "sslmode", "require")
+
+    # The server of the tests has no certificate: without the setting, it would take the connection.
+    with pytest.raises(psycopg.OperationalError, match="SSL"):
+        psycopg.connect(**own_connection.parameters())
