@@ -9,10 +9,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.benchmarks.options import THROUGHPUT
-from tests.benchmarks.plan import PARTS
 from tests.benchmarks.saved import Saved
 from tests.benchmarks.shipped import told as shipped
-from tests.benchmarks.summary import seconds
 from tests.benchmarks.targets import judged, shown
 
 MARKED = re.compile(r"(<!-- bench: (\w+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
@@ -101,46 +99,6 @@ def _latencies(run: Saved) -> str:
     return _table(("milliseconds", "p50", "p95", "p99"), rows)
 
 
-def _backlog(run: Saved) -> str:
-    rows = [
-        (words, *(_cell(run.figures, f"backlog.{key}.{tenth}") for tenth in range(1, 11)))
-        for key, words in (
-            ("rates", "worked off, steps/s"),
-            ("cpu_ms", "CPU ms a step"),
-            ("growing", "growing, executions/s"),
-        )
-        if f"backlog.{key}.1" in run.figures
-    ]
-    return _table(("tenth", *map(str, range(1, 11))), rows)
-
-
-def _full(run: Saved) -> str:
-    rows = [
-        (
-            name,
-            _cell(run.figures, f"full.{name}.empty"),
-            _cell(run.figures, f"full.{name}.full"),
-            *(
-                f"{run.figures[f'full.{name}.{part}']:+.1%}"
-                for part in ("change", "engine", "database")
-            ),
-        )
-        for name in ("W1e", "W1p")
-        if f"full.{name}.empty" in run.figures
-    ]
-    return _table(("CPU ms a step", "empty", "full", "more", "engine", "database"), rows)
-
-
-def _ticks(run: Saved) -> str:
-    prefix = "crowd.tick."
-    rows = [
-        (name.removeprefix(prefix), shown(value, ""))
-        for name, value in run.figures.items()
-        if name.startswith(prefix)
-    ]
-    return _table(("duty", "longest, ms"), rows[:8])
-
-
 def _idle(run: Saved) -> str:
     prefix = "idle.memory."
     names = [name.removeprefix(prefix) for name in run.figures if name.startswith(prefix)]
@@ -156,32 +114,6 @@ def _idle(run: Saved) -> str:
         whole = (_cell(run.figures, "idle.memory"), _cell(run.figures, "idle.cpu"))
         rows.append(("**all**", *whole))
     return _table(("process", "MiB (PSS)", "% of a core"), rows)
-
-
-def _memory(run: Saved) -> str:
-    rows = [
-        (words, _cell(run.figures, f"memory.{key}"))
-        for key, words in MEMORY.items()
-        if f"memory.{key}" in run.figures
-    ]
-    return _table(("a worker's child", "MiB (PSS)"), rows)
-
-
-MEMORY = {
-    "first": "after 1,000 steps",
-    "last": "after 10,000 steps",
-    "maps": "after four maps of 10,000 items more",
-}
-
-
-def _times(run: Saved) -> str:
-    if not _has_workloads(run):
-        return ""
-    rows = [
-        (name, f"{took:,.0f}", f"{PARTS[name].usual:,.0f}" if name in PARTS else "")
-        for name, took in seconds(run.figures).items()
-    ]
-    return _table(("part", "seconds", "usual"), rows)
 
 
 def _shipped_machine(run: Saved) -> str:
@@ -209,12 +141,7 @@ TABLES: dict[str, Callable[[Saved], str]] = {
     "targets": _targets,
     "throughput": _throughput,
     "latencies": _latencies,
-    "backlog": _backlog,
-    "full": _full,
-    "ticks": _ticks,
     "idle": _idle,
-    "memory": _memory,
-    "times": _times,
 }
 
 

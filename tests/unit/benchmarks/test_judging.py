@@ -64,13 +64,13 @@ def test_what_was_measured_of_the_stack_alone_says_nothing_of_a_worker_by_itself
     machine = {"cores": 2, "cpu": "a processor", "memory_gib": 8, "load": 0.1, "python": "3.11"}
     figures = {"shipped.http.rate": 250.0, "idle.memory": 450.0, "seconds.idle": 60.0}
     run = Saved(machine, "2026-11-26", "abc1234", {}, 1.0, figures)
-    names = ("machine", "shipped_machine", "times", "shipped_goals")
+    names = ("machine", "shipped_machine", "throughput", "shipped_goals")
     text = "".join(f"<!-- bench: {name} -->\nold {name}\n<!-- /bench -->\n" for name in names)
 
     found = rewritten(text, run)
 
     assert "old machine" in found
-    assert "old times" in found
+    assert "old throughput" in found
     assert "2026-11-26, commit abc1234" in found
     assert "| 16 clients, one by one: executions/s | 250 | >= 250 | met |" in found
 
