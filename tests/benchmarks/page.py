@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.benchmarks.options import THROUGHPUT
 from tests.benchmarks.saved import Saved
 from tests.benchmarks.shipped import told as shipped
 from tests.benchmarks.targets import judged, shown
@@ -60,22 +59,6 @@ def _targets(run: Saved) -> str:
     return _table(("target", "measured", "wanted", ""), rows)
 
 
-def _throughput(run: Saved) -> str:
-    rows = [
-        (
-            name,
-            *(_cell(run.figures, f"{name}.{key}") for key in ("rate", "celery.rate", "ratio")),
-            *(_cell(run.figures, f"{name}.cpu_ms{part}") for part in SHARES),
-            _cell(run.figures, f"{name}.celery.cpu_ms"),
-        )
-        for name in THROUGHPUT
-        if f"{name}.rate" in run.figures
-    ]
-    heads = ("", "steps/s", "Celery", "ratio", "CPU ms a step", "engine", "database", "broker")
-    return _table((*heads, "Celery, all"), rows)
-
-
-SHARES = ("", ".engine", ".database", ".broker")
 LATENCIES = {
     "W3.answered": "request sent → 202, durable",
     "W3.first_line": "request sent → first line of the step",
@@ -139,7 +122,6 @@ TABLES: dict[str, Callable[[Saved], str]] = {
     "shipped_goals": _shipped_goals,
     "shipped_cpu": _shipped_cpu,
     "targets": _targets,
-    "throughput": _throughput,
     "latencies": _latencies,
     "idle": _idle,
 }
