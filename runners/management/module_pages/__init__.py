@@ -255,7 +255,7 @@ def _short(text: str) -> str:
 
 INDEX = "modules.md"
 OPENING = Path(__file__).with_name("opening.md")
-HEAD = "| type | what it does |\n|---|---|"
+HEAD = "| category | modules |\n|---|---|\n"
 YOUR_OWN = Path(__file__).with_name("your_own.md")
 
 
@@ -275,22 +275,17 @@ def path_of(category: str) -> str:
 
 
 def _index(by_category: Mapping[str, Sequence[ModuleSpec]]) -> str:
-    parts = [OPENING.read_text(encoding="utf-8")]
-    for category, members in by_category.items():
-        parts.append(f"### [{category.capitalize()}]({path_of(category)})\n\n{HEAD}")
-        parts[-1] += "".join(f"\n{_row(spec, category)}" for spec in members) + "\n"
+    rows = "".join(
+        f"| [{category.capitalize()}]({path_of(category)}) | {_links(members, category)} |\n"
+        for category, members in by_category.items()
+    )
+    parts = [OPENING.read_text(encoding="utf-8"), HEAD + rows]
     return "\n".join([*parts, YOUR_OWN.read_text(encoding="utf-8")])
 
 
-def _row(spec: ModuleSpec, category: str) -> str:
-    anchor = spec.type.replace(".", "")
-    return f"| [`{spec.type}`]({path_of(category)}#{anchor}) | {_line(spec)} |"
-
-
-def _line(spec: ModuleSpec) -> str:
-    """Return the first sentence of the module's description."""
-    paragraph = cell(spec.description.split("\n\n")[0])
-    return paragraph.split(". ")[0].rstrip(".") + "."
+def _links(members: Sequence[ModuleSpec], category: str) -> str:
+    page = path_of(category)
+    return ", ".join(f"[`{s.type}`]({page}#{s.type.replace('.', '')})" for s in members)
 
 
 def _category(category: str, members: Sequence[ModuleSpec]) -> str:
