@@ -103,8 +103,10 @@ def _against_other(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
     wanted = _uuid(asked)
     other = None if asked and wanted is None else other_of_group(entry, rows, wanted)
     if other is None:
-        text = gettext("This group has no other entries.") if not asked else (
-            gettext("This group has no entry {asked} that you may view.").format(asked=asked[:40])
+        text = gettext("This group has no other dead letters.") if not asked else (
+            gettext("This group has no dead letter {asked} that you may view.").format(
+                asked=asked[:40]
+            )
         )  # fmt: skip
         return PageSection(OTHER, body=format_html('<span id="{}">{}</span>', AGAINST, text))
     address = links.page("dlq_deadletterentry", other.pk)
@@ -232,7 +234,7 @@ def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection
     return PageSection(
         gettext("Newest in this group"),
         headers=(
-            gettext("Entry"),
+            gettext("Dead letter"),
             gettext("State"),
             gettext("Since"),
             gettext("Error"),
@@ -244,11 +246,11 @@ def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection
                 resolution(other.resolution),
                 marks.ago(other.quarantined_at),
                 marks.clipped(other.failure_reason),
-                links.link(f"?{AGAINST}={other.pk}#{AGAINST}", gettext("with this entry")),
+                links.link(f"?{AGAINST}={other.pk}#{AGAINST}", gettext("with this dead letter")),
             ]
             for other in found
         ],
-        empty=gettext("This group has no other entries."),
+        empty=gettext("This group has no other dead letters."),
         more=links.link(every, gettext("List all in this group")),
     )
 

@@ -220,7 +220,7 @@ class GroupChange(Body):
         help_text=("A failure in this version or later reopens it as regressed."),
     )
     ownerId = asked_user_id(strict=True, required=False, allow_null=True)
-    muted = Flag(required=False, help_text="Raises no alerts.")
+    muted = Flag(required=False, help_text="A muted group raises no alerts.")
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

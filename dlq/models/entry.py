@@ -74,7 +74,9 @@ class DeadLetterEntry(models.Model):
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     redrives = models.PositiveIntegerField(default=0)
-    version_number = models.PositiveIntegerField(help_text="Of the workflow's version that ran.")
+    version_number = models.PositiveIntegerField(
+        help_text="The number of the workflow's version that ran."
+    )
     task_id = models.UUIDField()
     step_path = models.CharField(max_length=1000)
     module = models.CharField(max_length=100)
@@ -84,7 +86,10 @@ class DeadLetterEntry(models.Model):
     exception = models.CharField(max_length=200, blank=True, default="")
     http_status = models.PositiveSmallIntegerField(null=True, blank=True)
     target = models.CharField(
-        max_length=300, blank=True, default="", help_text="What the step talked to: a host, say."
+        max_length=300,
+        blank=True,
+        default="",
+        help_text="The system that the step called, such as a host.",
     )
     worker = models.CharField(max_length=200, blank=True, default="")
     fingerprint = models.CharField(max_length=64)
@@ -100,7 +105,7 @@ class DeadLetterEntry(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
     pinned = models.BooleanField(default=False, help_text="Never deleted by retention.")
     seen_at = models.DateTimeField(
-        null=True, blank=True, help_text="When a person first opened its page."
+        null=True, blank=True, help_text="The time at which a person first opened the page."
     )
     reviewed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=set_null, null=True, blank=True, related_name="+"

@@ -38,7 +38,10 @@ class FailureGroup(models.Model):
     message = BlankedText(max_length=300, blank=True, default="")
     sample = BlankedText(max_length=2_000, blank=True, default="")
     split_on = models.CharField(
-        max_length=400, blank=True, default="", help_text="What it was split by: HTTP status 503."
+        max_length=400,
+        blank=True,
+        default="",
+        help_text="The value by which the group was split, such as HTTP status 503.",
     )
     status = models.CharField(max_length=12, choices=GroupStatus.choices, default=GroupStatus.NEW)
     status_before = models.CharField(
@@ -53,17 +56,19 @@ class FailureGroup(models.Model):
     )
     snoozed_until = models.DateTimeField(null=True, blank=True)
     snoozed_total = models.PositiveBigIntegerField(
-        null=True, blank=True, help_text="It wakes when this many were ever seen."
+        null=True, blank=True, help_text="The group wakes when its total reaches this number."
     )
     snoozed_version = models.PositiveIntegerField(
-        null=True, blank=True, help_text="It wakes when seen in a later version."
+        null=True, blank=True, help_text="The group wakes at a failure in a later version."
     )
     resolved_in = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Seen in this version or later, it has regressed."
+        null=True,
+        blank=True,
+        help_text="A failure in this version or later reopens the group as regressed.",
     )
-    muted = models.BooleanField(default=False, help_text="Raises no alerts.")
+    muted = models.BooleanField(default=False, help_text="A muted group raises no alerts.")
     redriving = models.PositiveSmallIntegerField(
-        default=0, help_text="Number of running redrives of its entries."
+        default=0, help_text="The number of running redrives of its dead letters."
     )
     total = models.PositiveBigIntegerField(default=0)
     open = models.BigIntegerField(default=0)
@@ -114,7 +119,10 @@ class GroupFingerprint(models.Model):
     fingerprint = models.CharField(max_length=64)
     group = models.ForeignKey(FailureGroup, on_delete=models.CASCADE, related_name="fingerprints")
     split_by = models.CharField(
-        max_length=20, blank=True, default="", help_text="A facet of an entry: http_status."
+        max_length=20,
+        blank=True,
+        default="",
+        help_text="A facet of a dead letter, such as http_status.",
     )
     part_of = models.CharField(max_length=64, blank=True, default="")
 
@@ -231,7 +239,9 @@ class GroupMove(models.Model):
     fingerprint = models.CharField(max_length=64, blank=True, default="")
     by = models.CharField(max_length=20, blank=True, default="")
     moved = models.PositiveBigIntegerField(default=0)
-    after = models.DateTimeField(null=True, blank=True, help_text="Moved up to here.")
+    after = models.DateTimeField(
+        null=True, blank=True, help_text="Dead letters up to this one have been moved."
+    )
     created_at = models.DateTimeField(db_default=ClockTimestamp())
 
     class Meta:

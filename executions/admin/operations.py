@@ -111,7 +111,7 @@ class NotesForm(DialogForm):
         required=False,
         max_length=5_000,
         widget=Textarea(attrs={"rows": 4}),
-        help_text=lazy("Why this needs no further work. Stored with the entry."),
+        help_text=lazy("Why this needs no further work. Stored with the dead letter."),
         label=lazy("Notes"),
     )
 

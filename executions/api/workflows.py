@@ -66,7 +66,7 @@ class WorkflowSummary(CamelCase, serializers.ModelSerializer[Workflow]):
 class WorkflowShape(WorkflowSummary):
     """A workflow with its draft."""
 
-    definition = Json(help_text="The draft, as its author wrote it.")
+    definition = Json(help_text="The draft, as written by its author.")
 
     class Meta(WorkflowSummary.Meta):
         fields = [*WorkflowSummary.Meta.fields, "definition"]

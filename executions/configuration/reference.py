@@ -26,8 +26,14 @@ def lines(kinds: Iterable[type[SettingsModel]]) -> Iterator[str]:
         yield "| setting | default | meaning |"
         yield "|---|---|---|"
         for name, field in kind.model_fields.items():
-            yield f"| `{name.upper()}` | {default_of(field)} | {meaning_of(field)} |"
+            yield f"| {name_of(name, field)} | {default_of(field)} | {meaning_of(field)} |"
         yield ""
+
+
+def name_of(name: str, field: FieldInfo) -> str:
+    """Return a setting's name, with a mark if a variable of this very name sets it too."""
+    upper = name.upper()
+    return f"`{upper}` *" if upper in about(field)["variables"] else f"`{upper}`"
 
 
 def default_of(field: FieldInfo) -> str:
@@ -46,11 +52,9 @@ def default_of(field: FieldInfo) -> str:
 
 
 def meaning_of(field: FieldInfo) -> str:
-    """Return a setting's description, its unit if the default has none, and its other variables."""
+    """Return a setting's description, and its unit if the default has none."""
     given = about(field)
     text = str(field.description)
     if given["unit"] and given["unset"]:
         text += f" ({given['unit']})"
-    if given["variables"]:
-        text += f". Also the variable {' or '.join(f'`{name}`' for name in given['variables'])}"
     return text

@@ -48,7 +48,9 @@ class ApiToken(models.Model):
         settings.AUTH_USER_MODEL, on_delete=cascade, related_name="valkyr_api_tokens"
     )
     name = models.CharField(max_length=80)
-    prefix = models.CharField(max_length=16, help_text="How the token begins, to know it by.")
+    prefix = models.CharField(
+        max_length=16, help_text="The beginning of the token, by which to recognize it."
+    )
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 in hex.")
     scopes = models.JSONField(default=list)
     expires_at = models.DateTimeField(null=True, blank=True)

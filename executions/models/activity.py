@@ -30,7 +30,10 @@ class Activity(models.Model):
     )
     actor_name = models.CharField(max_length=200, help_text="Kept after the account is deleted.")
     via = models.CharField(
-        max_length=120, blank=True, default="", help_text="admin, api, an API token's name, engine."
+        max_length=120,
+        blank=True,
+        default="",
+        help_text="How the change was made: admin, api, an API token's name, or engine.",
     )
     address = models.GenericIPAddressField(null=True, blank=True)
     action = models.CharField(max_length=60)

@@ -54,9 +54,11 @@ class WorkflowExecution(models.Model):
         db_index=False,
     )
     parent_run_id = models.UUIDField(
-        null=True, blank=True, help_text="The waiting run of the parent that started this child."
+        null=True,
+        blank=True,
+        help_text="The run of the parent that started this execution and waits for it.",
     )
-    depth = models.PositiveSmallIntegerField(default=0, help_text="How many parents it has.")
+    depth = models.PositiveSmallIntegerField(default=0, help_text="The number of ancestors.")
     failure_of = models.ForeignKey(
         "self",
         on_delete=models.PROTECT,
@@ -64,7 +66,7 @@ class WorkflowExecution(models.Model):
         blank=True,
         related_name="error_executions",
         db_index=False,
-        help_text="The failed execution that this error workflow was started for.",
+        help_text="The failed execution for which this error workflow was started.",
     )
     origin = models.ForeignKey(
         "self",
@@ -73,10 +75,13 @@ class WorkflowExecution(models.Model):
         blank=True,
         related_name="descendants",
         db_index=False,
-        help_text="The execution this one repeats (replay) or branches off from (fork).",
+        help_text="The execution that this one replays, or from which it was forked.",
     )
     origin_point = models.CharField(
-        max_length=1000, blank=True, default="", help_text="Where a fork branched off."
+        max_length=1000,
+        blank=True,
+        default="",
+        help_text="The point from which the execution was forked.",
     )
     trigger = models.ForeignKey(
         "Trigger",
@@ -94,7 +99,7 @@ class WorkflowExecution(models.Model):
         related_name="+",
         db_constraint=False,
         db_index=False,
-        help_text="The user who started it, or its root; none for triggers.",
+        help_text="The user who started the execution or its root. Empty for triggers.",
     )
     state = models.CharField(
         max_length=10, choices=ExecutionState.choices, default=ExecutionState.PENDING
@@ -105,7 +110,7 @@ class WorkflowExecution(models.Model):
     )
     trigger_payload = SealedJSON(null=True)
     context_data = SealedObject(default=dict)
-    priority = models.PositiveSmallIntegerField(default=5, help_text="0 is last, 9 is first.")
+    priority = models.PositiveSmallIntegerField(default=5, help_text="From 0 (last) to 9 (first).")
     place = models.CharField(
         max_length=6,
         choices=CapacityState.choices,
@@ -114,7 +119,9 @@ class WorkflowExecution(models.Model):
     )
     concurrency_key = models.CharField(max_length=300, null=True, blank=True)
     concurrency_limit = models.PositiveIntegerField(
-        null=True, blank=True, help_text="How many of its workflow may run at once with its key."
+        null=True,
+        blank=True,
+        help_text="The maximum number of executions of the workflow with this key at once.",
     )
     idempotency_key = models.CharField(max_length=200, null=True, blank=True)
     request_hash = models.CharField(max_length=64, blank=True, default="")
@@ -136,7 +143,7 @@ class WorkflowExecution(models.Model):
         blank=True,
         default="",
         db_default="",
-        help_text="The state it ends in once its undo steps have run.",
+        help_text="The final state, after the undo steps have run.",
     )
 
     class Meta:

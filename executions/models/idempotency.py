@@ -22,7 +22,7 @@ class KeptAnswer(models.Model):
         db_index=False,
     )
     key = models.CharField(max_length=200)
-    operation = models.CharField(max_length=300, help_text="Method and path.")
+    operation = models.CharField(max_length=300, help_text="The method and path of the request.")
     request_hash = models.CharField(max_length=64)
     status = models.PositiveSmallIntegerField()
     headers = models.JSONField(default=dict)

@@ -21,7 +21,9 @@ class Job(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(max_length=40)
-    subject = models.UUIDField(help_text="What it is about, such as an execution.")
+    subject = models.UUIDField(
+        help_text="The id of the object that the job is for, such as an execution."
+    )
     requested_by = models.CharField(max_length=200)
     state = models.CharField(
         max_length=7, choices=JobState.choices, default=JobState.QUEUED, editable=False

@@ -19,7 +19,7 @@ class QuotaUse(models.Model):
         related_name="+",
         db_constraint=False,
         db_index=False,
-        help_text="None: the workspace's own counter.",
+        help_text="Empty for the counter of the whole workspace.",
     )
     resource = models.CharField(max_length=20)
     target = models.CharField(max_length=100, blank=True, default="")

@@ -43,7 +43,7 @@ class Credential(models.Model):
     name = models.CharField(max_length=80)
     type = models.CharField(max_length=40, default="secret")
     description = models.TextField(blank=True, default="")
-    fields = models.JSONField(default=list, help_text="The names of its fields, without values.")
+    fields = models.JSONField(default=list, help_text="The names of the fields, without values.")
     hosts = models.JSONField(default=list)
     modules = models.JSONField(default=list)
     workflows = models.JSONField(default=list)

@@ -27,17 +27,20 @@ class Trigger(models.Model):
     type = models.CharField(max_length=10, choices=TriggerType.choices)
     settings = models.JSONField(default=dict)
     beat = models.JSONField(
-        null=True, editable=False, help_text="What beat's admin made of the schedule, if anything."
+        null=True,
+        editable=False,
+        help_text="The periodic task of beat for this schedule, if there is one.",
     )
     enabled = models.BooleanField(default=True)
     secret_version = models.PositiveIntegerField(
-        default=1, help_text="Counts the webhook's secrets, which are derived, never stored."
+        default=1,
+        help_text="The number of the webhook's current secret. Secrets are derived, never stored.",
     )
     former_secret_until = models.DateTimeField(
         null=True,
         blank=True,
         editable=False,
-        help_text="Until when the secret before the present one is accepted too.",
+        help_text="The time until which the previous secret is also accepted.",
     )
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     enabled_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
@@ -45,7 +48,7 @@ class Trigger(models.Model):
         null=True,
         blank=True,
         editable=False,
-        help_text="Of a schedule: the time until which it is paused; null unless it was paused.",
+        help_text="The time until which a schedule is paused. Empty if it was never paused.",
     )
     retired_at = models.DateTimeField(null=True, blank=True, editable=False)
     next_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -115,7 +118,7 @@ class WebhookDelivery(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     trigger = models.ForeignKey(Trigger, on_delete=models.CASCADE, related_name="deliveries")
-    signature = models.CharField(max_length=64, help_text="SHA-256 of what was signed, in hex.")
+    signature = models.CharField(max_length=64, help_text="SHA-256 of the signed content, in hex.")
     # Deleted within minutes, long before its execution, so the database checks no constraint,
     # neither on insert nor, by a scan, when an execution is deleted.
     execution = models.ForeignKey(
@@ -150,10 +153,12 @@ class Event(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="+")
-    event_id = models.CharField(max_length=200, help_text="The sender's; known ones are ignored.")
+    event_id = models.CharField(
+        max_length=200, help_text="The sender's id. A repeated id starts nothing."
+    )
     name = models.CharField(max_length=200)
     payload = SealedJSON(null=True)
-    started = models.JSONField(default=list, help_text="What each trigger made of it.")
+    started = models.JSONField(default=list, help_text="The result of each trigger.")
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     delivered_at = models.DateTimeField(null=True, blank=True, editable=False)
     delivered_to = models.UUIDField(null=True, editable=False)

@@ -23,17 +23,22 @@ class Workflow(models.Model):
         blank=True,
         default="",
         editable=False,
-        help_text="The code that publishes it, as `shop.flows:fulfil`; empty: people edit it.",
+        help_text=(
+            "The code that publishes the workflow, such as `shop.flows:fulfil`. Empty if people "
+            "edit it."
+        ),
     )
     origin_line = models.PositiveIntegerField(
         null=True,
         editable=False,
-        help_text="The line of that code where it begins, as of the last publishing.",
+        help_text="The line at which that code begins, at the last publishing.",
     )
-    enabled = models.BooleanField(default=True, help_text="Off: nothing can trigger it.")
-    definition = models.JSONField(default=dict, help_text="The draft, as its author wrote it.")
+    enabled = models.BooleanField(
+        default=True, help_text="If it is off, no trigger starts the workflow."
+    )
+    definition = models.JSONField(default=dict, help_text="The draft, as written by its author.")
     revision = models.PositiveIntegerField(
-        default=1, editable=False, help_text="Counts changes; it is the draft's ETag."
+        default=1, editable=False, help_text="The number of changes; the ETag of the draft."
     )
     latest_version = models.ForeignKey(
         "WorkflowVersion",
@@ -86,8 +91,10 @@ class WorkflowVersion(models.Model):
     kind = models.CharField(
         max_length=10, choices=VersionKind.choices, default=VersionKind.PUBLISHED
     )
-    source = models.JSONField(help_text="The definition as its author wrote it.")
-    definition = models.JSONField(help_text="The definition as it runs, everything resolved.")
+    source = models.JSONField(help_text="The definition, as written by its author.")
+    definition = models.JSONField(
+        help_text="The definition that executions run, with all defaults written out."
+    )
     checksum = models.CharField(max_length=64)
     published_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=set_null, null=True, related_name="+"

@@ -61,7 +61,7 @@ class Membership(models.Model):
     )
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.USER)
     permissions = models.JSONField(
-        default=list, blank=True, help_text="Finer permissions that the role alone does not give."
+        default=list, blank=True, help_text="Permissions in addition to those of the role."
     )
     # The issuer whose groups granted it, updated at every sign-in; "" if granted by hand.
     source = models.CharField(max_length=200, blank=True, default="", editable=False)

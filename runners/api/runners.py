@@ -30,7 +30,7 @@ class RunnerShape(CamelCase, serializers.ModelSerializer[Runner]):
     started_at = serializers.DateTimeField()
     seen_at = serializers.DateTimeField(help_text="Its last sign of life.")
     leaving_at = serializers.DateTimeField(
-        allow_null=True, help_text="When it announced its shutdown."
+        allow_null=True, help_text="The time at which the process announced its shutdown."
     )
 
     class Meta:

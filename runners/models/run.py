@@ -47,7 +47,7 @@ class Run(models.Model):
     module = models.CharField(max_length=100)
     attempt = models.IntegerField(default=1)
     budget_start = models.IntegerField(
-        default=1, help_text="The attempt with which the present retry budget began."
+        default=1, help_text="The first attempt of the current series of retries."
     )
     state = models.CharField(
         max_length=10, choices=[(s.value, s.value.lower()) for s in RunState], default="PENDING"
@@ -74,7 +74,9 @@ class Run(models.Model):
     inputs = SealedJSON(null=True)
     secret_places = models.JSONField(
         null=True,
-        help_text="Of a remote step: where its inputs name secrets; set once they are rendered.",
+        help_text=(
+            "Remote steps: the places of secrets in the inputs. Set when the inputs are rendered."
+        ),
     )
     outputs = SealedJSON(null=True)
     outcome = models.CharField(max_length=100, blank=True, default="")
@@ -188,7 +190,7 @@ class CachedResult(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     owner = models.UUIDField()
     key = models.CharField(max_length=64)
-    run_id = models.UUIDField(help_text="The run that made it.")
+    run_id = models.UUIDField(help_text="The run with this result.")
     outcome = models.CharField(max_length=100)
     outputs = SealedJSON(null=True)
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)

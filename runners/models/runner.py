@@ -23,12 +23,14 @@ class Runner(models.Model):
     pid = models.PositiveIntegerField()
     pool = models.CharField(max_length=20)
     processes = models.PositiveIntegerField(
-        default=1, db_default=1, help_text="How many steps it works on at once at most."
+        default=1, db_default=1, help_text="The maximum number of concurrent steps."
     )
     queues = models.JSONField(default=list)
     started_at = models.DateTimeField(db_default=ClockTimestamp())
     seen_at = models.DateTimeField(db_default=ClockTimestamp())
-    leaving_at = models.DateTimeField(null=True, help_text="When it announced its shutdown.")
+    leaving_at = models.DateTimeField(
+        null=True, help_text="The time at which the process announced its shutdown."
+    )
 
     rows_of_no_workspace = "read"
 

@@ -37,7 +37,7 @@ only if --only names them (`shipped` is all of these, and idle: 10 minutes; --qu
   shipped-http    one by one over HTTP: to the first line on an idle stack; 16 clients at once
   shipped-full    rates over 1,000,000 finished executions that no ANALYZE has seen, and over none
 
-The two sides run by turns (engine, Celery, engine, ...) and medians are shown. Numbers of a
+The two sides run alternately (engine, Celery, engine, ...) and medians are shown. Numbers of a
 shared machine are noisy: trust the ratios. A part that fails or takes far too long is named, left
 out, and makes the exit status 1; a missed target does not. Ctrl-C (or SIGTERM) ends a run early:
 it still prints, and with --report, --save and --json keeps, what it had measured.

@@ -8,11 +8,8 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.benchmarks.options import THROUGHPUT
-from tests.benchmarks.plan import PARTS
 from tests.benchmarks.saved import Saved
 from tests.benchmarks.shipped import told as shipped
-from tests.benchmarks.summary import seconds
 from tests.benchmarks.targets import judged, shown
 
 MARKED = re.compile(r"(<!-- bench: (\w+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
@@ -62,22 +59,6 @@ def _targets(run: Saved) -> str:
     return _table(("target", "measured", "wanted", ""), rows)
 
 
-def _throughput(run: Saved) -> str:
-    rows = [
-        (
-            name,
-            *(_cell(run.figures, f"{name}.{key}") for key in ("rate", "celery.rate", "ratio")),
-            *(_cell(run.figures, f"{name}.cpu_ms{part}") for part in SHARES),
-            _cell(run.figures, f"{name}.celery.cpu_ms"),
-        )
-        for name in THROUGHPUT
-        if f"{name}.rate" in run.figures
-    ]
-    heads = ("", "steps/s", "Celery", "ratio", "CPU ms a step", "engine", "database", "broker")
-    return _table((*heads, "Celery, all"), rows)
-
-
-SHARES = ("", ".engine", ".database", ".broker")
 LATENCIES = {
     "W3.answered": "request sent → 202, durable",
     "W3.first_line": "request sent → first line of the step",
@@ -101,46 +82,6 @@ def _latencies(run: Saved) -> str:
     return _table(("milliseconds", "p50", "p95", "p99"), rows)
 
 
-def _backlog(run: Saved) -> str:
-    rows = [
-        (words, *(_cell(run.figures, f"backlog.{key}.{tenth}") for tenth in range(1, 11)))
-        for key, words in (
-            ("rates", "worked off, steps/s"),
-            ("cpu_ms", "CPU ms a step"),
-            ("growing", "growing, executions/s"),
-        )
-        if f"backlog.{key}.1" in run.figures
-    ]
-    return _table(("tenth", *map(str, range(1, 11))), rows)
-
-
-def _full(run: Saved) -> str:
-    rows = [
-        (
-            name,
-            _cell(run.figures, f"full.{name}.empty"),
-            _cell(run.figures, f"full.{name}.full"),
-            *(
-                f"{run.figures[f'full.{name}.{part}']:+.1%}"
-                for part in ("change", "engine", "database")
-            ),
-        )
-        for name in ("W1e", "W1p")
-        if f"full.{name}.empty" in run.figures
-    ]
-    return _table(("CPU ms a step", "empty", "full", "more", "engine", "database"), rows)
-
-
-def _ticks(run: Saved) -> str:
-    prefix = "crowd.tick."
-    rows = [
-        (name.removeprefix(prefix), shown(value, ""))
-        for name, value in run.figures.items()
-        if name.startswith(prefix)
-    ]
-    return _table(("duty", "longest, ms"), rows[:8])
-
-
 def _idle(run: Saved) -> str:
     prefix = "idle.memory."
     names = [name.removeprefix(prefix) for name in run.figures if name.startswith(prefix)]
@@ -156,32 +97,6 @@ def _idle(run: Saved) -> str:
         whole = (_cell(run.figures, "idle.memory"), _cell(run.figures, "idle.cpu"))
         rows.append(("**all**", *whole))
     return _table(("process", "MiB (PSS)", "% of a core"), rows)
-
-
-def _memory(run: Saved) -> str:
-    rows = [
-        (words, _cell(run.figures, f"memory.{key}"))
-        for key, words in MEMORY.items()
-        if f"memory.{key}" in run.figures
-    ]
-    return _table(("a worker's child", "MiB (PSS)"), rows)
-
-
-MEMORY = {
-    "first": "after 1,000 steps",
-    "last": "after 10,000 steps",
-    "maps": "after four maps of 10,000 items more",
-}
-
-
-def _times(run: Saved) -> str:
-    if not _has_workloads(run):
-        return ""
-    rows = [
-        (name, f"{took:,.0f}", f"{PARTS[name].usual:,.0f}" if name in PARTS else "")
-        for name, took in seconds(run.figures).items()
-    ]
-    return _table(("part", "seconds", "usual"), rows)
 
 
 def _shipped_machine(run: Saved) -> str:
@@ -207,14 +122,8 @@ TABLES: dict[str, Callable[[Saved], str]] = {
     "shipped_goals": _shipped_goals,
     "shipped_cpu": _shipped_cpu,
     "targets": _targets,
-    "throughput": _throughput,
     "latencies": _latencies,
-    "backlog": _backlog,
-    "full": _full,
-    "ticks": _ticks,
     "idle": _idle,
-    "memory": _memory,
-    "times": _times,
 }
 
 

@@ -79,7 +79,7 @@ def test_the_page_is_read_by_keyboard_and_the_difference_is_shown(opened: Any) -
 
 
 def test_another_failure_is_compared_by_its_link(opened: Any) -> None:
-    opened.get_by_role("link", name="with this entry").click()
+    opened.get_by_role("link", name="with this dead letter").click()
 
     panel = opened.get_by_role("region", name="Compared with another failure")
     expect(panel.get_by_text("No differences", exact=False)).to_be_visible()

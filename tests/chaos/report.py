@@ -21,6 +21,11 @@ HEADS = (
     "fault", "injected", "accepted", "ended", "effects", "repeated", "fenced",
     "recovery p50 / p95 / p99 / worst", "bound", "unattended", "verdict", "took",
 )  # fmt: skip
+# The page leaves out what only a person who repeats the run needs.
+SHOWN = (
+    "fault", "injected", "ended", "effects", "repeated", "fenced", "recovery p50 / p95 / worst",
+    "bound", "unattended", "verdict",
+)  # fmt: skip
 
 
 def facts(options: Options) -> dict[str, str]:
@@ -97,15 +102,15 @@ def as_json(outcomes: Sequence[Outcome], told: Mapping[str, str]) -> str:
 def as_markdown(outcomes: Sequence[Outcome], told: Mapping[str, str]) -> str:
     """The part between the markers."""
     lines = [*(f"- {name}: `{value}`" for name, value in told.items()), ""]
-    lines.append(f"| {' | '.join(HEADS)} |")
-    lines.append(f"|{'---|' * len(HEADS)}")
-    lines += [f"| {' | '.join(cells(outcome))} |" for outcome in outcomes]
+    lines.append(f"| {' | '.join(SHOWN)} |")
+    lines.append(f"|{'---|' * len(SHOWN)}")
+    lines += [f"| {' | '.join(shown_cells(outcome))} |" for outcome in outcomes]
+    lines.append("")
     for outcome in outcomes:
-        more = [f"{name}: {value}" for name, value in outcome.figures.items()] + outcome.notes
-        if more or outcome.problems:
-            lines += ["", f"**{outcome.slug}**", ""]
-            lines += [f"- {text}" for text in [*more, *outcome.problems]]
-    return "\n".join(lines)
+        figures = [f"{name}: {value}" for name, value in outcome.figures.items()]
+        if found := [*figures, *outcome.notes, *outcome.problems]:
+            lines.append(f"- `{outcome.slug}`: {'; '.join(found)}")
+    return "\n".join(lines).rstrip("\n")
 
 
 def write(file: Path, outcomes: Sequence[Outcome], told: Mapping[str, str]) -> None:
@@ -139,6 +144,25 @@ def cells(outcome: Outcome) -> list[str]:
         f"{outcome.unattended:.0f} s",
         outcome.verdict,
         f"{outcome.seconds:.0f} s",
+    ]
+
+
+def shown_cells(outcome: Outcome) -> list[str]:
+    """One row of the page's table, in the order of SHOWN."""
+    if outcome.verdict == "not run":
+        return [outcome.title, *[""] * 8, f"not run: {outcome.reason}"]
+    found = outcome.recovery
+    return [
+        outcome.title,
+        str(sum(outcome.injected.values())),
+        _counted(outcome.ended),
+        str(outcome.effects),
+        str(sum(outcome.repeats.values())),
+        str(outcome.fenced),
+        f"{found.p50:.1f} / {found.p95:.1f} / {outcome.worst:.1f} s" if found else "",
+        "" if outcome.bound is None else f"{outcome.bound:g} s",
+        f"{outcome.unattended:.0f} s",
+        outcome.verdict,
     ]
 
 

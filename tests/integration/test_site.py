@@ -55,7 +55,7 @@ def test_a_page_has_the_blocks_on_the_site_that_it_has_on_github(site: Path, pag
 
 
 def test_a_list_that_goes_on_after_a_paragraph_goes_on_counting(site: Path) -> None:
-    text = shown(site, PROJECT / "README.md")
+    text = shown(site, PROJECT / "docs/explanation/code.md")
 
     assert re.findall(r"<ol([^>]*)>", text) == ["", ' start="8"']
 

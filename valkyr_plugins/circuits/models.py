@@ -101,7 +101,7 @@ class CircuitRule(models.Model):
         verbose_name="window, in seconds",
         null=True,
         blank=True,
-        help_text="A failure counts for this time.",
+        help_text="The time during which a failure counts.",
     )
     recovery_seconds = models.FloatField(
         verbose_name="recovery, in seconds",

@@ -1,4 +1,4 @@
-"""The nodes' order by their links, without the links back of loops."""
+"""The order of the nodes by their links, without the links that close loops."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ def loop_ports(node: Node) -> tuple[int, int]:
 
 @dataclass(slots=True)
 class LinkGraph:
-    """The links of a level without links back.
+    """The links of a level, without links to earlier nodes.
 
     `bodies` are those of plain loops by node, `back` the links that closed them; `cut` are the
     links of other cycles.
@@ -33,7 +33,7 @@ class LinkGraph:
 
 
 def graph_of(export: Export, flowing: Sequence[str]) -> LinkGraph:
-    """Return the graph of the data's nodes; helpers (a model, a tool) are separate.
+    """Return the graph of the nodes that pass data on; helpers (a model, a tool) are separate.
 
     A way back leads towards the triggers, so nodes after triggers are visited first.
     """
@@ -98,7 +98,7 @@ def _without_ways_back(
 def _without_cycles(
     graph: LinkGraph, links: list[NodeLink], names: Sequence[str]
 ) -> list[NodeLink]:
-    """Remove the links that still lead back, which become `cut`."""
+    """Move the remaining links to earlier nodes into `cut`."""
     out, _ = _by_ends(links)
     state: dict[str, int] = {}
     for start in names:

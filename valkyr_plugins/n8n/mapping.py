@@ -21,13 +21,13 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def plain(name: str) -> str:
-    """Return a name in small letters, digits and single underscores; "" if nothing is left."""
+    """Return a name in lower-case letters, digits and single underscores; "" if none remain."""
     folded = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return _GAP.sub("_", folded.lower()).strip("_")[:MAX_ID].strip("_")
 
 
 def credential_name(name: str, kind: str) -> str:
-    """Return the new name of n8n's credential, beginning with a small letter."""
+    """Return the new name of n8n's credential, beginning with a lower-case letter."""
     found = plain(name) or plain(_CAMEL.sub(" ", kind)) or "credential"
     return found if found[0].isalpha() else f"c_{found}"
 
@@ -83,7 +83,7 @@ class Made:
 
 @dataclass(slots=True)
 class Helped:
-    """What became of a node that helps another one: its row in the report."""
+    """The result for a node that helps another one: its row in the report."""
 
     task: str
     module: str
@@ -166,7 +166,7 @@ class NodeWork:
 
     @property
     def drawn(self) -> "Drawing":
-        """Return what draws further tasks; raises Left where there is only one."""
+        """Return the object that adds further tasks; raises Left if only one task is possible."""
         if self.drawing is None:
             raise Left("it needs several tasks")
         return self.drawing
@@ -184,7 +184,7 @@ class NodeWork:
 
 
 class Drawing(Protocol):
-    """Draws further tasks for a node: its tools, and those before its own."""
+    """Adds further tasks for a node: its tools, and tasks that run before its own."""
 
     def take(self, name: str) -> str:
         """Return a free ID derived from a name."""

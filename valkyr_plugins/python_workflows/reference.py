@@ -104,8 +104,16 @@ def _rows(kind: type) -> Iterator[tuple[str, str]]:
             or not inspect.getdoc(read)
         ):
             continue
-        call = name if read is not member else _one_line(_signature(read, name))
-        yield call.replace("|", "\\|"), _first(read)
+        if read is not member:
+            yield name, _value(_first(read))
+        else:
+            yield _one_line(_signature(read, name)).replace("|", "\\|"), _first(read)
+
+
+def _value(docstring: str) -> str:
+    """Return what a property is, from a docstring that says what it returns."""
+    text = docstring.removeprefix("Return ")
+    return text[:1].upper() + text[1:]
 
 
 def _signature(function: Callable[..., Any], name: str) -> tuple[str, list[str], str]:

@@ -194,7 +194,7 @@ def carry_on(redrive_id: UUID, until: float) -> Turn:
 
 
 def _settle(redrive_id: UUID) -> int:
-    """Settle a window, and briefly further ones; return how many ended."""
+    """Record the results of one window of items, and of more if time is left; return how many."""
     until = time.monotonic() + SETTLE_SECONDS
     found = settle(redrive_id)
     ended = found.ended

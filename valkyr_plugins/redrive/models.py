@@ -106,11 +106,13 @@ class Redrive(models.Model):
     scope = models.CharField(max_length=10, choices=RedriveScope.choices, default=RedriveScope.STEP)
     from_step = models.CharField(max_length=1000, blank=True, default="")
     version = models.CharField(
-        max_length=10, default="pinned", help_text="pinned, latest or a number (new executions)."
+        max_length=10,
+        default="pinned",
+        help_text="For new executions: pinned, latest or a version number.",
     )
     overrides = models.JSONField(null=True, blank=True, help_text="A JSON merge patch.")
     expression = models.TextField(
-        blank=True, default="", help_text="Gives each entry's patch; CEL or template, see docs."
+        blank=True, default="", help_text="A template that returns the patch for each dead letter."
     )
     rate = models.FloatField(null=True, blank=True)
     max_in_flight = models.PositiveIntegerField(null=True, blank=True)
@@ -121,19 +123,23 @@ class Redrive(models.Model):
     stop_reason = models.TextField(blank=True, default="")
     total = models.PositiveIntegerField(default=0)
     truncated = models.BooleanField(
-        default=False, help_text="There were more entries than one redrive can have."
+        default=False, help_text="Whether there were more dead letters than one redrive can have."
     )
     sent = models.PositiveIntegerField(default=0)
-    running = models.PositiveIntegerField(default=0, help_text="Sent and not ended yet.")
+    running = models.PositiveIntegerField(
+        default=0, help_text="The number of items that were sent and have not ended."
+    )
     succeeded = models.PositiveIntegerField(default=0)
     failed_again = models.PositiveIntegerField(default=0)
     skipped = models.PositiveIntegerField(default=0)
     pace_since = models.DateTimeField(null=True, blank=True)
     pace_sent = models.PositiveIntegerField(default=0)
     recent = models.TextField(
-        blank=True, default="", help_text="The last that ended, oldest first: S, or F for failed."
+        blank=True,
+        default="",
+        help_text="The latest results, oldest first: S for succeeded, F for failed.",
     )
-    settled_to = models.BigIntegerField(default=0, help_text="The item last looked at.")
+    settled_to = models.BigIntegerField(default=0, help_text="The last item whose result was read.")
     busy = models.BooleanField(default=False)
     created_at = models.DateTimeField(db_default=ClockTimestamp())
     started_at = models.DateTimeField(null=True, blank=True)
@@ -178,7 +184,7 @@ class RedriveItem(models.Model):
         related_name="+",
         db_index=False,
         db_constraint=False,
-        help_text="The dead letter that it got when it failed again.",
+        help_text="The new dead letter, if the step failed again.",
     )
     sent_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)

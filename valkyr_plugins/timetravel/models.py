@@ -41,10 +41,15 @@ class Checkpoint(models.Model):
     )
     name = models.CharField(max_length=200, blank=True, default="")
     step_path = models.CharField(
-        max_length=1000, blank=True, default="", help_text="The step it was taken after."
+        max_length=1000,
+        blank=True,
+        default="",
+        help_text="The step after which the checkpoint was taken.",
     )
     epoch = models.PositiveIntegerField(default=0)
-    sequence = models.PositiveIntegerField(help_text="Counts the checkpoints of an execution.")
+    sequence = models.PositiveIntegerField(
+        help_text="The number of the checkpoint within its execution."
+    )
     variables = SealedObject(default=dict)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,

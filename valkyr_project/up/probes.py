@@ -1,7 +1,7 @@
 """Probe each process of a stack until it is ready, and print its name then.
 
-It runs as a separate process of the image and tests each process's actual work. It talks to
-PostgreSQL and the broker, the code for which is not loaded in the supervisor.
+It runs as a separate process of the image and tests each process's actual work. It connects to
+PostgreSQL and the broker; the supervisor does not load the code for them.
 """
 
 import os

@@ -1,9 +1,12 @@
 """The pages of all modules, docs/reference/modules*, generated from the modules' descriptions."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import yaml
@@ -97,32 +100,92 @@ def as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-# One module's entry: its description, inputs, outputs, an example, and its errors.
+# What the modules of a page have in common, said once at its top.
+
+
+WORTH = 12  # words of an input's row, from which it is said once for several modules
+
+
+@dataclass(frozen=True)
+class Common:
+    """The facts and rows of inputs that several modules of a page share."""
+
+    facts: Mapping[str, str]
+    rows: Mapping[str, str]  # the name of an input by its row
+
+    @classmethod
+    def of(cls, specs: Sequence[ModuleSpec]) -> "Common":
+        """Return what most of the modules, or the inputs of at least two, have in common."""
+        facts = Counter(pair for spec in specs for pair in _facts(spec).items())
+        rows = Counter(pair for spec in specs for pair in _input_rows(spec.inputs_schema, {}))
+        return cls(
+            {name: fact for (name, fact), times in facts.items() if 1 < times > len(specs) / 2},
+            {
+                row: name
+                for (name, row), times in rows.items()
+                if times > 1 and len(row.split()) >= WORTH
+            },
+        )
+
+    def opening(self) -> str:
+        """Return the top of the page."""
+        lines = [f"[How to read this page](../{INDEX})."]
+        if any(self.facts.values()):
+            lines.append(_wrapped(f"Unless a section says otherwise: {_sentences(self.facts)}"))
+        if self.rows:
+            lines += ["## Common inputs", "\n".join([*INPUTS_HEAD, *self.rows])]
+        return "\n\n".join(lines) + "\n"
+
+
+def _facts(spec: ModuleSpec) -> dict[str, str]:
+    """Return how the module runs; an empty text for what it does not have."""
+    circuit = (spec.circuit_target or "").rstrip(".")
+    return {
+        "effect": f"effect `{spec.effect}`",
+        "where": "inline" if spec.inline else f"queue `{spec.queue}`",
+        "retry": f"retry `{spec.retry_name}`",
+        "timeout": f"timeout {spec.timeout_seconds:g} s",
+        "secrets": "" if spec.takes_secrets else "no secrets in `with`",
+        "Outcomes": codes(spec.outcomes),
+        "Credential": " or ".join(code(name) for name in spec.credential),
+        "Circuit": circuit,
+    }
+
+
+def _sentences(facts: Mapping[str, str]) -> str:
+    """Return facts as text; those with a capital letter are sentences of their own."""
+    short = ", ".join(fact for name, fact in facts.items() if fact and name.islower())
+    long = [f"*{name}*: {fact}" for name, fact in facts.items() if fact and not name.islower()]
+    return " ".join(f"{part}." for part in (short, *long) if part)
+
+
+# One module's entry: its description, facts, an example, inputs and outputs.
 
 
 LONGEST = 300
+INPUTS_HEAD = ("| input | type | default | |", "|---|---|---|---|")
 
 
-def entry(spec: ModuleSpec) -> str:
+def entry(spec: ModuleSpec, common: Common) -> str:
     """Return the module's part of its category's page."""
-    parts = [f"## {spec.type}", spec.description, "\n".join(_facts(spec)), "\n".join(_task(spec))]
-    parts += ["\n".join(lines) for lines in (_inputs(spec), _outputs(spec), _bad(spec)) if lines]
-    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+    parts = [f"## {spec.type}", spec.description, _own_facts(spec, common)]
+    parts += ["\n".join(lines) for lines in (_task(spec), _inputs(spec, common), _outputs(spec))]
+    return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
-def _facts(spec: ModuleSpec) -> Iterator[str]:
-    where = "inline" if spec.inline else f"queue `{spec.queue}`"
-    facts = [f"effect `{spec.effect}`", where, f"retry `{spec.retry_name}`"]
-    facts.append(f"timeout {spec.timeout_seconds:g} s")
-    if not spec.takes_secrets:
-        facts.append("no secrets in `with`")
-    yield f"- *Runs*: {', '.join(facts)}."
-    if spec.outcomes:
-        yield f"- *Outcomes*: {codes(spec.outcomes)}."
-    if spec.credential:
-        yield f"- *Credential*: {' or '.join(code(name) for name in spec.credential)}."
-    if spec.circuit_target:
-        yield f"- *Circuit*: {spec.circuit_target.rstrip('.')}."
+def _own_facts(spec: ModuleSpec, common: Common) -> str:
+    """Return the facts that differ from the page's."""
+    facts = {
+        name: fact or ("secrets in `with`" if name == "secrets" else "none")
+        for name, fact in _facts(spec).items()
+        if fact != common.facts.get(name, "")
+    }
+    text = _sentences(facts)
+    return _wrapped(text if text.startswith("*") else text and f"*Runs*: {text}")
+
+
+def _wrapped(text: str) -> str:
+    return fill(text, 120, break_long_words=False, break_on_hyphens=False)
 
 
 def _task(spec: ModuleSpec) -> list[str]:
@@ -133,22 +196,24 @@ def _task(spec: ModuleSpec) -> list[str]:
     return ["```yaml", text.rstrip("\n"), "```"]
 
 
-def _inputs(spec: ModuleSpec) -> list[str]:
+def _inputs(spec: ModuleSpec, common: Common) -> list[str]:
     schema = spec.inputs_schema
-    rows = list(_input_rows(schema, spec.example or {}))
-    if not rows:
-        return ["It takes no inputs."]
-    return ["| input | type | default | |", "|---|---|---|---|", *rows]
+    shared = [name for name, row in _input_rows(schema, {}) if common.rows.get(row) == name]
+    rows = [row for name, row in _input_rows(schema, spec.example or {}) if name not in shared]
+    lines = [*INPUTS_HEAD, *rows] if rows else []
+    if shared:
+        lines += ["", f"And the [common inputs](#common-inputs) {codes(shared)}."]
+    return lines or ["It takes no inputs."]
 
 
-def _input_rows(schema: Mapping[str, Any], shown: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a row for each input; `shown` is the example task, whose inputs need no other one."""
+def _input_rows(schema: Mapping[str, Any], shown: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the name and row of each input; an input that the example shows needs no other one."""
     required = schema.get("required", [])
     for key, value in schema.get("properties", {}).items():
         default = "required" if key in required else code(_default(value))
         held = bounds(value)
         told = f"{kind(value, schema)}, {held}" if held else kind(value, schema)
-        yield f"| `{key}` | {told} | {default} | {_meaning(value, key in shown)} |"
+        yield key, f"| `{key}` | {told} | {default} | {_meaning(value, key in shown)} |"
 
 
 def _meaning(value: Mapping[str, Any], shown: bool) -> str:
@@ -181,13 +246,6 @@ def _outputs(spec: ModuleSpec) -> list[str]:
     return ["| output | type | |", "|---|---|---|", *rows]
 
 
-def _bad(spec: ModuleSpec) -> list[str]:
-    by_type: dict[str, list[str]] = {}
-    for bad in spec.bad_inputs:
-        by_type.setdefault(bad.error_type, []).append(cell(bad.what))
-    return [f"- Fails as {name}: {'; '.join(causes)}." for name, causes in by_type.items()]
-
-
 def _short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
@@ -197,7 +255,7 @@ def _short(text: str) -> str:
 
 INDEX = "modules.md"
 OPENING = Path(__file__).with_name("opening.md")
-HEAD = "| type | what it does | effect |\n|---|---|---|"
+HEAD = "| category | modules |\n|---|---|\n"
 YOUR_OWN = Path(__file__).with_name("your_own.md")
 
 
@@ -217,24 +275,20 @@ def path_of(category: str) -> str:
 
 
 def _index(by_category: Mapping[str, Sequence[ModuleSpec]]) -> str:
-    parts = [OPENING.read_text(encoding="utf-8")]
-    for category, members in by_category.items():
-        parts.append(f"### [{category.capitalize()}]({path_of(category)})\n\n{HEAD}")
-        parts[-1] += "".join(f"\n{_row(spec, category)}" for spec in members) + "\n"
+    rows = "".join(
+        f"| [{category.capitalize()}]({path_of(category)}) | {_links(members, category)} |\n"
+        for category, members in by_category.items()
+    )
+    parts = [OPENING.read_text(encoding="utf-8"), HEAD + rows]
     return "\n".join([*parts, YOUR_OWN.read_text(encoding="utf-8")])
 
 
-def _row(spec: ModuleSpec, category: str) -> str:
-    anchor = spec.type.replace(".", "")
-    return f"| [`{spec.type}`]({path_of(category)}#{anchor}) | {_line(spec)} | {spec.effect} |"
-
-
-def _line(spec: ModuleSpec) -> str:
-    """Return the first sentence of the module's description."""
-    paragraph = cell(spec.description.split("\n\n")[0])
-    return paragraph.split(". ")[0].rstrip(".") + "."
+def _links(members: Sequence[ModuleSpec], category: str) -> str:
+    page = path_of(category)
+    return ", ".join(f"[`{s.type}`]({page}#{s.type.replace('.', '')})" for s in members)
 
 
 def _category(category: str, members: Sequence[ModuleSpec]) -> str:
-    opening = f"# Modules: {category}\n\n[How to read this page](../{INDEX}).\n"
-    return "\n".join([opening, *(entry(spec) for spec in members)])
+    common = Common.of(members)
+    opening = f"# Modules: {category}\n\n{common.opening()}"
+    return "\n".join([opening, *(entry(spec, common) for spec in members)])

@@ -95,7 +95,7 @@ BEAT_KILLED = Fault(
 )
 TWO_BEATS = Fault(
     "two-beats",
-    "two beats at once, killed by turns",
+    "two beats at once, killed alternately",
     "no time of a schedule fires twice",
     None,
     _two,

@@ -12,10 +12,12 @@ from valkyr_plugins.n8n.triggers import MAKERS
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "n8n.md"
 
 
-def test_the_table_names_the_kinds_that_the_code_knows() -> None:
+def test_the_tables_name_the_kinds_that_the_code_knows() -> None:
     assert Builder.__doc__  # the families have been registered by now
-    table = PAGE.read_text().split("## Mapped nodes")[1].split("\n\n**Items.**")[0]
-    rows = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+    nodes = PAGE.read_text().split("## Mapped nodes")[1]
+    services = nodes.split("## Services")[1].split("## Expressions")[0]
+    tables = nodes.split("\n\n**Items.**")[0] + services
+    rows = re.findall(r"^\| (`.*?) \|", tables, re.MULTILINE)
     named = {kind for row in rows for kind in re.findall(r"`(\w+)`", row)}
 
     assert named == {*FAMILIES, *MAKERS, LOOP, KIND}

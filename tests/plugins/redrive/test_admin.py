@@ -135,7 +135,7 @@ def test_a_large_redrive_wants_its_number_typed(op: Client) -> None:
 
     refused = op.post(start_page(redrive), {"count": "100", "reason": "", "_form_submitted": "1"})
 
-    assert "has 101 entries, not 100" in refused.content.decode()
+    assert "has 101 dead letters, not 100" in refused.content.decode()
     redrive.refresh_from_db()
     assert redrive.state == "DRAFT"
 
@@ -246,8 +246,8 @@ def test_drafts_of_several_groups_are_made_without_a_start(op: Client) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"start": "yes", "count": "3"}, "Type the number of entries to confirm: 4"),
-        ({"start": "yes"}, "Type the number of entries to confirm: 4"),
+        ({"start": "yes", "count": "3"}, "Type the number of dead letters to confirm: 4"),
+        ({"start": "yes"}, "Type the number of dead letters to confirm: 4"),
         ({"overrides": "["}, "Not JSON"),
         ({"scope": "STEP", "from_step": "x.main"}, "requires the scope FROM"),
     ],

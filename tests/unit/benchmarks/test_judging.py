@@ -45,15 +45,15 @@ def test_the_longest_tick_of_each_duty_is_told_the_longest_first() -> None:
 
 
 def test_a_page_gets_the_tables_of_what_was_measured_and_keeps_the_rest() -> None:
-    run = Saved({}, "", "", {}, 1.0, {"W1e.rate": 1_871.0, "W1e.cpu_ms": 0.85})
+    run = Saved({}, "", "", {}, 1.0, {"W3.recorded.p50": 8.64, "W3.recorded.p99": 12.2})
     text = (
-        "Before.\n<!-- bench: throughput -->\nold\n<!-- /bench -->\n"
+        "Before.\n<!-- bench: latencies -->\nold\n<!-- /bench -->\n"
         "<!-- bench: idle -->\nkept\n<!-- /bench -->\nAfter.\n"
     )
 
     found = rewritten(text, run)
 
-    assert "| W1e | 1,871 |  |  | 0.850 |" in found
+    assert "| request sent → recorded as finished | 8.64 |  | 12.2 |" in found
     assert "old" not in found
     assert "kept" in found
     assert found.startswith("Before.")
@@ -64,13 +64,13 @@ def test_what_was_measured_of_the_stack_alone_says_nothing_of_a_worker_by_itself
     machine = {"cores": 2, "cpu": "a processor", "memory_gib": 8, "load": 0.1, "python": "3.11"}
     figures = {"shipped.http.rate": 250.0, "idle.memory": 450.0, "seconds.idle": 60.0}
     run = Saved(machine, "2026-11-26", "abc1234", {}, 1.0, figures)
-    names = ("machine", "shipped_machine", "times", "shipped_goals")
+    names = ("machine", "shipped_machine", "latencies", "shipped_goals")
     text = "".join(f"<!-- bench: {name} -->\nold {name}\n<!-- /bench -->\n" for name in names)
 
     found = rewritten(text, run)
 
     assert "old machine" in found
-    assert "old times" in found
+    assert "old latencies" in found
     assert "2026-11-26, commit abc1234" in found
     assert "| 16 clients, one by one: executions/s | 250 | >= 250 | met |" in found
 

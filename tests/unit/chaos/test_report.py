@@ -38,6 +38,7 @@ def test_a_fault_that_was_not_run_says_so_and_is_not_passed() -> None:
     assert len(cells) == len(report.HEADS)
     assert "not run: needs faketime: apt-get install it" in cells
     assert "kept" not in cells
+    assert len(report.shown_cells(left_out)) == len(report.SHOWN)
 
 
 def test_a_broken_promise_is_told_with_its_logs_and_what_repeats_it() -> None:
@@ -66,7 +67,17 @@ def test_the_report_replaces_what_stands_between_the_markers(tmp_path: Path) -> 
     assert text.endswith("after\n")
     assert "old" not in text
     assert "- seed: `5`" in text
-    assert "| 1 FAILED, 9 SUCCESS |" in text
+    assert (
+        "| `kill -9` of a child | 3 | 1 FAILED, 9 SUCCESS | 0 | 0 | 0 | 1.0 / 1.5 / 1.5 s |" in text
+    )
+
+
+def test_the_page_has_one_line_for_the_figures_of_a_fault() -> None:
+    told = outcome()
+    told.figures["accepted while it was away"] = 35
+    told.broken("run 7 did its effect twice")
+    text = report.as_markdown([told], {})
+    assert "- `killed`: accepted while it was away: 35; run 7 did its effect twice" in text
 
 
 def test_a_file_without_markers_is_left_alone(tmp_path: Path) -> None:

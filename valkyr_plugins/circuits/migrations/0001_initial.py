@@ -22,7 +22,7 @@ class Migration(executions.public.migrations.Migration):
                 ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('pattern', models.CharField(help_text='`http.request:*.example.com`, for example.', max_length=300, unique=True)),
                 ('failure_threshold', models.PositiveIntegerField(blank=True, help_text='Number of failures within the window that opens the circuit.', null=True)),
-                ('window_seconds', models.FloatField(blank=True, help_text='A failure counts for this time.', null=True, verbose_name='window, in seconds')),
+                ('window_seconds', models.FloatField(blank=True, help_text='The time during which a failure counts.', null=True, verbose_name='window, in seconds')),
                 ('recovery_seconds', models.FloatField(blank=True, help_text='Time until one step probes the target of an open circuit.', null=True, verbose_name='recovery, in seconds')),
                 ('timeout_seconds', models.FloatField(blank=True, help_text='Maximum duration of a call to a language model.', null=True, verbose_name='timeout, in seconds')),
                 ('created_at', models.DateTimeField(db_default=executions.public.database.ClockTimestamp(), editable=False)),

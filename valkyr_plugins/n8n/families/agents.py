@@ -1,4 +1,4 @@
-"""Convert agents with tools: a loop that asks the model, and does what it asks for."""
+"""Convert agents with tools: a loop that asks the model and runs the tools that it requests."""
 
 import re
 from dataclasses import replace
@@ -96,7 +96,7 @@ def agent_tasks(
 
 @family("mcpTrigger")
 def served(work: NodeWork) -> Made:
-    """Make a map over the one call that the webhook got, which runs the tool that it names."""
+    """Make a map over the webhook's one call, which runs the tool that the call names."""
     _, body = _tools(work, bare_result=True)
     work.remark(
         "It served its tools by the Model Context Protocol, which nothing here speaks: POST "
@@ -113,7 +113,7 @@ def served(work: NodeWork) -> Made:
 def _tools(
     work: NodeWork, *, bare_result: bool = False
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the tools for the model, and the body that runs the one that a call names."""
+    """Return the tools for the model, and the body that runs the tool named by a call."""
     choose, result = work.also("tool"), work.also("result")
     tools: list[dict[str, Any]] = []
     tasks: list[dict[str, Any]] = []
@@ -209,7 +209,7 @@ def _schema(arguments: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def _argument(work: NodeWork, name: str, about: str = "", kind: str = "string") -> str:
-    """Return the expression for an argument that a tool has by itself."""
+    """Return the expression for an argument that the tool itself defines."""
     if work.sight.arguments is None:
         raise Left("it is a tool of an agent; connect it to one")
     described = {"description": bare(about)} if about else {}
@@ -287,7 +287,7 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
 
 @family("toolThink")
 def tool_think(work: NodeWork) -> Made:
-    """Make `flow.noop`: the model only writes down a thought, and reads it again."""
+    """Make `flow.noop`: the model only stores a thought, and reads it later."""
     return work.made("flow.noop", {"value": "{{ " + _argument(work, "thought") + " }}"})
 
 
@@ -318,7 +318,7 @@ def worked_out(node):
 
 @family("toolCalculator")
 def tool_calculator(work: NodeWork) -> Made:
-    """Make `python.code` that works out numbers, signs and brackets."""
+    """Make `python.code` that evaluates numbers, operators and brackets."""
     about = "An arithmetic expression of numbers, + - * / % ** and brackets."
     value = "{{ " + _argument(work, "expression", about) + " }}"
     work.remark(f"{PYTHON} It knows no functions such as sqrt.")
@@ -328,7 +328,7 @@ def tool_calculator(work: NodeWork) -> Made:
 
 @family("toolWikipedia", "toolSerpApi")
 def tool_search(work: NodeWork) -> Made:
-    """Make `http.request` to a search."""
+    """Make the `http.request` that searches."""
     query = "{{ " + _argument(work, "query", "What to search for.") + " }}"
     if work.node.kind == "toolWikipedia":
         work.remark("It gave the articles' texts; the search's answer has their first sentences.")

@@ -98,7 +98,7 @@ def condition(
 
 
 def condition_template(texts: Texts, parameters: Mapping[str, Any]) -> str:
-    """Return the template of a node's conditions, or a text that says what is to be written."""
+    """Return the template of a node's conditions, or a text that describes the missing one."""
     given, combinator = conditions_of(parameters)
     sensitive = below(parameters, "conditions.options.caseSensitive", True)
     caseless = sensitive is False or below(parameters, "options.ignoreCase") is True
@@ -180,7 +180,7 @@ def switch(work: NodeWork) -> Made:
 
 
 def _unwritten(work: NodeWork) -> Made:
-    """Make a switch whose rules the file does not have."""
+    """Make a switch without its rules, which the file lacks."""
     work.texts.unfinished += 1
     work.remark("The file does not have its rules: write what each output is for.")
     outcomes = {place: f"output{place}" for place in range(4)}

@@ -52,7 +52,7 @@ def _payload(work: NodeWork) -> Any:
 
 @family("code", "function", "functionItem")
 def code(work: NodeWork) -> Made:
-    """Make `python.code` of a program in Python; one in JavaScript is left."""
+    """Convert a Python program into `python.code`; a JavaScript program becomes a placeholder."""
     if work.word("language").startswith("python"):
         return n8n_python(work)
     raise Left(
@@ -197,7 +197,7 @@ def _combined(work: NodeWork) -> Made:
 
 
 def _whole(work: NodeWork, shape: Shape) -> str:
-    """Return the expression for an input, or a placeholder for what is missing."""
+    """Return the expression for an input, or a `todo` if it is missing."""
     return shape.whole or work.texts.left("an input of the merge", shape.why)
 
 

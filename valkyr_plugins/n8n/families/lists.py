@@ -174,7 +174,7 @@ def _batches(work: NodeWork, items: str, size: int) -> tuple[str, Shape]:
 
 
 def _items(work: NodeWork) -> str:
-    """Return an expression for the list of input items, or a placeholder for what is missing."""
+    """Return an expression for the list of input items, or a `todo` if it is missing."""
     try:
         return work.items()
     except Left:

@@ -174,7 +174,7 @@ def _prompt(work: NodeWork) -> str:
 
 
 def _agent(work: NodeWork, inputs: dict[str, Any], model: Node) -> Made:
-    """Make a flow.loop in which the model is asked until it asks for no more tools."""
+    """Make a `flow.loop` that asks the model until it requests no more tools."""
     schema = parsed(work) if any(kind == PARSER for kind, _ in work.helpers) else None
     own = _signed(work, model)
     first, loop, answer = agent_tasks(work, inputs, own, f"{work.id}_turns" if schema else work.id)
@@ -351,7 +351,7 @@ def _joined(work: NodeWork, rows: list[dict[str, Any]]) -> str:
 
 
 def _signed(work: NodeWork, node: Node) -> str:
-    """Return the name of the credential with which the model's provider is asked."""
+    """Return the name of the credential for requests to the model's provider."""
     for was, name in list(node.credentials.items())[:1]:
         return work.secret(credential_name(name, was), "bearer", f"{was} {name}".strip())
     return ""

@@ -158,7 +158,7 @@ UNITS = ("seconds", "minutes", "hours", "days", "weeks", "months", "quarters", "
 
 
 def program(work: NodeWork, code: str, inputs: dict[str, Any], shape: Shape | None = None) -> Made:
-    """Return the task that runs a program, and say that it must be allowed."""
+    """Return the task that runs a program, and remark that an administrator must allow it."""
     work.remark(PYTHON)
     found = shape or one(f"{work.output}.result")
     return work.made("python.code", {"code": code, "inputs": inputs}, found)
@@ -238,7 +238,7 @@ def _keys(work: NodeWork) -> list[list[str]]:
 
 
 def split_several(work: NodeWork, names: list[str]) -> Made:
-    """Make a list of objects of several lists."""
+    """Combine several lists into one list of objects."""
     if any("{{" in name or name.startswith("=") for name in names):
         raise Left("which fields it splits is worked out")
     plain = [name.removeprefix("$json.") for name in names]
@@ -247,7 +247,7 @@ def split_several(work: NodeWork, names: list[str]) -> Made:
 
 
 def summed(work: NodeWork, rows: list[dict[str, Any]], items: str, groups: list[str]) -> Made:
-    """Work out sums that `data.aggregate` does not have."""
+    """Compute sums that `data.aggregate` does not have."""
     sums = []
     for row in rows:
         how, field = str(row.get("aggregation", "count")), str(row.get("field", ""))
@@ -274,7 +274,7 @@ def summed(work: NodeWork, rows: list[dict[str, Any]], items: str, groups: list[
 
 
 def dated(work: NodeWork) -> Made:
-    """Reckon with dates: format, add, subtract, or the time between two."""
+    """Compute with dates: format, add, subtract, or the time between two."""
     operation = work.word("operation", work.word("action", "format"))
     raw = work.get("date") or work.get("magnitude") or work.get("startDate") or work.get("value")
     if operation in ("extractDate", "roundDate") or raw in (None, ""):

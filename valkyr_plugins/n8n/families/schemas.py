@@ -1,4 +1,4 @@
-"""The JSON Schema of what a model is asked for: of output parsers, and of Information Extractor."""
+"""The JSON Schema of a model's answer: of output parsers, and of Information Extractor."""
 
 import json
 from typing import Any
@@ -78,7 +78,7 @@ def _read(raw: Any) -> Any:
 
 
 def _sound(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema without what refers to other documents."""
+    """Return a schema without references to other documents."""
     return {key: value for key, value in schema.items() if key not in ("$schema", "$id")}
 
 

@@ -70,7 +70,7 @@ def _site(work: NodeWork, entry: Service) -> str:
 
 
 def _signed(work: NodeWork, entry: Service) -> tuple[str, str]:
-    """Return the names of the secret and of the credential with which it signs in."""
+    """Return the names of the secret and of the credential that sign the request in."""
     if not entry.sign:
         return "", ""
     kind = entry.sign

@@ -55,7 +55,7 @@ def sent(
 
 
 def _more(work: NodeWork, places: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """Return the fields of collections, without those of n8n's own form."""
+    """Return the fields of collections, without the fields that only n8n's form needs."""
     for place in places:
         more = work.get(place)
         for name, raw in more.items() if isinstance(more, dict) else ():

@@ -85,11 +85,12 @@ class RedriveForm(forms.Form):
         rows=5,
         must_be_object=True,
         help_text=lazy(
-            "Merged into each entry's inputs; null removes a key. Leave empty to keep the inputs."
+            "Merged into the inputs of each dead letter; null removes a key. Leave empty to keep "
+            "the inputs."
         ),
     )
     expression = forms.CharField(
-        label=lazy("Or an expression that returns each entry's patch"),
+        label=lazy("Or an expression that returns the patch of each dead letter"),
         required=False,
         max_length=10_000,
         widget=Textarea(attrs={"rows": 2, "spellcheck": "false"}),
@@ -123,7 +124,7 @@ class RedriveForm(forms.Form):
         min_value=0,
         max_value=100,
         widget=_text(inputmode="decimal"),
-        help_text=lazy("Of the last hundred completed entries. Leave empty for no limit."),
+        help_text=lazy("Of the last hundred results. Leave empty for no limit."),
     )
     reason = forms.CharField(
         required=False,
@@ -181,9 +182,9 @@ class StartForm(ReasonForm):
     """Asks for the number of entries if there are many."""
 
     count = forms.IntegerField(
-        label=lazy("Number of entries"),
+        label=lazy("Number of dead letters"),
         widget=IntegerInput,
-        help_text=lazy("Type the number of entries to confirm."),
+        help_text=lazy("Type the number of dead letters to confirm."),
     )
     field_order = ("count", "reason")
 
@@ -199,7 +200,7 @@ class StartForm(ReasonForm):
         count = int(self.cleaned_data["count"])
         if count != self.total:
             raise forms.ValidationError(
-                gettext("This redrive has {total} entries, not {count}.").format(
+                gettext("This redrive has {total} dead letters, not {count}.").format(
                     total=self.total, count=count
                 )
             )

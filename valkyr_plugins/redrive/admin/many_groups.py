@@ -43,10 +43,12 @@ class RedriveGroupsForm(RedriveForm):
     """The options of all redrives, and the number of their entries."""
 
     count = forms.IntegerField(
-        label=lazy("Number of entries"),
+        label=lazy("Number of dead letters"),
         required=False,
         widget=IntegerInput,
-        help_text=lazy("To start more than 100 entries at once, type their number to confirm."),
+        help_text=lazy(
+            "To start more than 100 dead letters at once, type their number to confirm."
+        ),
     )
 
 
@@ -129,7 +131,7 @@ def _made(
 
 def _check_number(typed: int | None, total: int) -> None:
     if total > TYPED_ABOVE and typed != total:
-        text = gettext("Type the number of entries to confirm: {total}.").format(total=total)
+        text = gettext("Type the number of dead letters to confirm: {total}.").format(total=total)
         raise InvalidRedrive(text, [])
 
 

@@ -91,7 +91,7 @@ PAUSE = AdminOperation(
     title=lazy("Pause…"),
     icon="pause_circle",
     done=lazy("paused"),
-    question=lazy("Stops sending. Entries that were sent continue."),
+    question=lazy("Stops sending. Steps that were sent continue."),
 )
 RESUME = AdminOperation(
     Operation(
@@ -117,7 +117,8 @@ ABORT = AdminOperation(
     icon="cancel",
     done=lazy("aborted"),
     question=lazy(
-        "Stops sending permanently. Entries that were sent continue. The others stay open."
+        "Stops sending permanently. Steps that were sent continue. The other dead letters stay "
+        "open."
     ),
     danger=True,
 )

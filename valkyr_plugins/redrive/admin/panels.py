@@ -34,7 +34,14 @@ STATES: dict[str, tuple[str, str]] = {
     "DONE": ("check_circle", "green"),
     "ABORTED": ("do_not_disturb_on", "grey"),
 }
-HEADERS = (lazy("Entry"), lazy("State"), lazy("Sent"), lazy("Ended"), lazy("Runs as"), lazy("Why"))
+HEADERS = (
+    lazy("Dead letter"),
+    lazy("State"),
+    lazy("Sent"),
+    lazy("Ended"),
+    lazy("Runs as"),
+    lazy("Why"),
+)
 
 
 def item_mark(state: str) -> SafeString:
@@ -116,7 +123,7 @@ def counts(redrive: Redrive) -> PageSection:
     ]
     return PageSection(
         gettext("Progress"),
-        headers=(gettext("State"), gettext("Entries")),
+        headers=(gettext("State"), gettext("Dead letters")),
         rows=[
             [links.link(f"?items={state}", item_mark(state)), f"{count:,}"]
             for state, count in rows
@@ -138,7 +145,7 @@ def chosen(request: HttpRequest, redrive: Redrive) -> PageSection:
         "again__original_inputs",
         "again__original_config",
     ).order_by("-pk")[:SHOWN]
-    title = gettext("Entries")
+    title = gettext("Dead letters")
     if state in ItemState.values:
         title = f"{title}: {ItemState(state).label}"
     return PageSection(
@@ -213,7 +220,7 @@ def _outlook(found: Preview) -> PageSection:
         for skipped in found.skipped
     ]
     more = (
-        gettext("A redrive takes at most 100,000 entries; these are the oldest. ")
+        gettext("A redrive takes at most 100,000 dead letters; these are the oldest. ")
         if found.truncated
         else ""
     )
@@ -225,7 +232,7 @@ def _outlook(found: Preview) -> PageSection:
     )
     return PageSection(
         gettext("What would happen"),
-        headers=(gettext("Entries"), gettext("Result")),
+        headers=(gettext("Dead letters"), gettext("Result")),
         rows=rows,
         more=gettext("{more}Sending takes {took} at this rate.").format(more=more, took=took),
     )
@@ -234,7 +241,7 @@ def _outlook(found: Preview) -> PageSection:
 def _effects(found: Preview) -> PageSection:
     return PageSection(
         gettext("Repeated side effects"),
-        headers=(gettext("Step"), gettext("Module"), gettext("Effect"), gettext("Entries")),
+        headers=(gettext("Step"), gettext("Module"), gettext("Effect"), gettext("Dead letters")),
         rows=[
             [marks.path(effect.step), effect.module, effect.effect, f"{effect.count:,}"]
             for effect in found.effects
@@ -246,7 +253,7 @@ def _effects(found: Preview) -> PageSection:
 def _rejected(found: Preview) -> PageSection:
     return PageSection(
         gettext("Rejected by the module's schema"),
-        headers=(gettext("Entry"), gettext("Why")),
+        headers=(gettext("Dead letter"), gettext("Why")),
         rows=[
             [
                 links.to("dlq_deadletterentry", entry.entry_id, marks.short(entry.entry_id)),
@@ -254,7 +261,9 @@ def _rejected(found: Preview) -> PageSection:
             ]
             for entry in found.rejected
         ],
-        empty=gettext("None of the {checked:,} checked entries.").format(checked=found.checked),
+        empty=gettext("None of the {checked:,} checked dead letters.").format(
+            checked=found.checked
+        ),
         error=bool(found.rejected),
     )
 
@@ -265,7 +274,7 @@ def _samples(request: HttpRequest, redrive: Redrive, found: Preview) -> PageSect
         return hidden_section(title, folded=False)
     return PageSection(
         title,
-        headers=(gettext("Entry"), gettext("Before"), gettext("After")),
+        headers=(gettext("Dead letter"), gettext("Before"), gettext("After")),
         rows=[
             [
                 links.to("dlq_deadletterentry", sample.entry_id, marks.short(sample.entry_id)),
@@ -274,7 +283,7 @@ def _samples(request: HttpRequest, redrive: Redrive, found: Preview) -> PageSect
             ]
             for sample in found.samples
         ],
-        empty=gettext("No entries."),
+        empty=gettext("No dead letters."),
     )
 
 

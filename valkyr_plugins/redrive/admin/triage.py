@@ -52,7 +52,7 @@ def redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
             gettext("When"),
             gettext("Who"),
             gettext("State"),
-            gettext("Entries"),
+            gettext("Dead letters"),
             gettext("Succeeded"),
             gettext("Failed again"),
         ),

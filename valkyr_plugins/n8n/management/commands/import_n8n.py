@@ -64,7 +64,7 @@ class Command(BaseCommand):
             raise CommandError("\n".join(["Not imported:", *failed]))
 
     def _measure(self, paths: list[Path], top: int, *, as_json: bool) -> None:
-        """Print the shares; a file that cannot be read is counted, and no error."""
+        """Print the shares. A file that cannot be read is counted and causes no error."""
         shares = Shares()
         for path in paths:
             try:
