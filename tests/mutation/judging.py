@@ -1,6 +1,7 @@
 """One mutant before its tests: the likeliest first, up to the first that fails."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -59,17 +60,21 @@ class Judge:
 
     def _chosen(self, mutant: Mutant, others: Sequence[Mutant]) -> tuple[list[str], float]:
         """The tests that reach it, within the budget: those that killed others of its file, then
-        the cheap ones.
+        the cheapest of each file of tests, then the second of each.
         """
         killers, tests = self._session.killers(others), self._reach.tests
         found = self._reach.reaching(mutant)
         named = named_after(mutant)
-        # The test of this statement runs first, then races for guards, then the cheapest.
+        found.sort(key=lambda test: tests[test].seconds)
+        turns = _turns(found)
+        # The test of this statement runs first, then races for guards. Tests of one file resemble
+        # each other, so many of one come after some of all.
         found.sort(
             key=lambda test: (
                 not named & set(WORD.findall(test.partition("[")[2])),
                 -killers[test] / (0.2 + tests[test].seconds),
                 mutant.group == SQL and not test.startswith(RACES),
+                turns[test],
                 tests[test].seconds,
             )
         )
@@ -80,6 +85,17 @@ class Judge:
                 chosen.append(test)
                 spent += tests[test].seconds
         return chosen, spent
+
+
+def _turns(tests: Sequence[str]) -> dict[str, int]:
+    """The position of each test among those of its file."""
+    seen: Counter[str] = Counter()
+    turns = {}
+    for test in tests:
+        file = test.partition("::")[0]
+        turns[test] = seen[file]
+        seen[file] += 1
+    return turns
 
 
 def named_after(mutant: Mutant) -> frozenset[str]:
