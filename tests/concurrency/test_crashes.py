@@ -12,7 +12,7 @@ from runners.models import Run
 from runners.observability.metrics import DEATHS
 from runners.pipeline import crashes
 from runners.process.cause_of_death import LOST, SHORT, SILENT, Death, crash
-from tests.support.segments import claimed, run_of
+from tests.support.segments import claimed, lease_runs_out, recorded, run_of
 from tests.support.single_thread import World, configured
 from tests.support.workflows import effect, publish, start, states
 
@@ -124,6 +124,25 @@ def test_a_step_that_crashes_too_often_fails_with_the_cause(queue: World) -> Non
     assert states([execution]) == {execution: "FAILED"}
     assert sent(queue) == []
     assert (blamed("step"), blamed("unknown")) == (before[0] + 1, before[1])
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_a_worker_that_takes_over_a_step_that_crashed_too_often_fails_it(
+    queue: World, more: int
+) -> None:
+    count = config().poison + more
+    execution, _ = lost(queue, earlier=count)
+    lease_runs_out(run_of(execution, PATH).pk)
+    state, work = claimed(execution, PATH)
+    if more < 0:
+        assert (work.failure, work.prepared is None) == (None, False)
+    else:
+        assert work.failure is not None
+        assert work.failure.exception == "WorkerLost"
+        assert f"{count} times" in work.failure.message
+    recorded((state, work))
+    row = run_of(execution, PATH)
+    assert (row.state, row.crashes) == ("SUCCESS" if more < 0 else "DLQ", count)
 
 
 def test_a_run_taken_over_or_gone_does_not_fail_for_its_crashes(queue: World) -> None:

@@ -16,16 +16,17 @@ from executions import lifecycle
 from executions.definition.versions import compiled
 from executions.models import WorkflowExecution
 from runners.models import Run
-from runners.pipeline import lease_renewal
+from runners.pipeline import execute, lease_renewal, load_segment, receive, self_stops
 from runners.pipeline.active_run import ActiveRun
 from runners.pipeline.lease_renewal import Heart
 from runners.process import own_connection
 from runners.segment.packs import SiblingPack
-from tests.support.segments import claimed, run_of
+from tests.support.rivals import Rivals
+from tests.support.segments import claimed
 from tests.support.single_thread import World, configured
 from tests.support.waiting import wait_until
 from tests.support.watched import watched
-from tests.support.workflows import ACTOR, effect, publish, start, states
+from tests.support.workflows import ACTOR, effect, publish, start, start_many, states
 
 PATH = "b0.main"
 
@@ -34,6 +35,15 @@ PATH = "b0.main"
 def heart() -> Iterator[Heart]:
     made = Heart()
     yield made
+    looks = threading.Event()
+
+    class Nothing(dict[Any, ActiveRun]):
+        def values(self) -> Any:
+            looks.set()
+            return super().values()
+
+    made._beats = Nothing()
+    assert made._thread is None or looks.wait(10), "its last look is over"
     made._drop()  # its connection, so that the database can be dropped
 
 
@@ -68,7 +78,8 @@ def test_a_thread_renews_the_lease_of_a_step_and_tells_what_it_reported(
     with watched(monkeypatch) as memory, configured(heartbeat=0.0, lease=100):
         held = heart.hold(work, 60)
         held.tell({"row": 7})
-        wait_until(lambda: row(held).heartbeat_details == {"row": 7}, what="a renewal")
+        wait_until(lambda: held.renewed > work.claimed_at, what="a renewal")
+        assert row(held).heartbeat_details == {"row": 7}
         heart.release(held)
         [thread] = [one for one in threading.enumerate() if one is heart._thread]
         assert memory.head().heart == thread.native_id
@@ -76,7 +87,6 @@ def test_a_thread_renews_the_lease_of_a_step_and_tells_what_it_reported(
     assert renewed.lease_until is not None
     assert renewed.heartbeat_at is not None
     assert (renewed.lease_until - renewed.heartbeat_at).total_seconds() > 50
-    assert held.renewed > work.claimed_at
     assert heart._active() == []
 
 
@@ -122,11 +132,16 @@ def test_a_renewal_that_fails_is_tried_again_on_a_new_connection(
     assert time.monotonic() - one.renewed > 999
     heart._renew([one])
     assert row(one).heartbeat_at is not None
-    assert heart._connection is not None
-    heart._connection.close()  # as if the server had restarted
+    first = heart._connection
+    assert first is not None
+    first.close()  # as if the server had restarted
     one.renewed -= 1000
     heart._renew([one])
     assert time.monotonic() - one.renewed < 5
+    second = heart._connection
+    assert second is not None
+    heart._drop()
+    assert second.closed
 
 
 @pytest.mark.parametrize("pool", ["threads", "processes"])
@@ -189,6 +204,48 @@ def test_what_waits_for_a_slow_step_is_handed_to_other_workers(
     assert [message.segment for message in queue.queue] == (["b1.main"] if late else [])
     assert list(one.pack.left) == ([] if late else ["b1.main"])
     assert states([run.execution_id]) == {run.execution_id: "RUNNING"}
+
+
+@pytest.mark.parametrize("together", ["siblings", "executions"])
+def test_work_that_came_with_a_slow_step_is_sent_while_it_runs(
+    queue: World, monkeypatch: pytest.MonkeyPatch, together: str
+) -> None:
+    monkeypatch.setattr(lease_renewal, "TICK", 0.01)
+    tasks = [effect(f"b{n}", seconds=0 if n else 0.7) for n in range(2)]
+    if together == "siblings":
+        execution = start(publish({"tasks": tasks}))
+        pack: Any = SiblingPack(
+            _version(execution), deque(["b1.main"]), time.monotonic(), 0, execution
+        )
+        state, work = claimed(execution, PATH)
+        state.pack = pack
+    else:
+        ids = start_many(publish({"tasks": tasks[:1]}), [{}] * 2)
+        pack = load_segment.load_pack(_version(ids[0]).id, PATH, ids)
+        begun = receive.next_execution(pack)
+        assert begun is not None
+        state, work = begun
+        pack.until = time.monotonic()
+    queue.queue.clear()
+    unit = execute.perform(state, work)
+    assert unit.head is not None
+    assert unit.head.milliseconds >= 700
+    assert list(pack.left) == []
+    [message] = queue.queue
+    assert message.segment == ("b1.main" if together == "siblings" else PATH)
+
+
+def test_the_lease_guard_begins_with_the_first_step(
+    queue: World, heart: Heart, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(self_stops, "of_a_worker", lambda: True)
+    monkeypatch.setattr(self_stops.lease_guard, "period", lambda lease: 3600)
+    one = beat()
+    with Rivals(1) as threads:  # not the main one, whose signals stay as they are
+        threads.begin(heart.hold, one.work, 60).result(10)
+    assert heart._guard._armed
+    [held] = heart._active()
+    heart.release(held)
 
 
 def _version(execution: UUID) -> Any:

@@ -41,6 +41,7 @@ def watched(monkeypatch: Any) -> Iterator[Watched]:
     slot = StallSlot(descriptor, start_of(os.getpid()))
     with monkeypatch.context() as patched:
         patched.setattr(activity, "_place", slot)
+        patched.setattr(activity, "_own", activity._Own())  # the threads of a fork are others
         try:
             yield Watched(descriptor)
         finally:

@@ -98,7 +98,7 @@ class Guarded:
         self.runs: list[ActiveRun] = []
         self.guard = LeaseGuard(lambda: self.runs)
         self.killed: list[int] = []
-        self.interrupted: list[int] = []
+        self.interrupted: list[tuple[int, int]] = []
 
     def run(self, age: float, **more: Any) -> ActiveRun:
         """A step whose lease was last renewed so long ago, in shares of the lease."""
@@ -120,9 +120,7 @@ def guarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Guarded:
     monkeypatch.setattr(lease_guard, "period", lambda lease: 3600)  # only the tests look
     made = Guarded()
     monkeypatch.setattr(os, "kill", lambda pid, number: made.killed.append(number))
-    monkeypatch.setattr(
-        signal, "pthread_kill", lambda thread, number: made.interrupted.append(number)
-    )
+    monkeypatch.setattr(signal, "pthread_kill", lambda *given: made.interrupted.append(given))
     beginning = threading.Thread(target=made.guard.begin)
     beginning.start()
     beginning.join()
@@ -146,7 +144,8 @@ def test_a_step_in_the_main_thread_is_interrupted_once(guarded: Guarded) -> None
     assert run.in_main_thread
     guarded.guard.look()
     guarded.guard.look()
-    assert (run.interrupted, guarded.interrupted) == (True, [signal.SIGALRM])
+    main = threading.main_thread().ident
+    assert (run.interrupted, guarded.interrupted) == (True, [(main, signal.SIGALRM)])
     other = guarded.run(0.85, in_main_thread=False)
     guarded.guard.look()
     assert (other.interrupted, len(guarded.interrupted)) == (False, 1)
