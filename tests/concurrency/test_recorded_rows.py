@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection, transaction
 
 from executions import lifecycle
 from executions.models import WorkflowExecution
@@ -15,10 +15,12 @@ from runners.errors import StepFailed
 from runners.failures.classification import Failure
 from runners.models import Run
 from runners.modules.base import Wait
+from runners.observability import metrics
 from runners.pipeline import claim_run, end_run, execute, receive, record_result
 from runners.recovery.sweeper import waits as duty
 from runners.segment.work import Work
 from runners.states import ErrorType, WaitKind
+from tests.support.rivals import Rivals, my_session
 from tests.support.segments import Held, claimed, lease_runs_out, recorded, run_of, seen
 from tests.support.single_thread import World, configured
 from tests.support.watched import watched
@@ -320,3 +322,79 @@ def test_a_step_alone_hands_on_what_follows_and_says_whether_it_kept_its_lease(
     assert run_of(second, "a.main").lease_token == 2
     for execution in (first, second):
         lifecycle.cancel(execution, actor=ACTOR)
+
+
+def cut() -> None:
+    """End this thread's session, as a restarted server does."""
+    mine = my_session()
+
+    def end() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [mine])
+
+    with Rivals(1) as other:
+        other.begin(end).result(10)
+
+
+@pytest.mark.parametrize("use", ["test.effect", "test.spender"])
+def test_a_result_is_recorded_once_though_the_connection_was_cut_meanwhile(
+    queue: World, use: str
+) -> None:
+    """A step that costs something is recorded in a transaction, which cannot be repeated."""
+    execution, (state, work) = begun(task("a", use), effect("b", "a"))
+    unit = execute.perform(state, work)
+    cut()
+    following = record_result.record(state, work, unit)
+    assert following is not None
+    assert (following.path, run_of(execution, "a.main").state) == ("b.main", "SUCCESS")
+    lifecycle.cancel(execution, actor=ACTOR)
+
+
+def test_a_record_in_a_transaction_that_was_cut_is_not_repeated(queue: World) -> None:
+    execution, (state, work) = begun(effect("a"))
+    unit = execute.perform(state, work)
+
+    @transaction.atomic
+    def record() -> None:
+        cut()
+        record_result.record(state, work, unit)
+
+    with pytest.raises(OperationalError):
+        record()
+    connection.close()
+    assert run_of(execution, "a.main").state == "RUNNING"
+    record_result.record(state, work, unit)
+    assert states([execution])[execution] == "SUCCESS"
+
+
+def test_a_pure_step_may_take_half_of_its_lease_and_another_its_own_time(queue: World) -> None:
+    _, (_, pure) = begun(task("a", timeoutSeconds=600))
+    execution, (_, other) = begun(effect("a", timeoutSeconds=600))
+    assert execute.seconds_for(pure.step) == config().lease / 2
+    assert execute.seconds_for(other.step) == 600
+    lifecycle.cancel(execution, actor=ACTOR)
+
+
+def test_only_the_first_step_of_a_message_tells_how_long_it_waited_for_its_claim(
+    queue: World,
+) -> None:
+    execution = start(publish({"tasks": [effect("a"), effect("b")]}))
+    state, first = seen(execution, "a.main")
+    _, second = seen(execution, "b.main")
+    before = histogram()
+    assert claim_run.claim(state, first) is not None
+    once = histogram()
+    assert claim_run.claim(state, second) is not None
+    assert (once[0] - before[0], histogram()) == (1, once)
+    assert once[1] - before[1] < 30, "seconds"
+    lifecycle.cancel(execution, actor=ACTOR)
+
+
+def histogram() -> tuple[float, float]:
+    """How many claims were timed, and the sum of their seconds."""
+    [family] = metrics.LEASE.collect()
+    totals = {"_count": 0.0, "_sum": 0.0}
+    for sample in family.samples:
+        for end in totals:
+            totals[end] += sample.value if sample.name.endswith(end) else 0
+    return totals["_count"], totals["_sum"]

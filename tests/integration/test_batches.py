@@ -7,7 +7,9 @@ from uuid import UUID
 
 import pytest
 
+from executions import lifecycle
 from executions.models import WorkflowExecution
+from runners.errors import StepFailed
 from runners.models import Run
 from runners.pipeline import receive
 from runners.planning import plan_execution
@@ -16,7 +18,7 @@ from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
 from tests.support.segments import Held, claimed, lease_runs_out, recorded
 from tests.support.single_thread import World, configured, world
-from tests.support.workflows import publish, start, states, task
+from tests.support.workflows import ACTOR, effect, publish, start, states, task
 
 
 @pytest.fixture(scope="module")
@@ -164,3 +166,19 @@ def test_a_map_tells_of_the_failure_that_no_edge_took(
     failed = Run.objects.get(execution_id=execution, step_path="batch.main")
     assert "Step batch[0].left.main of item 0 failed: one that none took" in failed.error
     audit([execution])
+
+
+def test_the_items_that_ended_before_one_that_died_are_counted_while_others_run(
+    engine: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = pure_map("{{ 6 / (3 - item) }}")
+    document["tasks"].append(effect("beside"))
+    with world(Random(0), monkeypatch, lose=0, double=0, die=0), configured(batch_steps=256):
+        execution = start(publish(document))
+        version = WorkflowExecution.objects.values_list("version_id", flat=True).get(pk=execution)
+        with pytest.raises(StepFailed, match="division by zero"):
+            receive.run_segment(execution, version, "batch.main")
+    counters = Run.objects.get(execution_id=execution, step_path="batch.main").progress
+    assert (counters["done"], counters["open"]) == (3, [3])
+    assert states([execution])[execution] == "RUNNING"
+    lifecycle.cancel(execution, actor=ACTOR)
