@@ -129,9 +129,9 @@ def test_a_worker_is_patient_with_siblings_of_which_the_durations_are_known(
 def test_pure_steps_are_written_before_a_sibling_is_claimed(
     engine: None, sent: list[Parcel]
 ) -> None:
-    """A siblings's record has no room for them, so the next one is claimed by itself."""
+    """The record of a sibling has no room for them, so the next one is claimed by itself."""
     pure = [task(f"b{n}") for n in range(3)] + [task("more", after="b0")]
-    rest = [task("skipped", after="b1:error")]
+    rest = [task("skipped", after="b1:error"), task("end", after=["more", "b1", "b2"])]
     execution = start(publish({"tasks": [*pure, *rest]}))
     with configured(stretch_steps=32):
         state, work = taken_up(execution)

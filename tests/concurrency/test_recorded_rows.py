@@ -17,6 +17,7 @@ from runners.models import Run
 from runners.modules.base import Wait
 from runners.observability import metrics
 from runners.pipeline import claim_run, end_run, execute, receive, record_result
+from runners.planning import plan_execution
 from runners.recovery.sweeper import waits as duty
 from runners.segment.work import Work
 from runners.states import ErrorType, WaitKind
@@ -115,6 +116,51 @@ def test_a_pure_step_that_fails_in_memory_is_a_run_of_its_own(queue: World) -> N
             last = recorded((held[0], last))
     found = {path: run_of(execution, f"{path}.main").state for path in "abc"}
     assert found == {"a": "SUCCESS", "b": "FAILED", "c": "SUCCESS"}
+    assert states([execution])[execution] == "SUCCESS"
+
+
+def test_pure_steps_that_a_worker_keeps_are_no_rows_yet(queue: World) -> None:
+    """Other workers would run them too."""
+    values = {"values": {"n": "{{ vars.n + 1 }}"}}
+    first = task("a", "flow.set_variables", **{"with": values})
+    pure = [task("b", after="a"), task("c", after="a")]
+    with configured(stretch_steps=32):
+        execution, (state, work) = begun(first, *pure, variables={"n": 1})
+        queue.queue.clear()
+        following = recorded((state, work))
+        assert following is not None
+        rows = Run.objects.filter(execution_id=execution)
+        assert set(rows.values_list("step_path", "state")) == {
+            ("a.main", "SUCCESS"), (following.path, "RUNNING"),
+        }  # fmt: skip
+        assert not queue.queue
+        assert recorded((state, following)) is None
+    assert states([execution])[execution] == "SUCCESS"
+
+
+def test_a_worker_that_decided_its_joins_under_the_lock_plans_nothing_more(
+    queue: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned: list[UUID] = []
+    monkeypatch.setattr(plan_execution, "advance", planned.append)
+    execution = start(publish({"tasks": [effect("a")], "variables": {"n": 1},
+                               "output": "{{ vars.n }}"}))  # fmt: skip
+    [message] = [one for one in queue.queue if one.execution == execution]
+    assert message.version is not None
+    receive.run_segment(execution, message.version, message.segment)
+    assert (states([execution])[execution], planned) == ("SUCCESS", [])
+
+
+@pytest.mark.parametrize("output", [None, "{{ tasks.a.output }}"])
+def test_a_task_that_is_skipped_is_so_at_its_first_step(queue: World, output: Any) -> None:
+    steps = [{"id": name, "use": "test.effect", "with": {}} for name in ("one", "two")]
+    rescue = {"id": "rescue", "after": "a:error", "modules": steps}
+    execution, held = begun(effect("a"), rescue, effect("b", "a"), output=output)
+    following = recorded(held)
+    assert following is not None
+    found = Run.objects.filter(execution_id=execution, step_path__startswith="rescue")
+    assert dict(found.values_list("step_path", "state")) == {"rescue.one": "SKIPPED"}
+    recorded((held[0], following))
     assert states([execution])[execution] == "SUCCESS"
 
 

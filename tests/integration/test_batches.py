@@ -182,3 +182,21 @@ def test_the_items_that_ended_before_one_that_died_are_counted_while_others_run(
     assert (counters["done"], counters["open"]) == (3, [3])
     assert states([execution])[execution] == "RUNNING"
     lifecycle.cancel(execution, actor=ACTOR)
+
+
+def test_what_the_items_of_a_batch_skip_is_so_at_its_first_step(
+    engine: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = pure_map("{{ item }}", items=[0, 1, 2])
+    steps = [{"id": name, "use": "flow.noop", "with": {}} for name in ("one", "two")]
+    rescue = {"id": "rescue", "after": "double:error", "modules": steps}
+    document["tasks"][0]["body"]["tasks"].append(rescue)
+    quiet_world = world(Random(0), monkeypatch, lose=0, double=0, die=0)
+    with quiet_world as quiet, configured(batch_steps=256):
+        execution = start(publish(document))
+        quiet.drain()
+    paths = Run.objects.filter(execution_id=execution, step_path__contains="rescue")
+    skipped = {f"batch[{index}].rescue.one": "SKIPPED" for index in range(3)}
+    assert dict(paths.values_list("step_path", "state")) == skipped
+    assert states([execution])[execution] == "SUCCESS"
+    audit([execution])

@@ -17,12 +17,13 @@ from tests.mutation.session import (
     Result,
     Session,
 )
-from tests.mutation.warm import Warm
+from tests.mutation.warm import QUIET, Warm
 
 RACES = "tests/concurrency/"
 WORD = re.compile(r"\w+")
-AT_LEAST = 40.0  # seconds after which a run counts as endless
-TIMES = 5.0  # the duration of its tests without a mutant
+# Seconds after which a run, and a single test, counts as endless, and so many times its duration
+# without a mutant.
+AT_LEAST, AT_LEAST_ONE, TIMES = 30.0, 10.0, 5.0
 
 
 class Judge:
@@ -39,8 +40,13 @@ class Judge:
         tests, seconds = self._chosen(mutant, [one for one in others if one.file == mutant.file])
         if not tests:
             return Result(mutant.key, NOT_REACHED)
-        limit = AT_LEAST + TIMES * seconds
-        ran = self._warm.run(tests, lambda folder: apply(mutant, folder), seconds=limit)
+        longest = max(self._reach.tests[test].seconds for test in tests)
+        ran = self._warm.run(
+            tests,
+            lambda folder: apply(mutant, folder),
+            seconds=AT_LEAST + TIMES * seconds,
+            options=(*QUIET, f"--timeout={AT_LEAST_ONE + TIMES * longest:.0f}"),
+        )
         if ran.code == 0:
             outcome = SURVIVED
         elif ran.code == -1:

@@ -53,6 +53,12 @@ def test_a_line_is_changed_in_each_way_that_compiles_to_something_else() -> None
     }
 
 
+def test_a_product_is_changed_and_a_signature_is_not() -> None:
+    source = "def f(a, *, b):\n    return a * b\n"
+    found = {(one.line, one.becomes) for one in of_python("room", "file.py", source)}
+    assert found == {(2, "return a / b")}
+
+
 def test_what_decides_nothing_is_left_alone() -> None:
     source = "log.info('so')\nmetrics.SEEN.inc()\n"
     assert not list(of_python("room", "file.py", source))

@@ -27,7 +27,7 @@ PLAIN = (
     "-q", "-p", "no:randomly", "--tb=short", "-o", "cache_dir=.pytest_cache/d/mutation/pytest",
     "-W", "ignore::pytest.PytestAssertRewriteWarning",
 )  # fmt: skip
-QUIET = (*PLAIN, "-x", "--timeout=60")
+QUIET = (*PLAIN, "-x")
 KEPT = Path(__file__).parents[2] / ".pytest_cache/d/migrated"
 
 

@@ -116,6 +116,12 @@ def test_one_every_so_many_steps(queue: World, every: int, after: list[int]) -> 
     assert [variables["total"] for _, _, variables in taken(pk)] == [n + 1 for n in after]
 
 
+def test_steps_that_are_recorded_without_the_lock_count(queue: World) -> None:
+    tasks = [effect("a"), effect("b", "a"), adding("c", "b"), effect("end", "c")]
+    pk = done(queue, {"settings": policy(everySteps=3), "variables": {"total": 0}, "tasks": tasks})
+    assert [path for _, path, _ in taken(pk)] == ["c.main"]
+
+
 def test_one_is_named_after_the_last_step_of_a_record(queue: World) -> None:
     tasks = [task("a"), task("b", after="a"), adding("c", "b"), effect("end", "c")]
     pk = done(queue, {"settings": policy(everySteps=3), "variables": {"total": 0}, "tasks": tasks})

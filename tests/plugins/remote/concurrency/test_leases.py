@@ -7,9 +7,12 @@ from uuid import UUID
 import pytest
 from django.db import transaction
 
-from executions import lifecycle
+from dlq.models import DeadLetterEntry
+from dlq.resolve.requeue import requeue
+from executions import credentials, lifecycle
 from executions.models import WorkflowExecution, Workspace
 from runners.models import Run
+from runners.pipeline import leased_runs
 from runners.recovery.sweeper import leases, messages
 from runners.states import ErrorType
 from tests.support.auditor import audit
@@ -18,6 +21,7 @@ from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.round_trips import round_trips
 from tests.support.segments import lease_runs_out, run_of
 from tests.support.single_thread import World
+from tests.support.watched import watched
 from tests.support.workflows import (
     ACTOR,
     default_workspace,
@@ -420,3 +424,44 @@ def test_only_a_report_after_another_runner_looks_for_more_than_its_step(place: 
         trips.append(len(counted))
         lifecycle.cancel(execution, actor=ACTOR)
     assert trips[0] < trips[1]
+
+
+def test_the_watchdog_is_told_whose_inputs_a_worker_renders_for_a_runner(
+    place: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Templates may stall the process: then it is known whose."""
+    execution = start(publish(ONE, place))
+    run = run_of(execution, "one.main")
+    render, notes = leased_runs._rendered, []
+
+    def rendered(*given: Any) -> bool:
+        notes.append(memory.note())
+        return render(*given)
+
+    monkeypatch.setattr(leased_runs, "_rendered", rendered)
+    with watched(monkeypatch) as memory:
+        assert prepare_remote_runs() == 1
+        assert memory.note() is None
+    [note] = notes
+    assert note is not None
+    assert (note.run_id, note.token) == (run.pk, 0)
+    lifecycle.cancel(execution, actor=ACTOR)
+
+
+def test_a_reference_to_a_secret_that_a_person_wrote_is_refused_before_a_lease(
+    place: Workspace,
+) -> None:
+    """The runner would get it as plain text, or a secret that the step does not name there."""
+    given = {"type": "secret", "fields": {"value": "canary"}, "hosts": ["*"], "remote": True}
+    credentials.create(place, name="farm", actor=ACTOR, **given)
+    fails = remote("one", key="{{ secrets.farm }}") | {"retry": "none"}
+    execution = start(publish({"tasks": [fails]}, place))
+    [held] = leased(1, place)
+    assert held.inputs["key"] == "canary"
+    reporting.fail(held.run.pk, held.token, "no", ErrorType.PERMANENT, None)
+    letter = DeadLetterEntry.objects.get(execution=execution)
+    requeue(letter.pk, actor=ACTOR, overrides={"note": "[secret:farm]"})
+    assert leased(1, place) == []
+    run = run_of(execution, "one.main")
+    assert (run.attempt, run.state) == (2, "DLQ")
+    assert "note was changed, so [secret:farm]" in run.error
