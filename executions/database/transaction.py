@@ -1,6 +1,7 @@
 """Transactions on the database of our tables, with the interface of `django.db.transaction`."""
 
 from collections.abc import Callable
+from functools import partial, update_wrapper
 from typing import Any, TypeVar, overload
 
 from django.db import transaction
@@ -40,7 +41,13 @@ def atomic(function: Any = None, *, savepoint: bool = True, durable: bool = Fals
 
 
 def on_commit(function: Callable[[], Any], robust: bool = False) -> None:
-    """Call the function when the transaction commits, or at once if none is open."""
+    """Call the function when the transaction commits, or at once if none is open.
+
+    An error in a `robust` one is logged, and what follows goes on.
+    """
+    if isinstance(function, partial):
+        # Django logs the name of a function that failed, and raises if it has none.
+        update_wrapper(function, function.func, ("__qualname__",), ())
     transaction.on_commit(function, using=alias(), robust=robust)
 
 

@@ -19,7 +19,6 @@ from runners.failures.classification import Failure
 from runners.modules.base import Wait
 from runners.pipeline import record_result
 from runners.process.identity import process_identity
-from runners.segment import execution_lock
 from runners.segment.state import SegmentState, from_rows
 from runners.segment.work import Unit, Work
 from runners.states import LIVE
@@ -116,7 +115,6 @@ def _seize(run_id: UUID, token: int | None, crash_cause: str = "") -> Looked | N
     locked = statements.fetch_one("lock", {"execution": looked.state.context.execution_id})
     if locked is None or locked[0] not in ("RUNNING", "PAUSED"):
         return None
-    execution_lock.note_state(looked.state, locked[0])
     looked = look(run_id)
     if looked is None or looked.run_state not in LIVE or token not in (None, looked.token):
         return None

@@ -218,20 +218,15 @@ def stretch(state: SegmentState, unit: Unit) -> None:
                 variables=state.data.variables,
             )
             with time_limit(seconds_for(step) - prepared.seconds):
-                done = _at_once(run_module(state.place, step, prepared, context))
+                done = run_module(state.place, step, prepared, context)
         except (Exception, StepTimeout) as error:
             unit.broken = Broken(
                 step, prepared, failure_of(error, seconds_for(step), state.path(step))
             )
             return
+        assert isinstance(done, Done)
         unit.more.append(done)
         state.ended(step, done.result.outcome, done.result.outputs)
-
-
-def _at_once(done: Done | Wait) -> Done:
-    if isinstance(done, Wait):
-        raise StepError("A step that runs inline cannot wait; declare its module not inline.")
-    return done
 
 
 def next_item(state: SegmentState, unit: Unit) -> bool:
@@ -330,6 +325,8 @@ def run_module(
             result = module.run(revealed.inputs, context, wake)
         result = revealed.cleaned(result, path)
     if isinstance(result, Wait):
+        if step.inline:
+            raise StepError("A step that runs inline cannot wait; declare its module not inline.")
         return result
     if result.outcome != "success" and result.outcome not in step.outcomes:
         raise StepError(

@@ -189,7 +189,6 @@ def settle(state: SegmentState) -> None:
     The workers that ran them may have checked the join before this one had recorded.
     """
     if state.owes_join:
-        state.owes_join = False
         plan_execution.advance(state.context.execution_id)
 
 

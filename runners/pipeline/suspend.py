@@ -9,9 +9,8 @@ from runners import statements
 from runners.containers import iterations
 from runners.errors import LeaseLost
 from runners.modules.base import Wait
-from runners.pipeline import checkpoints, write_result
-from runners.pipeline.write_result import NextSteps
-from runners.segment import execution_lock, run_rows
+from runners.pipeline import checkpoints
+from runners.segment import execution_lock
 from runners.segment.state import Frontier, SegmentState
 from runners.segment.work import Unit, Work
 from runners.states import WaitKind
@@ -20,7 +19,10 @@ from runners.waits.events import catch_up
 
 
 def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
-    """Suspend the run, start its child or turns, and free the slot if all runs are suspended."""
+    """Suspend the run, start its child or turns, and free the slot if all runs are suspended.
+
+    Only a step with effects waits, and this worker keeps no other step beside one.
+    """
     tokens, amount = unit.cost_totals()
     with transaction.atomic():
         execution_lock.lock(state)
@@ -48,19 +50,12 @@ def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
         if row is None:
             raise LeaseLost(str(work.run_id))
         awake = row[1] or _heard(state, work, wait)
-        next_steps = NextSteps(pending=list(state.frontier.ready))
-        if next_steps.pending:
-            run_rows.insert(
-                state,
-                [run_rows.pending(state.graph.steps[i], state.prefix) for i in next_steps.pending],
-            )
         if wait.kind is WaitKind.BODY:
             iterations.open_turns(state, work, facts)
             state.passed.turn = state.passed.turn or work.step.container == "loop"
-        elif wait.kind is not WaitKind.CHILD and not awake and not next_steps.pending:
+        elif wait.kind is not WaitKind.CHILD and not awake:
             capacity.release_slot(state.context.execution_id)
         checkpoints.after_step(state, work, unit)
-        write_result.publish(state, next_steps)
     state.frontier = Frontier()
 
 

@@ -1,13 +1,15 @@
 """A database step's writes and its record are one transaction: both exist, or neither."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.db import connection
 
+from executions.database import transaction
 from runners.errors import LeaseLost, StepFailed
 from runners.models import Run
 from runners.pipeline import database_steps, lease_renewal, receive
@@ -15,6 +17,7 @@ from tests.support.rivals import Rivals
 from tests.support.row_steps import rows
 from tests.support.segments import claimed, lease_runs_out, run_of
 from tests.support.single_thread import World, configured
+from tests.support.waiting import wait_until
 from tests.support.workflows import effect, publish, start, states, task
 
 PATH = "row.main"
@@ -131,12 +134,27 @@ def test_its_time_is_bounded(
         late = rivals.begin(run, execution).result(20) if thread else run(execution)
 
     assert (late.state, late.error_type, rows(execution)) == ("DLQ", "TIMEOUT", [])
+    assert asleep() == []
+
+
+def test_a_step_past_its_own_time_leaves_no_statement_behind(queue: World) -> None:
+    """The server's limit is that of all such steps, so it would go on for longer."""
+    execution = started(row_step(way="sleeps in the server") | {"timeoutSeconds": 1})
+
+    late = run(execution)
+
+    assert (late.state, late.error_type, rows(execution)) == ("DLQ", "TIMEOUT", [])
+    wait_until(lambda: not asleep(), 5, "the end of the statement", asleep)
+
+
+def asleep() -> list[Any]:
+    """The sessions that still run the step's statement."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%%pg_sleep(30)%%'"
+            "SELECT pid FROM pg_stat_activity WHERE query LIKE '%%pg_sleep(30)%%'"
             " AND state = 'active' AND pid <> pg_backend_pid()"
         )
-        assert cursor.fetchone() == (0,)
+        return cursor.fetchall()
 
 
 def test_its_lease_is_renewed_while_the_transaction_is_open(queue: World) -> None:
@@ -163,3 +181,21 @@ def test_a_hook_that_fails_after_the_commit_keeps_nothing_from_going_on(queue: W
     assert run_of(execution, "after.main").state == "PENDING"
     queue.drain()
     assert states([execution]) == {execution: "SUCCESS"}
+
+
+@pytest.mark.parametrize("within", [True, False])
+def test_a_hook_of_the_engine_that_fails_is_logged_and_the_next_one_runs(
+    queue: World, caplog: pytest.LogCaptureFixture, within: bool
+) -> None:
+    """As if the broker were gone when the messages are to be sent."""
+    sent: list[str] = []
+
+    def fail(why: str) -> None:
+        raise OSError(why)
+
+    with transaction.atomic() if within else nullcontext():
+        transaction.on_commit(partial(fail, "no broker"), robust=True)
+        transaction.on_commit(partial(sent.append, "the next"), robust=True)
+
+    assert sent == ["the next"]
+    assert "no broker" in caplog.text

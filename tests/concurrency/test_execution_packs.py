@@ -229,6 +229,24 @@ def test_a_late_worker_leaves_the_rest_to_others(engine: None, sent: list[Parcel
     assert [len(marks(pk)) for pk in ids] == [1] * 10
 
 
+@pytest.mark.parametrize(("column", "suspect"), [("suspect", True), ("lease_token", False)])
+def test_one_that_was_tried_before_is_claimed_by_itself(
+    engine: None, sent: list[Parcel], column: str, suspect: bool
+) -> None:
+    """What follows a suspect's step gets runs of its own, which can be blamed."""
+    ids = several(ONE, 2)
+    Run.objects.filter(execution_id=ids[1]).update(**{column: 1})
+    pack, state, work = begun(ids)
+    end(state, work)
+    assert pack.claimed is None
+    assert run_of(ids[1], SEGMENT).state == "PENDING"
+    following = receive.next_execution(pack)
+    assert following is not None
+    assert following[0].hands_over is suspect
+    end(*following)
+    assert set(states(ids).values()) == {"SUCCESS"}
+
+
 def test_a_worker_that_ends_begins_no_more_of_a_pack(engine: None, sent: list[Parcel]) -> None:
     ids = several(ONE, 4)
     sent.clear()

@@ -88,6 +88,62 @@ def test_a_sibling_that_somebody_took_is_passed_over(engine: None, sent: list[Pa
     assert run_of(execution, "b1.main").lease_token == 1
 
 
+def test_a_sibling_that_is_claimed_later_is_a_segment_of_its_own(
+    engine: None, sent: list[Parcel]
+) -> None:
+    steps = [{"id": name, "use": "test.effect", "with": {}} for name in ("main", "next")]
+    execution = start(publish({"tasks": [{"id": f"b{n}", "modules": steps} for n in range(3)]}))
+    state, work = taken_up(execution)
+    claimed(execution, "b1.main")
+    going: Work | None = work
+    while going is not None:
+        going = go_on(state, going)
+    following = claim_run.claim_following(state)
+    assert following is not None
+    last = go_on(state, following)
+    assert last is not None
+    found = {path: run_of(execution, path).segment for path in ("b0.next", "b2.next")}
+    assert found == {"b0.next": "b0.main", "b2.next": "b2.main"}
+    assert (state.carried, state.seconds) == (2, 2 * last.step.timeout_seconds)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_worker_is_patient_with_siblings_of_which_the_durations_are_known(
+    engine: None, sent: list[Parcel], known: bool
+) -> None:
+    workflow = publish(FAN)
+    first = start(workflow)
+    for path in ("b0.main", "b1.main", "b2.main"):
+        held = claimed(first, path)
+        recorded(held)
+    estimates.forget_durations()  # as another process, which finds them in the table
+    if not known:
+        workflow = publish({**FAN, "name": "other"})
+    with configured(pack_patience=600, pack_trial=60):
+        state, _ = taken_up(start(workflow))
+    assert state.pack is not None
+    left = state.pack.until - time.monotonic()
+    assert (500 < left < 600) if known else (50 < left < 60)
+
+
+def test_pure_steps_are_written_before_a_sibling_is_claimed(
+    engine: None, sent: list[Parcel]
+) -> None:
+    """The record of a sibling has no room for them, so the next one is claimed by itself."""
+    pure = [task(f"b{n}") for n in range(3)] + [task("more", after="b0")]
+    rest = [task("skipped", after="b1:error"), task("end", after=["more", "b1", "b2"])]
+    execution = start(publish({"tasks": [*pure, *rest]}))
+    with configured(stretch_steps=32):
+        state, work = taken_up(execution)
+        assert go_on(state, work) is None
+        following = claim_run.claim_following(state)
+        assert following is not None
+        assert go_on(state, following) is None
+    found = {path: run_of(execution, path).state for path in ("more.main", "skipped.main")}
+    assert found == {"more.main": "SUCCESS", "skipped.main": "SKIPPED"}
+    assert run_of(execution, "b2.main").state == "PENDING"
+
+
 def test_a_pause_lets_no_sibling_begin(engine: None, sent: list[Parcel]) -> None:
     execution = start(publish(FAN))
     state, work = taken_up(execution)

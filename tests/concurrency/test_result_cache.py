@@ -166,10 +166,21 @@ def test_the_same_step_twice_in_one_execution_runs_once(queue: World) -> None:
         rule = {"ttlSeconds": WEEK}
         return {"id": name, "use": "test.effect", "with": given, "cache": rule, **more}
 
-    workflow = publish({"tasks": [ask("one"), ask("two", after=["one"])]})
+    last = {"id": "last", "use": "test.effect", "after": ["two"]}
+    workflow = publish({"tasks": [ask("one"), ask("two", after=["one"]), last]})
     execution = run(queue, workflow)
     assert run_of(execution, "two.main").cached_from == run_of(execution, "one.main").pk
-    assert len(marks(execution)) == 1
+    assert [mark["step"] for mark in marks(execution)] == ["one.main", "last.main"]
+
+
+def test_a_step_whose_result_is_not_kept_has_ended_all_the_same(
+    queue: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise RuntimeError("no room")
+
+    monkeypatch.setattr(result_cache, "store", fail)
+    assert ran(run(queue, asking()))
 
 
 @pytest.mark.parametrize("value", [None, 0, "", [], {"a": [1, None]}, "ä\"'\\", 1.5])

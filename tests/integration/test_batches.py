@@ -7,7 +7,9 @@ from uuid import UUID
 
 import pytest
 
+from executions import lifecycle
 from executions.models import WorkflowExecution
+from runners.errors import StepFailed
 from runners.models import Run
 from runners.pipeline import receive
 from runners.planning import plan_execution
@@ -16,7 +18,7 @@ from tests.support.auditor import audit
 from tests.support.engine_database import engine_database
 from tests.support.segments import Held, claimed, lease_runs_out, recorded
 from tests.support.single_thread import World, configured, world
-from tests.support.workflows import publish, start, states, task
+from tests.support.workflows import ACTOR, effect, publish, start, states, task
 
 
 @pytest.fixture(scope="module")
@@ -163,4 +165,38 @@ def test_a_map_tells_of_the_failure_that_no_edge_took(
         quiet.drain()
     failed = Run.objects.get(execution_id=execution, step_path="batch.main")
     assert "Step batch[0].left.main of item 0 failed: one that none took" in failed.error
+    audit([execution])
+
+
+def test_the_items_that_ended_before_one_that_died_are_counted_while_others_run(
+    engine: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = pure_map("{{ 6 / (3 - item) }}")
+    document["tasks"].append(effect("beside"))
+    with world(Random(0), monkeypatch, lose=0, double=0, die=0), configured(batch_steps=256):
+        execution = start(publish(document))
+        version = WorkflowExecution.objects.values_list("version_id", flat=True).get(pk=execution)
+        with pytest.raises(StepFailed, match="division by zero"):
+            receive.run_segment(execution, version, "batch.main")
+    counters = Run.objects.get(execution_id=execution, step_path="batch.main").progress
+    assert (counters["done"], counters["open"]) == (3, [3])
+    assert states([execution])[execution] == "RUNNING"
+    lifecycle.cancel(execution, actor=ACTOR)
+
+
+def test_what_the_items_of_a_batch_skip_is_so_at_its_first_step(
+    engine: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = pure_map("{{ item }}", items=[0, 1, 2])
+    steps = [{"id": name, "use": "flow.noop", "with": {}} for name in ("one", "two")]
+    rescue = {"id": "rescue", "after": "double:error", "modules": steps}
+    document["tasks"][0]["body"]["tasks"].append(rescue)
+    quiet_world = world(Random(0), monkeypatch, lose=0, double=0, die=0)
+    with quiet_world as quiet, configured(batch_steps=256):
+        execution = start(publish(document))
+        quiet.drain()
+    paths = Run.objects.filter(execution_id=execution, step_path__contains="rescue")
+    skipped = {f"batch[{index}].rescue.one": "SKIPPED" for index in range(3)}
+    assert dict(paths.values_list("step_path", "state")) == skipped
+    assert states([execution])[execution] == "SUCCESS"
     audit([execution])

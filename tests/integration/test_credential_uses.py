@@ -95,6 +95,18 @@ def test_a_use_names_the_step_the_version_and_the_host(
     assert timezone.now() - use.created_at < timedelta(minutes=1)
 
 
+def test_a_use_names_the_host_of_an_address_with_a_secret_in_its_query(
+    queue: World, workspace: Workspace, bank: Partner
+) -> None:
+    keep(workspace, at(bank))
+    given = {"url": f"{bank.url}/echo?key={{{{ secrets.bank.token }}}}"}
+
+    execution = ran(queue, publish({"tasks": [task("ask", "http.request", **{"with": given})]}))
+
+    assert run_of(execution, "ask.main").state == "SUCCESS"
+    assert only_use(execution).host == at(bank)
+
+
 def test_every_credential_of_a_step_is_a_use(
     queue: World, workspace: Workspace, bank: Partner
 ) -> None:

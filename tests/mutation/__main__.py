@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import logging
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -15,25 +16,34 @@ FOLDER = PROJECT / ".pytest_cache/d/mutation"
 # Only tests in this process: tests that start other processes would not see the mutant there.
 TESTS = (
     "tests/unit/runners/test_*.py",
+    "tests/property/test_compensation.py",
     "tests/property/test_decide.py",
     "tests/property/test_planner.py",
+    "tests/property/test_skipping.py",
     "tests/property/more_seeds.py",
-    "tests/concurrency/test_[cdefgm]*.py",
-    "tests/concurrency/test_p*.py",
-    "tests/concurrency/test_requeue_together.py",
-    "tests/concurrency/test_result_cache.py",
-    "tests/concurrency/test_s[kt]*.py",
-    "tests/concurrency/test_waits.py",
+    "tests/concurrency/test_[cdefghjmpqw]*.py",
     "tests/concurrency/test_admission_places.py",
+    "tests/concurrency/test_re[cqs]*.py",
+    "tests/concurrency/test_s[kt]*.py",
     "tests/plugins/circuits/concurrency/test_*.py",
     "tests/plugins/limits/concurrency/test_*.py",
     "tests/plugins/remote/concurrency/test_*.py",
+    "tests/plugins/remote/test_api.py",
+    "tests/plugins/short_lived/test_*.py",
     "tests/plugins/timetravel/concurrency/test_rollback.py",
+    "tests/plugins/timetravel/test_checkpoints.py",
+    "tests/plugins/timetravel/test_rollback*.py",
     "tests/integration/test_announcing.py",
     "tests/integration/test_batches.py",
     "tests/integration/test_children.py",
+    "tests/integration/test_credential_boundaries.py",
+    "tests/integration/test_credential_uses.py",
+    "tests/integration/test_egress_rules.py",
+    "tests/integration/test_explain.py",
     "tests/integration/test_judging.py",
+    "tests/integration/test_odd_outputs.py",
     "tests/integration/test_orphans.py",
+    "tests/integration/test_rendering_time.py",
     "tests/integration/test_secrets.py",
     "tests/integration/test_trials.py",
     "tests/simulation/more_seeds.py",
@@ -93,6 +103,7 @@ def _run(given: Any, chosen: Sequence[Any], kept: Any, equivalents: Any) -> None
     from tests.mutation.session import DEAD
 
     logging.getLogger().setLevel(logging.ERROR)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the servers end with this process
     todo = [one for one in chosen if given.anew or one.key not in kept.results]
     if given.survivors:
         todo = [

@@ -1,6 +1,7 @@
 """One mutant before its tests: the likeliest first, up to the first that fails."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,12 +17,13 @@ from tests.mutation.session import (
     Result,
     Session,
 )
-from tests.mutation.warm import Warm
+from tests.mutation.warm import QUIET, Warm
 
 RACES = "tests/concurrency/"
 WORD = re.compile(r"\w+")
-AT_LEAST = 40.0  # seconds after which a run counts as endless
-TIMES = 5.0  # the duration of its tests without a mutant
+# Seconds after which a run, and a single test, counts as endless, and so many times its duration
+# without a mutant.
+AT_LEAST, AT_LEAST_ONE, TIMES = 30.0, 10.0, 5.0
 
 
 class Judge:
@@ -38,8 +40,13 @@ class Judge:
         tests, seconds = self._chosen(mutant, [one for one in others if one.file == mutant.file])
         if not tests:
             return Result(mutant.key, NOT_REACHED)
-        limit = AT_LEAST + TIMES * seconds
-        ran = self._warm.run(tests, lambda folder: apply(mutant, folder), seconds=limit)
+        longest = max(self._reach.tests[test].seconds for test in tests)
+        ran = self._warm.run(
+            tests,
+            lambda folder: apply(mutant, folder),
+            seconds=AT_LEAST + TIMES * seconds,
+            options=(*QUIET, f"--timeout={AT_LEAST_ONE + TIMES * longest:.0f}"),
+        )
         if ran.code == 0:
             outcome = SURVIVED
         elif ran.code == -1:
@@ -59,17 +66,21 @@ class Judge:
 
     def _chosen(self, mutant: Mutant, others: Sequence[Mutant]) -> tuple[list[str], float]:
         """The tests that reach it, within the budget: those that killed others of its file, then
-        the cheap ones.
+        the cheapest of each file of tests, then the second of each.
         """
         killers, tests = self._session.killers(others), self._reach.tests
         found = self._reach.reaching(mutant)
         named = named_after(mutant)
-        # The test of this statement runs first, then races for guards, then the cheapest.
+        found.sort(key=lambda test: tests[test].seconds)
+        turns = _turns(found)
+        # The test of this statement runs first, then races for guards. Tests of one file resemble
+        # each other, so many of one come after some of all.
         found.sort(
             key=lambda test: (
                 not named & set(WORD.findall(test.partition("[")[2])),
                 -killers[test] / (0.2 + tests[test].seconds),
                 mutant.group == SQL and not test.startswith(RACES),
+                turns[test],
                 tests[test].seconds,
             )
         )
@@ -80,6 +91,17 @@ class Judge:
                 chosen.append(test)
                 spent += tests[test].seconds
         return chosen, spent
+
+
+def _turns(tests: Sequence[str]) -> dict[str, int]:
+    """The position of each test among those of its file."""
+    seen: Counter[str] = Counter()
+    turns = {}
+    for test in tests:
+        file = test.partition("::")[0]
+        turns[test] = seen[file]
+        seen[file] += 1
+    return turns
 
 
 def named_after(mutant: Mutant) -> frozenset[str]:

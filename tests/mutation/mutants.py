@@ -65,11 +65,13 @@ class Mutant:
 
 
 def drawn(group: str, number: int | None, seed: int, folder: Path) -> list[Mutant]:
-    """A number of a group's mutants at random, the same for the same seed; all without a number."""
+    """A number of a group's mutants at random, the same for the same seed; all without a number.
+
+    A change of the code changes the sample by little, because each mutant has a number of its own.
+    """
     found = [one for file in files(group) for one in of_file(group, file, folder)]
-    if number is not None and number < len(found):
-        Random(seed).shuffle(found)
-        found = found[:number]
+    if number is not None:
+        found = sorted(found, key=lambda one: Random(f"{seed} {one.key}").random())[:number]
     return sorted(found, key=lambda one: (one.file, one.line, one.key))
 
 

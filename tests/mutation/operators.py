@@ -53,7 +53,29 @@ class LeaveOutCall(Operator):
         return (Example("f(1)\n", "pass\n"),)
 
 
+class OfTerms(Operator):
+    """An operator of cosmic-ray on products alone: not on the `*` of a signature."""
+
+    def __init__(self, usual: Operator) -> None:
+        self._usual = usual
+
+    def mutation_positions(self, node: Any) -> Iterator[tuple[Any, Any]]:
+        """Those within a product or a quotient."""
+        if node.parent is not None and node.parent.type == "term":
+            yield from self._usual.mutation_positions(node)
+
+    def mutate(self, node: Any, index: int) -> Any:
+        """As the usual operator does."""
+        return self._usual.mutate(node, index)
+
+    @classmethod
+    def examples(cls) -> tuple[Example, ...]:
+        """For cosmic-ray's own tests."""
+        return (Example("a * b\n", "a / b\n"),)
+
+
 def operators() -> dict[str, Operator]:
     """All of them by name."""
     known = {name: plugins.get_operator(f"core/{name}")() for name in CHOSEN}
-    return {**known, "LeaveOutCall": LeaveOutCall()}
+    products = "ReplaceBinaryOperator_Mul_Div"
+    return {**known, products: OfTerms(known[products]), "LeaveOutCall": LeaveOutCall()}

@@ -1,6 +1,7 @@
 """Which test reaches what: lines of the mutated packages, and statements; and its duration.
 
-Stored for each test file, by its content: only changed files are measured again.
+Stored for each test file, by its content: only changed files are measured again. Of a mutated file
+that has changed since, it is known only which tests reach it, and not which of its lines.
 """
 
 import hashlib
@@ -31,6 +32,12 @@ class Reached:
     seconds: float
     lines: dict[str, list[int]] = field(default_factory=dict)
     statements: list[str] = field(default_factory=list)
+    changed: frozenset[str] = frozenset()  # files of which the lines are others now
+
+    def executes(self, file: str, lines: set[int]) -> bool:
+        """Whether it executes one of these lines, as far as that is known."""
+        there = self.lines.get(file, ())
+        return bool(there if file in self.changed else lines.intersection(there))
 
 
 class Measuring:
@@ -101,19 +108,25 @@ class Reach:
     def __init__(self, folder: Path) -> None:
         """Nothing is measured yet; results are stored in `folder`."""
         self._folder = folder
+        self._sources = {
+            file.relative_to(PROJECT).as_posix(): _mark(file)
+            for room in ROOMS
+            for file in (PROJECT / room).glob("*.py")
+        }
         self.tests: dict[str, Reached] = {}
 
     def measure(self, warm: Warm, files: Sequence[str]) -> None:
         """Measure what is not known yet."""
         for number, file in enumerate(files, 1):
-            mark = hashlib.sha256((PROJECT / file).read_bytes()).hexdigest()[:16]
-            kept = self._folder / f"{file.replace('/', '.')}.{mark}.json"
+            kept = self._folder / f"{file.replace('/', '.')}.{_mark(PROJECT / file)}.json"
             if not kept.exists():
                 self._measure(warm, file, kept, f"{number} of {len(files)}")
             if not kept.exists():
                 continue
-            for test, (seconds, lines, statements) in json.loads(kept.read_text()).items():
-                self.tests[test] = Reached(seconds, lines, statements)
+            known = json.loads(kept.read_text())
+            changed = frozenset(dict(known["sources"].items() - self._sources.items()))
+            for test, (seconds, lines, statements) in known["tests"].items():
+                self.tests[test] = Reached(seconds, lines, statements, changed)
 
     def _measure(self, warm: Warm, file: str, kept: Path, which: str) -> None:
         plugin = Measuring()
@@ -123,7 +136,7 @@ class Reach:
         if ran.told.get("unfit") or not tests:
             print(f"  left out: {ran.told.get('unfit')}\n{ran.output[-1_000:]}", flush=True)
         if tests:
-            kept.write_text(json.dumps(tests))
+            kept.write_text(json.dumps({"sources": self._sources, "tests": tests}))
 
     def reaching(self, mutant: Mutant) -> list[str]:
         """The tests that execute the changed lines; all of a file for lines that run at import."""
@@ -131,12 +144,14 @@ class Reach:
             names = statements_of(mutant.file)
             return [test for test, one in self.tests.items() if names & set(one.statements)]
         wanted = set(mutant.lines)
-        found = [
-            test for test, one in self.tests.items() if wanted & set(one.lines.get(mutant.file, ()))
-        ]
+        found = [test for test, one in self.tests.items() if one.executes(mutant.file, wanted)]
         if found or _in_function(mutant):
             return found
         return [test for test, one in self.tests.items() if mutant.file in one.lines]
+
+
+def _mark(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
 
 
 def _in_function(mutant: Mutant) -> bool:

@@ -4,8 +4,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tests.mutation import applied, guards, session
+import pytest
+
+from tests.mutation import applied, guards, judging, mutants, session
 from tests.mutation.mutants import Mutant, of_python
+from tests.mutation.reach import Reached
 
 STATEMENT = """
 -- Comments (WHERE state) are no guards.
@@ -48,6 +51,12 @@ def test_a_line_is_changed_in_each_way_that_compiles_to_something_else() -> None
         (3, "pass"),
         (4, "return a is not None"),
     }
+
+
+def test_a_product_is_changed_and_a_signature_is_not() -> None:
+    source = "def f(a, *, b):\n    return a * b\n"
+    found = {(one.line, one.becomes) for one in of_python("room", "file.py", source)}
+    assert found == {(2, "return a / b")}
 
 
 def test_what_decides_nothing_is_left_alone() -> None:
@@ -116,3 +125,30 @@ def test_equivalents_are_not_counted(tmp_path: Path) -> None:
 
 def _listed(file: Path) -> session.Equivalents:
     return session.Equivalents(file)
+
+
+def test_a_change_of_one_line_leaves_the_rest_of_a_sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "runners/planning/decides.py"
+    file.parent.mkdir(parents=True)
+    monkeypatch.setattr(mutants, "PROJECT", tmp_path)
+    lines = [f"def f{n}(a, b):\n    return a is None and b\n" for n in range(40)]
+    file.write_text("".join(lines))
+    before = {one.key for one in mutants.drawn("planning", 20, 1, tmp_path)}
+    file.write_text("".join(lines[1:]))
+    after = {one.key for one in mutants.drawn("planning", 20, 1, tmp_path)}
+    assert len(after) == len(before) == 20
+    assert len(after & before) >= 16
+
+
+def test_lines_of_a_file_that_changed_are_not_told_apart() -> None:
+    known = Reached(1.0, {"a.py": [3], "b.py": [3]}, [], frozenset({"b.py"}))
+    assert [known.executes(file, {4}) for file in ("a.py", "b.py", "c.py")] == [False, True, False]
+    assert known.executes("a.py", {3, 4})
+
+
+def test_each_file_of_tests_has_its_turn() -> None:
+    assert judging._turns(["a::1", "a::2", "b::1", "a::3"]) == {
+        "a::1": 0, "a::2": 1, "b::1": 0, "a::3": 2,
+    }  # fmt: skip

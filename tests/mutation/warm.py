@@ -27,7 +27,7 @@ PLAIN = (
     "-q", "-p", "no:randomly", "--tb=short", "-o", "cache_dir=.pytest_cache/d/mutation/pytest",
     "-W", "ignore::pytest.PytestAssertRewriteWarning",
 )  # fmt: skip
-QUIET = (*PLAIN, "-x", "--timeout=60")
+QUIET = (*PLAIN, "-x")
 KEPT = Path(__file__).parents[2] / ".pytest_cache/d/migrated"
 
 
@@ -148,6 +148,7 @@ def _become(database: str, folder: Path, act: Callable[[], int]) -> None:
     code = 70
     try:
         os.setsid()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _redirect(folder / "output")
         from django.db import connection
         from django.test import utils
@@ -194,16 +195,20 @@ def _redirect(file: Path) -> None:
 
 
 def _await(pid: int, until: float) -> int:
-    """The fork's exit code; it, and what it started, are ended in time."""
-    while time.monotonic() < until:
-        done, status = os.waitpid(pid, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.02)
-    with suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    return -1
+    """The fork's exit code; it, and what it started, are ended in time, or with this process."""
+    done = 0
+    try:
+        while time.monotonic() < until:
+            done, status = os.waitpid(pid, os.WNOHANG)
+            if done:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.02)
+        return -1
+    finally:
+        if not done:
+            with suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -225,6 +225,30 @@ class Spender(Module[SpenderInputs]):
         return Result({"tokens": 2 * inputs.tokens})
 
 
+class PureInputs(ModuleInputs):
+    """How long to take, and how to misbehave."""
+
+    seconds: float = Field(0, description="How long it takes, which is too long for a pure step.")
+    waits: bool = Field(False, description="Wait, which a pure step cannot.")
+
+
+class Pure(Module[PureInputs]):
+    """A step that runs inline and gives what it was told of itself."""
+
+    type: ClassVar[str] = "test.pure"
+    title: ClassVar[str] = "Pure"
+    category: ClassVar[str] = "test"
+    inline: ClassVar[bool] = True
+    retry: ClassVar[str] = "none"
+    Inputs = PureInputs
+
+    def execute(self, inputs: PureInputs, ctx: StepContext) -> Result | Wait:
+        time.sleep(inputs.seconds)
+        if inputs.waits:
+            return Wait(WaitKind.TIMER, seconds=0)
+        return Result({"attempt": ctx.attempt, "key": ctx.idempotency_key, "path": ctx.step_path})
+
+
 class Staller(Module[ModuleInputs]):
     """A step that runs inline and stalls its process, each time."""
 
@@ -306,6 +330,7 @@ def register() -> None:
     if "test.effect" not in registry.specs():
         registry.add(Effect())
         registry.add(Odd())
+        registry.add(Pure())
         registry.add(Sleeper())
         registry.add(Spender())
         registry.add(Staller())

@@ -15,6 +15,7 @@ from runners.models import Run
 from runners.states import WaitKind
 from runners.waits import wake_runs
 from tests.support.engine_database import engine_database
+from tests.support.segments import claimed, recorded
 from tests.support.single_thread import World, configured, world
 from tests.support.workflows import ACTOR, effect, publish, start, states, task
 from valkyr_plugins.timetravel import checkpoints
@@ -102,16 +103,42 @@ def test_none_where_they_are_switched_off(queue: World) -> None:
     assert taken(pk) == []
 
 
-def test_one_every_so_many_steps(queue: World) -> None:
+@pytest.mark.parametrize(("every", "after"), [(1, [0, 1, 2, 3, 4, 5]), (3, [2, 5])])
+def test_one_every_so_many_steps(queue: World, every: int, after: list[int]) -> None:
     names = [f"s{n}" for n in range(7)]
     tasks = [adding(names[0])] + [adding(name, before) for before, name in pairwise(names)]
     pk = done(
         queue,
-        {"settings": policy(everySteps=1), "variables": {"total": 0}, "tasks": tasks},
+        {"settings": policy(everySteps=every), "variables": {"total": 0}, "tasks": tasks},
     )
 
-    assert [path for _, path, _ in taken(pk)] == [f"s{n}.main" for n in range(6)]
-    assert [variables["total"] for _, _, variables in taken(pk)] == [1, 2, 3, 4, 5, 6]
+    assert [path for _, path, _ in taken(pk)] == [f"s{n}.main" for n in after]
+    assert [variables["total"] for _, _, variables in taken(pk)] == [n + 1 for n in after]
+
+
+def test_steps_that_are_recorded_without_the_lock_count(queue: World) -> None:
+    tasks = [effect("a"), effect("b", "a"), adding("c", "b"), effect("end", "c")]
+    pk = done(queue, {"settings": policy(everySteps=3), "variables": {"total": 0}, "tasks": tasks})
+    assert [path for _, path, _ in taken(pk)] == ["c.main"]
+
+
+def test_one_is_named_after_the_last_step_of_a_record(queue: World) -> None:
+    tasks = [task("a"), task("b", after="a"), adding("c", "b"), effect("end", "c")]
+    pk = done(queue, {"settings": policy(everySteps=3), "variables": {"total": 0}, "tasks": tasks})
+    assert [path for _, path, _ in taken(pk)] == ["c.main"]
+
+
+def test_one_after_the_last_step_of_a_branch_while_another_branch_runs(queue: World) -> None:
+    tasks = [adding("a"), effect("b")]
+    pk = start(
+        publish({"settings": policy(everySteps=1), "variables": {"total": 0}, "tasks": tasks})
+    )
+    held = claimed(pk, "b.main")
+    recorded(claimed(pk, "a.main"))
+    assert [path for _, path, _ in taken(pk)] == ["a.main"]
+    recorded(held)
+    assert states([pk])[pk] == "SUCCESS"
+    assert len(taken(pk)) == 1, "none at the end"
 
 
 def test_one_after_somebody_decided(queue: World) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from runners.conf import MEBIBYTE, memory, share_of
+from runners.pipeline import execute
 
 LIMITED = """
 import resource
@@ -78,3 +79,14 @@ def test_a_cgroup_around_the_process_counts_as_the_memory_there_is(
     assert memory(groups, tmp_path / "fs") == whole
     limit.write_text(f"{700 * MEBIBYTE}\n")
     assert memory(groups, tmp_path / "fs") == 700 * MEBIBYTE
+
+
+def test_only_a_lack_of_memory_in_a_limited_process_names_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(execute, "limited_megabytes", lambda: 512)
+    limited = execute.failure_of(MemoryError(), 1, "a.main")
+    assert "more memory than its process may have (512 MiB)" in limited.message
+    assert "may have" not in execute.failure_of(ValueError("no"), 1, "a.main").message
+    monkeypatch.setattr(execute, "limited_megabytes", lambda: 0)
+    assert "may have" not in execute.failure_of(MemoryError(), 1, "a.main").message

@@ -7,16 +7,21 @@ from uuid import UUID
 import pytest
 from django.db import transaction
 
-from executions import lifecycle
+from dlq.models import DeadLetterEntry
+from dlq.resolve.requeue import requeue
+from executions import credentials, lifecycle
 from executions.models import WorkflowExecution, Workspace
 from runners.models import Run
+from runners.pipeline import leased_runs
 from runners.recovery.sweeper import leases, messages
 from runners.states import ErrorType
 from tests.support.auditor import audit
 from tests.support.preparing import prepare_remote_runs
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
+from tests.support.round_trips import round_trips
 from tests.support.segments import lease_runs_out, run_of
 from tests.support.single_thread import World
+from tests.support.watched import watched
 from tests.support.workflows import (
     ACTOR,
     default_workspace,
@@ -36,7 +41,8 @@ def remote(name: str, after: Any = None, **inputs: Any) -> dict[str, Any]:
     return task(name, "remote.step", after, **{"with": {"handler": "do", **inputs}}, queue="gpu")
 
 
-ONE = {"tasks": [remote("one")], "output": "{{ tasks.one.output }}"}
+OUTPUT = {"output": "{{ tasks.one.output }}"}
+ONE = {"tasks": [remote("one")], **OUTPUT}
 
 
 def leased(limit: int = 1, workspace: Workspace | None = None, runner: str = "r") -> list[Leased]:
@@ -384,3 +390,78 @@ def _time_is_over(run: Run) -> None:
             "UPDATE runners_run SET deadline_at = clock_timestamp() - interval '3 s' WHERE id = %s",
             [run.pk],
         )
+
+
+def test_a_result_that_is_kept_is_reused_without_a_lease(place: Workspace, queue: World) -> None:
+    kept = remote("one") | {"cache": {"ttlSeconds": 60}}
+    workflow = publish({"tasks": [kept, task("two", after="one")], **OUTPUT}, place)
+    first = start(workflow)
+    [held] = leased(1, place)
+    done(held, "result")
+    second = start(workflow)
+    assert leased(1, place) == []
+    queue.drain()
+    assert states([first, second]) == {first: "SUCCESS", second: "SUCCESS"}
+    row = run_of(second, "one.main")
+    assert (row.state, row.outputs, row.cached_from) == ("SUCCESS", "result", held.run.pk)
+    assert row.duration_ms == 0
+    assert WorkflowExecution.objects.get(pk=second).output == "result"
+    audit([first, second])
+
+
+def test_only_a_report_after_another_runner_looks_for_more_than_its_step(place: Workspace) -> None:
+    """The one before may have known more than the rows say; the first runner knew nothing."""
+    trips = []
+    for again in (False, True):
+        execution = start(publish({"tasks": [remote("one"), remote("two")]}, place))
+        found = {held.run.step_path: held for held in leased(2, place)}
+        if again:
+            lease_runs_out(found["one.main"].run.pk)
+            assert leases.expired_leases() >= 1
+            found |= {held.run.step_path: held for held in leased(2, place)}
+        with round_trips() as counted:
+            done(found["one.main"])
+        trips.append(len(counted))
+        lifecycle.cancel(execution, actor=ACTOR)
+    assert trips[0] < trips[1]
+
+
+def test_the_watchdog_is_told_whose_inputs_a_worker_renders_for_a_runner(
+    place: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Templates may stall the process: then it is known whose."""
+    execution = start(publish(ONE, place))
+    run = run_of(execution, "one.main")
+    render, notes = leased_runs._rendered, []
+
+    def rendered(*given: Any) -> bool:
+        notes.append(memory.note())
+        return render(*given)
+
+    monkeypatch.setattr(leased_runs, "_rendered", rendered)
+    with watched(monkeypatch) as memory:
+        assert prepare_remote_runs() == 1
+        assert memory.note() is None
+    [note] = notes
+    assert note is not None
+    assert (note.run_id, note.token) == (run.pk, 0)
+    lifecycle.cancel(execution, actor=ACTOR)
+
+
+def test_a_reference_to_a_secret_that_a_person_wrote_is_refused_before_a_lease(
+    place: Workspace,
+) -> None:
+    """The runner would get it as plain text, or a secret that the step does not name there."""
+    given = {"type": "secret", "fields": {"value": "canary"}, "hosts": ["*"], "remote": True}
+    credentials.create(place, name="farm", actor=ACTOR, **given)
+    fails = remote("one", key="{{ secrets.farm }}") | {"retry": "none"}
+    execution = start(publish({"tasks": [fails]}, place))
+    [held] = leased(1, place)
+    assert held.inputs["key"] == "canary"
+    reporting.fail(held.run.pk, held.token, "no", ErrorType.PERMANENT, None)
+    letter = DeadLetterEntry.objects.get(execution=execution)
+    requeue(letter.pk, actor=ACTOR, overrides={"note": "[secret:farm]"})
+    assert leased(1, place) == []
+    run = run_of(execution, "one.main")
+    assert (run.attempt, run.state) == (2, "DLQ")
+    assert "note was changed, so [secret:farm]" in run.error
