@@ -108,21 +108,22 @@ WORTH = 12  # words of an input's row, from which it is said once for several mo
 
 @dataclass(frozen=True)
 class Common:
-    """The facts and rows of inputs that several modules of a page share."""
+    """The facts and inputs that several modules of a page share."""
 
     facts: Mapping[str, str]
-    rows: Mapping[str, str]  # the name of an input by its row
+    rows: Mapping[str, str]  # a row with an example by the row without one
 
     @classmethod
     def of(cls, specs: Sequence[ModuleSpec]) -> "Common":
         """Return what most of the modules, or the inputs of at least two, have in common."""
         facts = Counter(pair for spec in specs for pair in _facts(spec).items())
-        rows = Counter(pair for spec in specs for pair in _input_rows(spec.inputs_schema, {}))
+        bare = Counter(row for spec in specs for _, row, _ in _input_rows(spec.inputs_schema))
+        full = {row: more for spec in specs for _, row, more in _input_rows(spec.inputs_schema)}
         return cls(
             {name: fact for (name, fact), times in facts.items() if 1 < times > len(specs) / 2},
             {
-                row: name
-                for (name, row), times in rows.items()
+                row: full[row]
+                for row, times in bare.items()
                 if times > 1 and len(row.split()) >= WORTH
             },
         )
@@ -133,7 +134,7 @@ class Common:
         if any(self.facts.values()):
             lines.append(_wrapped(f"Unless a section says otherwise: {_sentences(self.facts)}"))
         if self.rows:
-            lines += ["## Common inputs", "\n".join([*INPUTS_HEAD, *self.rows])]
+            lines += ["## Common inputs", "\n".join([*INPUTS_HEAD, *self.rows.values()])]
         return "\n\n".join(lines) + "\n"
 
 
@@ -197,30 +198,31 @@ def _task(spec: ModuleSpec) -> list[str]:
 
 
 def _inputs(spec: ModuleSpec, common: Common) -> list[str]:
-    schema = spec.inputs_schema
-    shared = [name for name, row in _input_rows(schema, {}) if common.rows.get(row) == name]
-    rows = [row for name, row in _input_rows(schema, spec.example or {}) if name not in shared]
+    inputs = list(_input_rows(spec.inputs_schema))
+    shared = [name for name, row, _ in inputs if row in common.rows]
+    shown = spec.example or {}  # the example task, whose inputs need no other one
+    rows = [row if name in shown else more for name, row, more in inputs if name not in shared]
     lines = [*INPUTS_HEAD, *rows] if rows else []
     if shared:
         lines += ["", f"And the [common inputs](#common-inputs) {codes(shared)}."]
     return lines or ["It takes no inputs."]
 
 
-def _input_rows(schema: Mapping[str, Any], shown: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the name and row of each input; an input that the example shows needs no other one."""
+def _input_rows(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield the name of each input, its row, and its row with an example."""
     required = schema.get("required", [])
     for key, value in schema.get("properties", {}).items():
         default = "required" if key in required else code(_default(value))
         held = bounds(value)
         told = f"{kind(value, schema)}, {held}" if held else kind(value, schema)
-        yield key, f"| `{key}` | {told} | {default} | {_meaning(value, key in shown)} |"
+        text = cell(value.get("description", ""))
+        row = f"| `{key}` | {told} | {default} |"
+        yield key, f"{row} {text} |", f"{row} {(text + _example(value)).strip()} |"
 
 
-def _meaning(value: Mapping[str, Any], shown: bool) -> str:
-    text = cell(value.get("description", ""))
-    if not shown and (examples := value.get("examples")):
-        text += f" Example: {code(_short(as_json(examples[0])))}"
-    return text.strip()
+def _example(schema: Mapping[str, Any]) -> str:
+    examples = schema.get("examples")
+    return f" Example: {code(_short(as_json(examples[0])))}" if examples else ""
 
 
 def _default(schema: Mapping[str, Any]) -> str:
