@@ -9,6 +9,7 @@ from typing import Any
 from executions.public.definitions import Catalog
 from valkyr_plugins.n8n import families  # noqa: F401 - each file names its families
 from valkyr_plugins.n8n.export import ERROR_OUTPUT, GO_ON, Node, NodeLink
+from valkyr_plugins.n8n.families.code import code_takes
 from valkyr_plugins.n8n.families.lists import item_lists_take
 from valkyr_plugins.n8n.graph import LOOP, LinkGraph
 from valkyr_plugins.n8n.levels import Level, NodePort, by_port, common, exclude, met
@@ -32,7 +33,8 @@ from valkyr_plugins.n8n.secrecy import secret_name, without_secrets
 from valkyr_plugins.n8n.shape import UNKNOWN, Keys, Shape, Sight
 from valkyr_plugins.n8n.texts import Texts
 
-OFF = "python_code_off"  # publishing reports it; the module still does the work
+# Publishing reports these; the modules still do the work.
+OFF = ("python_code_off", "javascript_code_off")
 _ITEM = re.compile(r"(?<![\w.])(item|index)\b")
 PACKAGES = ("n8n-nodes-base.", "@n8n/n8n-nodes-langchain.")
 MANY = 'Several nodes lead to "{}": it runs once, with the output of the first of them that ran.'
@@ -44,6 +46,8 @@ def takes(node: Node) -> str:
         return LIST
     if node.kind == "itemLists":
         return item_lists_take(node.parameters.get("operation"))
+    if node.kind in ("code", "function", "functionItem"):
+        return code_takes(node.kind, node.parameters.get("mode"))
     return TAKES.get(node.kind, ITEM) if known(node) else ITEM
 
 
@@ -205,7 +209,10 @@ class Nodes(ABC):
                 f"there is no module for {node.type}; check whether http.request can replace it"
             )
         made = family(work)
-        found = [one for one in self.catalog[made.use].check(made.inputs) if one.code != OFF]
+        module = self.catalog.get(made.use)
+        if module is None:
+            raise Left(f"with {made.use} for each such node, the workflow would be too large")
+        found = [one for one in module.check(made.inputs) if one.code not in OFF]
         if found:
             where = ".".join(map(str, found[0].pointer))
             raise Left(f"{made.use} does not accept it: {where}: {found[0].message}"[:500])

@@ -128,8 +128,8 @@ def test_a_node_becomes_its_module(
 @pytest.mark.parametrize(
     ("kind", "parameters", "says"),
     [
-        ("code", {"jsCode": "return items;"}, "program"),
-        ("function", {"functionCode": "return items;"}, "program"),
+        ("code", {}, "does not hold its program"),
+        ("function", {"functionCode": "return require('fs');"}, "loads modules (require)"),
         ("editImage", {"name": "x"}, "no module for n8n-nodes-base.editImage"),
         ("merge", {"mode": "mergeByKey"}, "by which fields it joins"),
         ("merge", {"mode": "combineBySql"}, "by SQL"),

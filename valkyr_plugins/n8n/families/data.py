@@ -5,7 +5,7 @@ from typing import Any
 
 from valkyr_plugins.n8n.expressions import methods
 from valkyr_plugins.n8n.expressions.parsing import Untranslatable
-from valkyr_plugins.n8n.families.programs import dated
+from valkyr_plugins.n8n.families.dates import dated
 from valkyr_plugins.n8n.mapping import Left, Made, NodeWork, family
 from valkyr_plugins.n8n.secrecy import without_secrets
 from valkyr_plugins.n8n.shape import Keys, Shape, many, one, path
