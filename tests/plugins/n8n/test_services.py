@@ -215,7 +215,7 @@ def test_texts_stand_for_files(kind: str, parameters: Any, use: str) -> None:
     ("kind", "parameters", "says"),
     [
         ("extractFromFile", {"operation": "pdf"}, "format pdf"),
-        ("googleSheets", {"operation": "appendOrUpdate"}, "sheet: appendOrUpdate"),
+        ("googleSheets", {"operation": "remove"}, "sheet: remove"),
         ("telegram", {"operation": "sendAndWait"}, "message: sendAndWait"),
     ],
 )

@@ -20,6 +20,9 @@ def main(inputs):
             found = found.replace(year=year, month=month + 1, day=day)
         else:
             found += timedelta(**{unit: count})
+    if inputs.get("part"):
+        week = found.isocalendar().week
+        return week if inputs["part"] == "week" else getattr(found, inputs["part"])
     if inputs["until"] is not None:
         seconds = (read(inputs["until"]) - found).total_seconds()
         return {unit: seconds / PER[unit] for unit in inputs["units"]}
@@ -51,6 +54,11 @@ _FORMATS = {
     "hh": "%I", "mm": "%M", "ss": "%S", "EEEE": "%A", "cccc": "%A", "a": "%p", "YYYY": "%Y",
     "DD": "%d",
 }  # fmt: skip
+RESULTS = {
+    "addToDate": "newDate", "subtractFromDate": "newDate", "formatDate": "formattedDate",
+    "getTimeBetweenDates": "timeDifference", "extractDate": "datePart",
+}  # fmt: skip
+PARTS = ("year", "month", "week", "day", "hour", "minute", "second")
 UNITS = ("seconds", "minutes", "hours", "days", "weeks", "months", "quarters", "years")
 
 
@@ -58,13 +66,12 @@ def dated(work: NodeWork) -> Made:
     """Reckon with dates: format, add, subtract, or the time between two."""
     operation = work.word("operation", work.word("action", "format"))
     raw = work.get("date") or work.get("magnitude") or work.get("startDate") or work.get("value")
-    if operation in ("extractDate", "roundDate") or raw in (None, ""):
+    if operation == "roundDate" or raw in (None, ""):
         raise Left("templates do not reckon with dates; do it in python.code")
     inputs: dict[str, Any] = {
         "date": work.value(raw), "add": [], "until": None, "units": [], "format": "",
     }  # fmt: skip
-    default = {"addToDate": "newDate", "subtractFromDate": "newDate", "formatDate": "formattedDate",
-               "getTimeBetweenDates": "timeDifference"}.get(operation, "data")  # fmt: skip
+    default = RESULTS.get(operation, "data")
     name = work.word("outputFieldName", work.word("dataPropertyName", default)).removeprefix("=")
     if operation in ("addToDate", "subtractFromDate", "calculate"):
         unit = work.word("timeUnit", "days")
@@ -73,6 +80,10 @@ def dated(work: NodeWork) -> Made:
         if unit not in UNITS or isinstance(count, str):
             raise Left("how long it adds is worked out; do it in python.code")
         inputs["add"] = [[unit, -count if away else count]]
+    elif operation == "extractDate":
+        inputs["part"] = work.word("part", "month")
+        if inputs["part"] not in PARTS:
+            raise Left("which part of the date it extracts is computed")
     elif operation == "getTimeBetweenDates":
         inputs["until"] = work.value(work.get("endDate", ""))
         units = work.get("units", ["day"])

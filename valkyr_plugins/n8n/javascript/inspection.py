@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from valkyr_plugins.n8n.javascript.additions import BUFFER_CALLS, LOCALE_CALLS, in_english
 from valkyr_plugins.n8n.javascript.scanning import (
     REGEX,
     SIGN,
@@ -31,7 +32,7 @@ MISSING = {
     "$getWorkflowStaticData": STATE, "getWorkflowStaticData": STATE,
     "$binary": FILES, "getBinaryDataAsync": FILES, "$getBinaryDataBuffer": FILES,
     "setTimeout": SYSTEM, "setInterval": SYSTEM, "setImmediate": SYSTEM, "process": SYSTEM,
-    "Buffer": SYSTEM, "URL": SYSTEM, "URLSearchParams": SYSTEM, "crypto": SYSTEM,
+    "URL": SYSTEM, "URLSearchParams": SYSTEM, "crypto": SYSTEM,
     "TextEncoder": SYSTEM, "TextDecoder": SYSTEM, "structuredClone": SYSTEM, "Blob": SYSTEM,
     "FormData": SYSTEM, "AbortController": SYSTEM, "document": SYSTEM, "window": SYSTEM,
     "DOMParser": SYSTEM, "global": SYSTEM, "Intl": LANGUAGES, "WebAssembly": SYSTEM,
@@ -49,7 +50,6 @@ MISSING = {
 }  # fmt: skip
 # Of any object: these methods and fields are n8n's, or need data of languages.
 MEMBERS = {
-    "toLocaleString": LANGUAGES, "toLocaleDateString": LANGUAGES, "toLocaleTimeString": LANGUAGES,
     "helpers": NETWORK, "httpRequest": NETWORK, "httpRequestWithAuthentication": NETWORK,
     "getWorkflowStaticData": STATE, "getBinaryDataBuffer": FILES, "prepareBinaryData": FILES,
     "binary": FILES, "getNodeParameter": N8N, "getCredentials": N8N, "getInputData": N8N,
@@ -73,6 +73,7 @@ class Unsupported(Exception):
 class Uses:
     """What a program reads: its items, other nodes, and variables as (object, key).
 
+    `buffer` and `english` if it needs these additions.
     `single` if each of its ends returns exactly one item.
     """
 
@@ -80,6 +81,8 @@ class Uses:
     nodes: dict[str, None] = field(default_factory=dict)
     outer: dict[tuple[str, str], None] = field(default_factory=dict)
     local_time: bool = False
+    buffer: bool = False
+    english: bool = False
     single: bool = False
     source: str = ""
 
@@ -118,11 +121,20 @@ class _Inspection:
                 raise Unsupported(FILES.format("binary"))
         elif name in MISSING and name not in self.declared:
             raise Unsupported(MISSING[name].format(name))
-        elif name in ("$", "$node", "$items") and name not in self.declared:
+        elif name not in self.declared:
+            self.given(place, name, uses)
+
+    def given(self, place: int, name: str, uses: Uses) -> None:
+        """Note a name that n8n gives the program."""
+        if name == "Buffer":
+            if self.at(place + 1) not in (".", "?.") or self.at(place + 2) not in BUFFER_CALLS:
+                raise Unsupported(SYSTEM.format(f"Buffer.{self.at(place + 2)}"))
+            uses.buffer = True
+        elif name in ("$", "$node", "$items"):
             self.node(place, name, uses)
         elif name in OUTER:
             uses.outer[name, self.outer(place, name)] = None
-        elif name in INPUTS and name not in self.declared:
+        elif name in INPUTS:
             uses.items = True
             if name == "$input":
                 self.reads(place + 1, "$input")
@@ -130,7 +142,11 @@ class _Inspection:
     def member(self, place: int, name: str, uses: Uses) -> None:
         if name in MEMBERS:
             raise Unsupported(MEMBERS[name].format(name))
-        if LOCAL_TIME.fullmatch(name):
+        if name in LOCALE_CALLS:
+            if not in_english(self.tokens, place):
+                raise Unsupported(LANGUAGES.format(name))
+            uses.english = True
+        if LOCAL_TIME.fullmatch(name) or name in LOCALE_CALLS:
             uses.local_time = True
 
     def is_key(self, place: int) -> bool:

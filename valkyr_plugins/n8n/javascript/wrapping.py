@@ -1,5 +1,6 @@
 """Wrap a program of n8n into `main(inputs)`, with n8n's names for its data."""
 
+from valkyr_plugins.n8n.javascript.additions import BUFFER, ENGLISH
 from valkyr_plugins.n8n.javascript.inspection import Uses
 
 ALL, EACH, OLD_EACH = "all", "each", "old each"
@@ -61,6 +62,8 @@ def wrapped(uses: Uses, mode: str, *, field: str = "") -> str:
         parts.append(_OUTER)
         begin.append("({ $env = {}, $vars = {}, $workflow = {}, $execution = {},")
         begin.append("   $itemIndex = 0 } = inputs.outer ?? {});")
+    parts += [BUFFER] if uses.buffer else []
+    parts += [ENGLISH] if uses.english else []
     begin.append("const found = await program();")
     begin.append("return plain(found);" if mode != ALL else "return rows(found).map(plain);")
     lines = "\n".join(f"  {line}" for line in begin)
