@@ -183,6 +183,9 @@ class SavedFile(Outputs):
     bytes: int
     sha256: str
 
+class JavascriptCodeOutputs(Outputs):
+    result: Any
+
 class ChatOutputs(Outputs):
     text: str
     reasoning: str
@@ -793,6 +796,17 @@ class HttpRequest:
         with_: Mapping[str, Any] | None = ...,
     ) -> HttpRequestOutputs: ...
 
+class JavascriptCode:
+    def options(self, **options: Any) -> Self: ...
+    def __call__(
+        self, *,
+        code: Any = ...,
+        inputs: Any = ...,
+        seconds: Any = ...,
+        memoryMb: Any = ...,
+        with_: Mapping[str, Any] | None = ...,
+    ) -> JavascriptCodeOutputs: ...
+
 class LlmChat:
     def options(self, **options: Any) -> Self: ...
     def __call__(
@@ -1065,6 +1079,9 @@ class HttpModules:
     paginate: HttpPaginate
     request: HttpRequest
 
+class JavascriptModules:
+    code: JavascriptCode
+
 class LlmModules:
     chat: LlmChat
     embed: LlmEmbed
@@ -1114,6 +1131,7 @@ class Modules:
     flow: FlowModules
     graphql: GraphqlModules
     http: HttpModules
+    javascript: JavascriptModules
     llm: LlmModules
     n8n: N8NModules
     python: PythonModules

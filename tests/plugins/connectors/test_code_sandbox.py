@@ -108,9 +108,20 @@ def test_nothing_is_tried_or_said_where_code_is_off(
     start_worker: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VALKYR_PYTHON_CODE", "0")
+    monkeypatch.setenv("VALKYR_JAVASCRIPT_CODE", "0")
     said = start_worker()
 
     assert (said, check()) == ([], [])
+
+
+@pytest.mark.parametrize("name", ["VALKYR_PYTHON_CODE", "VALKYR_JAVASCRIPT_CODE"])
+def test_code_in_one_language_is_enough_to_try_it(
+    name: str, start_worker: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_to(monkeypatch, "builtin")
+    monkeypatch.setenv(name, "0")
+
+    assert start_worker() == ["code of workflows runs in the sandbox builtin"]
 
 
 def test_another_sandbox_is_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:

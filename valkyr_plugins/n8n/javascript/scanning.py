@@ -57,6 +57,7 @@ class _Scanner:
         self.position = 0
         self.found: list[Token] = []
         self.open: list[str] = []  # brackets; "`" for the code in a template
+        self.entered = 0  # the number of tokens before that code
 
     def scan(self) -> list[Token]:
         while self.position < len(self.source):
@@ -110,7 +111,7 @@ class _Scanner:
 
     def value_follows(self) -> bool:
         """Return whether a value can follow the last token, and not an operator."""
-        if not self.found:
+        if len(self.found) == self.entered:
             return True
         last = self.found[-1]
         if last.kind == WORD:
@@ -127,6 +128,7 @@ class _Scanner:
         elif self.source.startswith("${", end):
             self.position = end + 2
             self.open.append("`")
+            self.entered = len(self.found)
         else:
             raise Unreadable("its ` is not closed")
 
