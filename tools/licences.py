@@ -82,7 +82,7 @@ def _python() -> Iterator[Package]:
 
 
 def _licences(name: str) -> tuple[str, ...] | None:
-    """Return the licences of an installed distribution: its expression, classifiers, text or file."""
+    """Return the licences of a distribution: its expression, classifiers, text or file."""
     try:
         known = metadata.metadata(name)
     except metadata.PackageNotFoundError:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from executions.public.definitions import Catalog
+from executions.public.definitions import Catalog, ConfigProblem
 from valkyr_plugins.n8n import families  # noqa: F401 - each file names its families
 from valkyr_plugins.n8n.export import ERROR_OUTPUT, GO_ON, Node, NodeLink
 from valkyr_plugins.n8n.families.code import code_takes
@@ -35,6 +35,7 @@ from valkyr_plugins.n8n.texts import Texts
 
 # Publishing reports these; the modules still do the work.
 OFF = ("python_code_off", "javascript_code_off")
+MAX_REJECTED = 4  # texts of one node
 _ITEM = re.compile(r"(?<![\w.])(item|index)\b")
 PACKAGES = ("n8n-nodes-base.", "@n8n/n8n-nodes-langchain.")
 MANY = 'Several nodes lead to "{}": it runs once, with the output of the first of them that ran.'
@@ -212,11 +213,14 @@ class Nodes(ABC):
         module = self.catalog.get(made.use)
         if module is None:
             raise Left(f"with {made.use} for each such node, the workflow would be too large")
-        found = [one for one in module.check(made.inputs) if one.code not in OFF]
-        if found:
-            where = ".".join(map(str, found[0].pointer))
-            raise Left(f"{made.use} does not accept it: {where}: {found[0].message}"[:500])
-        return made
+        for _ in range(MAX_REJECTED):
+            found = [one for one in module.check(made.inputs) if one.code not in OFF]
+            if not found:
+                return made
+            if not _omit(work, made.inputs, found[0]):
+                break
+        where = ".".join(map(str, found[0].pointer))
+        raise Left(f"{made.use} does not accept it: {where}: {found[0].message}"[:500])
 
     def left(self, work: NodeWork, reason: str) -> Made:
         """Return the placeholder for a node that cannot be mapped."""
@@ -357,6 +361,21 @@ class Nodes(ABC):
             }
         )  # fmt: skip
         return NodePort(task, (SUCCESS,), UNKNOWN)
+
+
+def _omit(work: NodeWork, inputs: dict[str, Any], problem: ConfigProblem) -> bool:
+    """Replace a text that the module rejects, such as YOUR_EMAIL, by one that is left to do."""
+    *path, last = problem.pointer or ("",)
+    value: Any = inputs
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    rejected = value.get(last) if isinstance(value, dict) else None
+    texts = rejected if isinstance(rejected, list) else [rejected]
+    if not all(isinstance(one, str) and "{{" not in one for one in texts):
+        return False
+    original = ", ".join(texts).strip() or str(last)
+    value[last] = "{{ " + work.texts.left(original, problem.message) + " }}"
+    return True
 
 
 def _outside(shape: Shape | None) -> Shape | None:

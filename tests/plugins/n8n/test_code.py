@@ -7,7 +7,7 @@ import pytest
 from tests.plugins.n8n.exports import chain, codes, converted, export, node, row, tasks
 from valkyr_plugins.n8n.families.code import JAVASCRIPT
 from valkyr_plugins.n8n.javascript.inspection import Unsupported, inspected
-from valkyr_plugins.n8n.javascript.scanning import REGEX, Unreadable, tokens
+from valkyr_plugins.n8n.javascript.scanning import REGEX, UnreadableProgram, tokens
 
 ROWS = node("Rows", "splitOut", {"fieldToSplitOut": "rows"}, 1)
 BEFORE = node(
@@ -196,7 +196,7 @@ def test_a_program_is_no_template(source: str, written: str) -> None:
     "source", ["return {", "return )", "const a = 'x\n';", "`${", "`a", "/* a", "a ]", "\\"]
 )
 def test_a_program_that_cannot_be_read_is_left(source: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableProgram):
         inspected(source)
 
     assert row(program(source), "It").status == "left"
@@ -218,7 +218,7 @@ def test_no_program_takes_long_to_inspect(part: str) -> None:
 
     began = time.process_time()
     for text in (part * (45_000 // len(part)), part * 3_000 + "}" * 3_000 + ")" * 3_000):
-        with suppress(Unreadable, Unsupported):
+        with suppress(UnreadableProgram, Unsupported):
             inspected(text)
 
     assert time.process_time() - began < 2

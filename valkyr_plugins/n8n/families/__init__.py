@@ -14,7 +14,6 @@ from valkyr_plugins.n8n.families import (
     lists,
     messages,
     models,
-    pages,
     services,
 )
 
@@ -32,6 +31,5 @@ __all__ = [
     "lists",
     "messages",
     "models",
-    "pages",
     "services",
 ]

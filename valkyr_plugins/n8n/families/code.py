@@ -7,7 +7,7 @@ from valkyr_plugins.n8n.expressions.parsing import Untranslatable
 from valkyr_plugins.n8n.expressions.translation import translated
 from valkyr_plugins.n8n.families.programs import program
 from valkyr_plugins.n8n.javascript.inspection import Unsupported, Uses, inspected
-from valkyr_plugins.n8n.javascript.scanning import Unreadable
+from valkyr_plugins.n8n.javascript.scanning import UnreadableProgram
 from valkyr_plugins.n8n.javascript.wrapping import ALL, EACH, OLD_EACH, wrapped
 from valkyr_plugins.n8n.mapping import ITEM, LIST, Left, Made, NodeWork, family
 from valkyr_plugins.n8n.secrecy import without_secrets
@@ -35,7 +35,7 @@ def code(work: NodeWork) -> Made:
         raise Left("its program is too long; split it into several steps")
     try:
         return _javascript(work, inspected(source))
-    except (Unsupported, Unreadable) as reason:
+    except (Unsupported, UnreadableProgram) as reason:
         raise Left(f"{reason}. Rewrite that part of its JavaScript") from None
 
 

@@ -28,7 +28,8 @@ def graph_api(work: NodeWork) -> Made:
     query = {
         str(row.get("name")): work.value(row.get("value"), str(row.get("name"))) for row in rows
     }
-    fields = [str(row.get("name")) for row in work.names("options.fields.field") if row.get("name")]
+    named = [row.get("name") for row in work.names("options.fields.field")]
+    fields = [work.text(name) for name in named if name]
     if fields:
         query["fields"] = ",".join(fields)
     raw = work.get("options.queryParametersJson")

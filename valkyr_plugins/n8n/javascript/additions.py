@@ -6,7 +6,7 @@ numbers and dates as in US English, the language of n8n's programs unless they n
 
 from collections.abc import Sequence
 
-from valkyr_plugins.n8n.javascript.scanning import TEXT, WORD, Token
+from valkyr_plugins.n8n.javascript.scanning import TEXT, WORD, ProgramToken
 
 BUFFER = """class Buffer {
   constructor(bytes) { this.bytes = bytes; this.length = bytes.length; }
@@ -113,7 +113,7 @@ _OPTIONS = frozenset(
 _VALUES = frozenset(("long", "short", "numeric", "2-digit", "UTC"))
 
 
-def in_english(tokens: Sequence[Token], place: int) -> bool:
+def in_english(tokens: Sequence[ProgramToken], place: int) -> bool:
     """Return whether a call of `toLocaleString` at `place` is one that `ENGLISH` answers."""
     given = tokens[place + 1 : place + MAX_OPTIONS]
     at = [token.text for token in given]
@@ -126,7 +126,7 @@ def in_english(tokens: Sequence[Token], place: int) -> bool:
     return all(_known(given, number) for number in range(3, end))
 
 
-def _known(given: Sequence[Token], number: int) -> bool:
+def _known(given: Sequence[ProgramToken], number: int) -> bool:
     """Return whether a token of the options is known, and is not made elsewhere."""
     token, key = given[number], given[number + 1].text == ":"
     if token.kind == TEXT:

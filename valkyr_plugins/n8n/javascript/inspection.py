@@ -11,7 +11,7 @@ from valkyr_plugins.n8n.javascript.scanning import (
     TEMPLATE,
     TEXT,
     WORD,
-    Token,
+    ProgramToken,
     tokens,
 )
 from valkyr_plugins.n8n.secrecy import secret_name, secret_value, stand_in, without_secrets
@@ -88,12 +88,12 @@ class Uses:
 
 
 def inspected(source: str) -> Uses:
-    """Return what a program uses; raises Unsupported or Unreadable."""
+    """Return what a program uses; raises Unsupported or UnreadableProgram."""
     return _Inspection(tokens(source), source).uses()
 
 
 class _Inspection:
-    def __init__(self, found: list[Token], source: str) -> None:
+    def __init__(self, found: list[ProgramToken], source: str) -> None:
         self.tokens = found
         self.source = source
         self.partners = _partners(found)
@@ -277,13 +277,13 @@ class _Inspection:
         pieces.append(_opened(self.source[end:]))
         return _joined(pieces)
 
-    def written(self, token: Token) -> str:
+    def written(self, token: ProgramToken) -> str:
         if token.kind in (TEXT, TEMPLATE, REGEX):
             return re.sub(r"\{([{%#])", lambda match: "{" + _ESCAPES[match[1]], token.text)
         return token.text
 
 
-def _partners(found: list[Token]) -> dict[int, int]:
+def _partners(found: list[ProgramToken]) -> dict[int, int]:
     """Return the place of each bracket's partner."""
     partners: dict[int, int] = {}
     opened: list[int] = []
@@ -313,7 +313,7 @@ def _joined(pieces: list[str]) -> str:
     return "".join(found)
 
 
-def _text(token: Token) -> str:
+def _text(token: ProgramToken) -> str:
     """Return the value of a text without escapes that matter."""
     text = token.text if token.kind == TEMPLATE else token.text[1:-1]
     return re.sub(

@@ -32,12 +32,12 @@ _ENDS_VALUE = frozenset((")", "]", "}", "++", "--"))
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
-class Unreadable(Exception):
+class UnreadableProgram(Exception):
     """A program cannot be split into tokens, or its brackets do not match."""
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class ProgramToken:
     """One token, where it begins, and whether it stands in brackets (`depth`)."""
 
     kind: str
@@ -46,8 +46,8 @@ class Token:
     depth: int
 
 
-def tokens(source: str) -> list[Token]:
-    """Return the tokens of a program; raises Unreadable."""
+def tokens(source: str) -> list[ProgramToken]:
+    """Return the tokens of a program; raises UnreadableProgram."""
     return _Scanner(source).scan()
 
 
@@ -55,20 +55,20 @@ class _Scanner:
     def __init__(self, source: str) -> None:
         self.source = source
         self.position = 0
-        self.found: list[Token] = []
+        self.found: list[ProgramToken] = []
         self.open: list[str] = []  # brackets; "`" for the code in a template
         self.entered = 0  # the number of tokens before that code
 
-    def scan(self) -> list[Token]:
+    def scan(self) -> list[ProgramToken]:
         while self.position < len(self.source):
             if space := _SPACE.match(self.source, self.position):
                 self.position = space.end()
             else:
                 self.next()
             if len(self.found) > MAX_TOKENS:
-                raise Unreadable("it is too long")
+                raise UnreadableProgram("it is too long")
         if self.open:
-            raise Unreadable(f"its {self.open[-1]} is not closed")
+            raise UnreadableProgram(f"its {self.open[-1]} is not closed")
         return self.found
 
     def next(self) -> None:
@@ -89,11 +89,11 @@ class _Scanner:
     def plain(self) -> None:
         match = _TOKEN.match(self.source, self.position)
         if match is None:
-            raise Unreadable(f"it has {self.source[self.position]!r} outside of a text")
+            raise UnreadableProgram(f"it has {self.source[self.position]!r} outside of a text")
         text = match.group()
         if text in _PAIRS:
             if not self.open or self.open.pop() != _PAIRS[text]:
-                raise Unreadable(f"its {text} closes nothing")
+                raise UnreadableProgram(f"its {text} closes nothing")
             self.add(SIGN, text)
         else:
             self.add(match.lastgroup or SIGN, text)
@@ -102,7 +102,7 @@ class _Scanner:
 
     def slash(self) -> None:
         if self.source.startswith("/*", self.position):
-            raise Unreadable("its /* is not closed")
+            raise UnreadableProgram("its /* is not closed")
         match = _REGEX.match(self.source, self.position) if self.value_follows() else None
         if match is not None:
             self.add(REGEX, match.group())
@@ -130,8 +130,8 @@ class _Scanner:
             self.open.append("`")
             self.entered = len(self.found)
         else:
-            raise Unreadable("its ` is not closed")
+            raise UnreadableProgram("its ` is not closed")
 
     def add(self, kind: str, text: str) -> None:
-        self.found.append(Token(kind, text, self.position, len(self.open)))
+        self.found.append(ProgramToken(kind, text, self.position, len(self.open)))
         self.position += len(text)
