@@ -173,6 +173,13 @@ def test_a_text_that_the_module_rejects_is_left_to_the_user(
     assert codes(found) == {"unfinished"}
 
 
+def test_a_feed_without_an_address_is_left_to_the_user() -> None:
+    found = chain(BEFORE, node("It", "rssFeedRead", {}))
+
+    assert tasks(found)["it"]["with"] == {"url": '{{ todo("the address") }}'}
+    assert codes(found) == {"unfinished"}
+
+
 @pytest.mark.parametrize(
     "parameters",
     [

@@ -15,9 +15,9 @@ def is_text(raw: Any) -> bool:
 @family("facebookGraphApi")
 def graph_api(work: NodeWork) -> Made:
     """Make the request to the Graph API that the node describes."""
-    version = work.word("graphApiVersion", "v22.0") or "v22.0"
+    version = work.text(work.word("graphApiVersion", "v22.0"))
     node, edge = work.text(work.get("node", "")), work.text(work.get("edge", ""))
-    host = work.word("hostUrl", "graph.facebook.com")
+    host = work.text(work.word("hostUrl", "graph.facebook.com"))
     place = "/".join(part.strip("/") for part in (node, edge) if part)
     if not place:
         work.texts.unfinished += 1
