@@ -2,6 +2,8 @@
 
 Everything here happens in the confined process, so its report is not trusted. QuickJS has no
 access to files, network or modules; the confinement of the process is the second defence.
+
+The extension of quickjs-ng is loaded from its file, because the sandbox has no installed packages.
 """
 
 import json
