@@ -370,8 +370,9 @@ def _omit(work: NodeWork, inputs: dict[str, Any], problem: ConfigProblem) -> boo
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     rejected = value.get(last) if isinstance(value, dict) else None
-    texts = rejected if isinstance(rejected, list) else [rejected]
-    if not all(isinstance(one, str) and "{{" not in one for one in texts):
+    given = rejected if isinstance(rejected, list) else [rejected]
+    texts = [one for one in given if isinstance(one, str) and "{{" not in one]
+    if len(texts) < len(given):
         return False
     original = ", ".join(texts).strip() or str(last)
     value[last] = "{{ " + work.texts.left(original, problem.message) + " }}"
