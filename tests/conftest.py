@@ -151,6 +151,7 @@ def _prepare() -> TestServers:
     if not left_out.ASKED:
         os.environ["VALKYR_REMOTE_QUEUES"] = "remote,gpu"
     os.environ["VALKYR_PYTHON_CODE"] = "1"
+    os.environ["VALKYR_JAVASCRIPT_CODE"] = "1"
     os.environ["VALKYR_KEY"] = base64.b64encode(b"k" * 32).decode()
     static_files.choose_root()
     django.setup()

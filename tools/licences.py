@@ -82,7 +82,7 @@ def _python() -> Iterator[Package]:
 
 
 def _licences(name: str) -> tuple[str, ...] | None:
-    """Return the licences of an installed distribution: its expression, classifiers or text."""
+    """Return the licences of a distribution: its expression, classifiers, text or file."""
     try:
         known = metadata.metadata(name)
     except metadata.PackageNotFoundError:
@@ -91,7 +91,14 @@ def _licences(name: str) -> tuple[str, ...] | None:
         return (str(known["License-Expression"]),)
     kinds = [kind for kind in known.get_all("Classifier") or [] if kind.startswith("License ::")]
     said = [kind.rpartition(" :: ")[2] for kind in kinds] or [(known["License"] or "").strip()]
+    said = said if any(said) else [_title(name)]
     return tuple(SPDX.get(one, one) for one in said if one)
+
+
+def _title(name: str) -> str:
+    """Return the first line of a distribution's licence, if its metadata names none."""
+    files = [one for one in metadata.files(name) or () if "licenses" in one.parts]
+    return files[0].read_text().lstrip().partition("\n")[0].strip() if len(files) == 1 else ""
 
 
 def _studio() -> Iterator[Package]:

@@ -24,7 +24,7 @@ def test_a_worker_without_bubblewrap_says_so_when_it_starts(fleet: Fleet, tmp_pa
         fleet.ensure()
 
         said = worker.log.read_text()
-        assert said.count("python.code runs in the built-in sandbox") == 1
+        assert said.count("code of workflows runs in the built-in sandbox") == 1
         assert "there is no program bwrap on the PATH" in said
     finally:
         fleet.remove("poor")

@@ -1,4 +1,4 @@
-"""Fixtures of tests of `python.code`: each runs in each sandbox."""
+"""Fixtures of tests of `python.code` and `javascript.code`: each runs in each sandbox."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,12 +31,18 @@ def code_sandbox(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.fixture
-def run_code(code_sandbox: str, step_context: Context) -> Callable[..., Any]:
+def code_module() -> str:
+    """The module that runs the code; tests of another language override it."""
+    return "python.code"
+
+
+@pytest.fixture
+def run_code(code_sandbox: str, code_module: str, step_context: Context) -> Callable[..., Any]:
     """What `main` returned."""
 
     def run(code: str, inputs: Any = None, **more: Any) -> Any:
-        result = registry.get("python.code").run({"code": code, "inputs": inputs, **more},
-                                                 step_context)  # fmt: skip
+        result = registry.get(code_module).run({"code": code, "inputs": inputs, **more},
+                                               step_context)  # fmt: skip
         assert isinstance(result, Result)
         return result.outputs["result"]
 

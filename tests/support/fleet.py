@@ -167,6 +167,7 @@ class Fleet:
             "VALKYR_PLUGINS": os.environ.get("VALKYR_PLUGINS", ""),
             "VALKYR_REMOTE_QUEUES": os.environ.get("VALKYR_REMOTE_QUEUES", ""),
             "VALKYR_PYTHON_CODE": "1",
+            "VALKYR_JAVASCRIPT_CODE": "1",
             "VALKYR_KEY": os.environ["VALKYR_KEY"],
             "VALKYR_EXTRA_MODULES": "tests.support.modules,tests.support.row_steps,"
             "tests.support.knocking_step",

@@ -29,7 +29,8 @@ def checking() -> Iterator[None]:
 
 
 def test_every_setting_has_a_default(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("VALKYR_KEY", "VALKYR_KEY_PREFIX", "VALKYR_REMOTE_QUEUES", "VALKYR_PYTHON_CODE"):
+    for name in ("VALKYR_KEY", "VALKYR_KEY_PREFIX", "VALKYR_REMOTE_QUEUES", "VALKYR_PYTHON_CODE",
+                 "VALKYR_JAVASCRIPT_CODE"):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
     del settings.VALKYR
 

@@ -155,9 +155,9 @@ def _runs_code() -> bool:
 
     if not apps.is_installed("valkyr_plugins.connectors"):
         return False
-    from valkyr_plugins.connectors.code.python_code import is_on
+    from valkyr_plugins.connectors.code import javascript_code, python_code
 
-    return is_on()
+    return python_code.is_on() or javascript_code.is_on()
 
 
 def _database() -> Iterator[DoctorFinding]:

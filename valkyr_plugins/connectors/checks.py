@@ -11,19 +11,21 @@ from django.core.exceptions import ImproperlyConfigured
 
 from valkyr_plugins.connectors.conf import settings
 
-BUILT_IN = "python.code runs in the built-in sandbox: {cause}"
-REFUSED = "VALKYR_CODE_SANDBOX is bubblewrap, so python.code is rejected on this machine: {cause}"
+BUILT_IN = "code of workflows runs in the built-in sandbox: {cause}"
+REFUSED = (
+    "VALKYR_CODE_SANDBOX is bubblewrap, so code of workflows is rejected on this machine: {cause}"
+)
 HINT = "See docs/how-to/code-sandbox.md: prefer bubblewrap, which is independently reviewed."
 
 
 @register()
 def code_sandbox(**_: Any) -> list[CheckMessage]:
-    """Check that Bubblewrap is used, if `python.code` is enabled."""
+    """Check that Bubblewrap is used, if workflows may contain code."""
     try:
         found = settings()
     except ImproperlyConfigured:
         return []  # the check of all settings says why
-    if not found.python_code:
+    if not (found.python_code or found.javascript_code):
         return []
     if found.code_sandbox == "builtin":
         cause = "as set in VALKYR_CODE_SANDBOX"

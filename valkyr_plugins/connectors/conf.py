@@ -61,11 +61,16 @@ class ConnectorSettings(SettingsModel):
         "If the kernel or a container's seccomp profile denies these, the code is "
         "rejected",
     )
+    javascript_code: Flag = setting(
+        False,
+        "Whether workflows may contain JavaScript (`javascript.code`), for the web process and the "
+        "workers alike. QuickJS runs it in the same sandbox as `python.code`",
+    )
     code_sandbox: Literal["auto", "bubblewrap", "builtin"] = setting(
         "auto",
-        "The sandbox of `python.code` ([which to choose](../how-to/code-sandbox.md)): "
-        "`bubblewrap`, `builtin`, or `auto`, which uses bubblewrap if it works, otherwise the "
-        "built-in sandbox",
+        "The sandbox of `python.code` and `javascript.code` "
+        "([which to choose](../how-to/code-sandbox.md)): `bubblewrap`, `builtin`, or `auto`, which "
+        "uses bubblewrap if it works, otherwise the built-in sandbox",
     )
     slack_api_url: str = setting(
         "https://slack.com/api",

@@ -54,6 +54,7 @@ HELPERS = {
     "ai_document": "and split documents for a vector store that was left",
 }
 MAX_SECONDS = 31_536_000
+PROGRAM = "javascript.code"  # kept in the definition, so many of them can make it too large
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,10 @@ def convert(export: Export, catalog: Catalog) -> Conversion:
     """Return the definition of an export; raises DefinitionError if it would be too large."""
     found = _Conversion(export, catalog).convert()
     if storage_problems(found.definition):
+        _drop_parameters(found.definition)
+    if storage_problems(found.definition):
+        others = {name: module for name, module in catalog.items() if name != PROGRAM}
+        found = _Conversion(export, others).convert()
         _drop_parameters(found.definition)
     if problems := storage_problems(found.definition):
         raise DefinitionError(problems)

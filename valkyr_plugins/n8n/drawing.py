@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from executions.public.definitions import Catalog
+from executions.public.definitions import Catalog, ConfigProblem
 from valkyr_plugins.n8n import families  # noqa: F401 - each file names its families
 from valkyr_plugins.n8n.export import ERROR_OUTPUT, GO_ON, Node, NodeLink
+from valkyr_plugins.n8n.families.code import code_takes
 from valkyr_plugins.n8n.families.lists import item_lists_take
 from valkyr_plugins.n8n.graph import LOOP, LinkGraph
 from valkyr_plugins.n8n.levels import Level, NodePort, by_port, common, exclude, met
@@ -32,7 +33,9 @@ from valkyr_plugins.n8n.secrecy import secret_name, without_secrets
 from valkyr_plugins.n8n.shape import UNKNOWN, Keys, Shape, Sight
 from valkyr_plugins.n8n.texts import Texts
 
-OFF = "python_code_off"  # publishing reports it; the module still does the work
+# Publishing reports these; the modules still do the work.
+OFF = ("python_code_off", "javascript_code_off")
+MAX_REJECTED = 4  # texts of one node
 _ITEM = re.compile(r"(?<![\w.])(item|index)\b")
 PACKAGES = ("n8n-nodes-base.", "@n8n/n8n-nodes-langchain.")
 MANY = 'Several nodes lead to "{}": it runs once, with the output of the first of them that ran.'
@@ -44,6 +47,8 @@ def takes(node: Node) -> str:
         return LIST
     if node.kind == "itemLists":
         return item_lists_take(node.parameters.get("operation"))
+    if node.kind in ("code", "function", "functionItem"):
+        return code_takes(node.kind, node.parameters.get("mode"))
     return TAKES.get(node.kind, ITEM) if known(node) else ITEM
 
 
@@ -205,11 +210,17 @@ class Nodes(ABC):
                 f"there is no module for {node.type}; check whether http.request can replace it"
             )
         made = family(work)
-        found = [one for one in self.catalog[made.use].check(made.inputs) if one.code != OFF]
-        if found:
-            where = ".".join(map(str, found[0].pointer))
-            raise Left(f"{made.use} does not accept it: {where}: {found[0].message}"[:500])
-        return made
+        module = self.catalog.get(made.use)
+        if module is None:
+            raise Left(f"with {made.use} for each such node, the workflow would be too large")
+        for _ in range(MAX_REJECTED):
+            found = [one for one in module.check(made.inputs) if one.code not in OFF]
+            if not found:
+                return made
+            if not _omit(work, made.inputs, found[0]):
+                break
+        where = ".".join(map(str, found[0].pointer))
+        raise Left(f"{made.use} does not accept it: {where}: {found[0].message}"[:500])
 
     def left(self, work: NodeWork, reason: str) -> Made:
         """Return the placeholder for a node that cannot be mapped."""
@@ -350,6 +361,22 @@ class Nodes(ABC):
             }
         )  # fmt: skip
         return NodePort(task, (SUCCESS,), UNKNOWN)
+
+
+def _omit(work: NodeWork, inputs: dict[str, Any], problem: ConfigProblem) -> bool:
+    """Replace a text that the module rejects, such as YOUR_EMAIL, by one that is left to do."""
+    *path, last = problem.pointer or ("",)
+    value: Any = inputs
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    rejected = value.get(last) if isinstance(value, dict) else None
+    given = rejected if isinstance(rejected, list) else [rejected]
+    texts = [one for one in given if isinstance(one, str) and "{{" not in one]
+    if len(texts) < len(given):
+        return False
+    original = ", ".join(texts).strip() or str(last)
+    value[last] = "{{ " + work.texts.left(original, problem.message) + " }}"
+    return True
 
 
 def _outside(shape: Shape | None) -> Shape | None:

@@ -105,6 +105,7 @@ class NodeWork:
     branch: Mapping[str, frozenset[str]] = field(default_factory=dict)  # as a port's
     parts: dict[str, Helped] = field(default_factory=dict)  # of helpers, by their nodes
     drawing: "Drawing | None" = None
+    earlier: str = ""  # the task before its own
 
     @property
     def output(self) -> str:

@@ -1065,6 +1065,9 @@ class HttpModules:
     paginate: HttpPaginate
     request: HttpRequest
 
+class JavascriptModules:
+    code: BuiltIn[Any]
+
 class LlmModules:
     chat: LlmChat
     embed: LlmEmbed
@@ -1114,6 +1117,7 @@ class Modules:
     flow: FlowModules
     graphql: GraphqlModules
     http: HttpModules
+    javascript: JavascriptModules
     llm: LlmModules
     n8n: N8NModules
     python: PythonModules

@@ -45,7 +45,7 @@ N8N = {
             "name": "Reckon",
             "type": "n8n-nodes-base.code",
             "position": [660, 0],
-            "parameters": {"jsCode": "return items;"},
+            "parameters": {"jsCode": "return require('x');"},
         },
     ],
     "connections": {

@@ -58,7 +58,7 @@ def test_auto_falls_back_to_the_built_in_sandbox_and_says_why(
     said = start_worker()
 
     assert chosen().name == "builtin"
-    assert said == [f"python.code runs in the built-in sandbox: {said[0].partition(': ')[2]}"]
+    assert said == [f"code of workflows runs in the built-in sandbox: {said[0].partition(': ')[2]}"]
     assert cause in said[0]
     name, message = told(check())
     assert name == "valkyr.I040"
@@ -89,7 +89,7 @@ def test_bubblewrap_is_used_where_it_works(
     said = start_worker()
 
     assert chosen().name == "bubblewrap"
-    assert said == ["python.code runs in the sandbox bubblewrap"]
+    assert said == ["code of workflows runs in the sandbox bubblewrap"]
     assert check() == []
 
 
@@ -100,7 +100,7 @@ def test_the_built_in_sandbox_can_be_asked_for(
     said = start_worker()
 
     assert chosen().name == "builtin"
-    assert said == ["python.code runs in the sandbox builtin"]
+    assert said == ["code of workflows runs in the sandbox builtin"]
     assert told(check())[0] == "valkyr.I040"
 
 
@@ -108,9 +108,20 @@ def test_nothing_is_tried_or_said_where_code_is_off(
     start_worker: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VALKYR_PYTHON_CODE", "0")
+    monkeypatch.setenv("VALKYR_JAVASCRIPT_CODE", "0")
     said = start_worker()
 
     assert (said, check()) == ([], [])
+
+
+@pytest.mark.parametrize("name", ["VALKYR_PYTHON_CODE", "VALKYR_JAVASCRIPT_CODE"])
+def test_code_in_one_language_is_enough_to_try_it(
+    name: str, start_worker: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_to(monkeypatch, "builtin")
+    monkeypatch.setenv(name, "0")
+
+    assert start_worker() == ["code of workflows runs in the sandbox builtin"]
 
 
 def test_another_sandbox_is_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:

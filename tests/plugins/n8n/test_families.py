@@ -27,6 +27,8 @@ def only(kind: str, parameters: Any, version: float = 1, **more: Any) -> Any:
 @pytest.mark.parametrize(
     ("kind", "version", "parameters", "use", "config"),
     [
+        ("httpRequest", 4.2, {"url": "https://a.example/", "method": "=PUT"},
+         "http.request", {"method": "PUT", "url": "https://a.example/"}),
         ("httpRequest", 1, {"url": "https://a.example/", "requestMethod": "POST",
          "jsonParameters": True, "bodyParametersJson": '={"a": "{{$json["a"]}}"}'},
          "http.request", {"method": "POST", "url": "https://a.example/",
@@ -128,8 +130,8 @@ def test_a_node_becomes_its_module(
 @pytest.mark.parametrize(
     ("kind", "parameters", "says"),
     [
-        ("code", {"jsCode": "return items;"}, "program"),
-        ("function", {"functionCode": "return items;"}, "program"),
+        ("code", {}, "does not hold its program"),
+        ("function", {"functionCode": "return require('fs');"}, "loads modules (require)"),
         ("editImage", {"name": "x"}, "no module for n8n-nodes-base.editImage"),
         ("merge", {"mode": "mergeByKey"}, "by which fields it joins"),
         ("merge", {"mode": "combineBySql"}, "by SQL"),
@@ -150,6 +152,51 @@ def test_what_has_no_equal_is_a_placeholder_that_says_so_and_keeps_it(
     assert says in task["with"]["reason"]
     assert task["with"]["parameters"] == parameters
     assert codes(found) == {"placeholder"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "field", "was"),
+    [
+        ("emailSend", {"fromEmail": "a@b.example", "toEmail": "YOUR_EMAIL", "text": "x"}, "to",
+         "YOUR_EMAIL"),
+        ("httpRequest", {"url": "=/v1/orders"}, "url", "/v1/orders"),
+        ("slack", {"text": "=", "channelId": "C1"}, "text", "text"),
+    ],
+)  # fmt: skip
+def test_a_text_that_the_module_rejects_is_left_to_the_user(
+    kind: str, parameters: Any, field: str, was: str
+) -> None:
+    found = chain(BEFORE, node("It", kind, parameters, 2))
+
+    assert tasks(found)["it"]["with"][field] == '{{ todo("' + was + '") }}'
+    assert row(found, "It").status == "changed"
+    assert codes(found) == {"unfinished"}
+
+
+def test_a_feed_without_an_address_is_left_to_the_user() -> None:
+    found = chain(BEFORE, node("It", "rssFeedRead", {}))
+
+    assert tasks(found)["it"]["with"] == {"url": '{{ todo("the address") }}'}
+    assert codes(found) == {"unfinished"}
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"action": "generate"},
+        {"action": "generate", "encodingType": "hex", "stringLength": 8},
+        {"action": "hmac", "type": "SHA256", "value": "x", "secret": "={{ $json.key }}"},
+    ],
+)
+def test_random_values_and_signatures_are_programs(parameters: Any) -> None:
+    assert only("crypto", parameters)["use"] == "python.code"
+
+
+def test_a_signature_with_a_secret_is_left() -> None:
+    found = chain(BEFORE, node("It", "crypto", {"action": "hmac", "secret": "s3cret-s3cret"}))
+
+    assert "does not take" in row(found, "It").remarks[-1]
+    assert "s3cret-s3cret" not in str(found.definition)
 
 
 def test_a_type_with_braces_is_kept_as_words() -> None:

@@ -12,7 +12,7 @@ from executions.definition.graph.schema import shape_problems
 from tests.plugins.n8n.exports import DATA, LEFT_TO_DO, codes, converted
 
 COUNTS = {
-    "0066_Webhook_Cron_Automate_Scheduled": (6, 17, 7),
+    "0066_Webhook_Cron_Automate_Scheduled": (6, 18, 6),
     "0396_Datetime_Schedule_Automation_Scheduled": (7, 10, 1),
     "0430_Calendly_Filter_Create_Triggered": (6, 8, 3),
     "1119_Openweathermap_Twilio_Automate_Webhook": (1, 5, 0),

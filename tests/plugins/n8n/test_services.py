@@ -144,6 +144,26 @@ def test_a_row_of_a_sheet_is_written_in_the_order_of_its_columns() -> None:
     }
 
 
+def test_a_row_that_is_appended_or_updated_is_found_first() -> None:
+    columns = COLUMNS | {"matchingColumns": ["Name"]}
+    given = {"operation": "appendOrUpdate", "sheetName": LIST, "columns": columns,
+             "documentId": {"__rl": True, "mode": "id", "value": "abcdefghijkl"}}  # fmt: skip
+    named = {"googleSheetsOAuth2Api": {"name": "Our sheets"}}
+
+    found = chain(node("It", "googleSheets", given, 4.5, credentials=named))
+
+    first, task = tasks(found)["it_rows"], tasks(found)["it"]
+    sheet = "https://sheets.googleapis.com/v4/spreadsheets/abcdefghijkl/values/%27Orders%27"
+    assert (first["with"], first["credential"]) == ({"method": "GET", "url": sheet}, "our_sheets")
+    rows = "tasks.it_rows.output.body.values"
+    column = f'({rows} | map(attribute=1, default="") | list)'
+    row = f'({column}.index(("Ann" | string)) + 1) if ("Ann" | string) in {column} else ({rows} | length) + 1'  # noqa: E501
+    assert task["with"]["method"] == "PUT"
+    assert task["with"]["url"] == f"{sheet}%21A" + "{{ " + row + " }}"
+    assert task["with"]["json"] == {"values": [[None, "Ann", "rec1"]]}
+    assert codes(found) == set()
+
+
 def test_a_bots_token_is_a_secret_in_the_address() -> None:
     task = only("telegram", {"chatId": "5", "text": "Hi"}, 1.2)
 
@@ -215,7 +235,7 @@ def test_texts_stand_for_files(kind: str, parameters: Any, use: str) -> None:
     ("kind", "parameters", "says"),
     [
         ("extractFromFile", {"operation": "pdf"}, "format pdf"),
-        ("googleSheets", {"operation": "appendOrUpdate"}, "sheet: appendOrUpdate"),
+        ("googleSheets", {"operation": "remove"}, "sheet: remove"),
         ("telegram", {"operation": "sendAndWait"}, "message: sendAndWait"),
     ],
 )

@@ -63,6 +63,7 @@ VALID = {
     "event.publish": {"event": "order.paid", "payload": {"id": "{{ input.id }}"}},
     "queue.publish": {"queue": "orders", "json": {"id": "{{ input.id }}"}},
     "python.code": {"code": "def main(inputs): ...", "inputs": "{{ input }}"},
+    "javascript.code": {"code": "function main() {}", "inputs": "{{ input }}"},
     "stripe.payment_intent": {"amount": 1250, "currency": "eur", "paymentMethod": "{{ input.m }}"},
     "stripe.refund": {"paymentIntent": "{{ tasks.pay.output.id }}"},
     "stripe.customer": {"email": "{{ input.email }}"},

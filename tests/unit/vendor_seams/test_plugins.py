@@ -50,6 +50,18 @@ def test_python_tells_encodings_of_text_from_others() -> None:
     assert not other._is_text_encoding, see
 
 
+def test_quickjs_ng_is_one_library_that_needs_no_package() -> None:
+    import _quickjs
+    import quickjs
+
+    see = "quickjs-ng has changed: see valkyr_plugins/connectors/code/confined/javascript.py"
+    assert quickjs.Context is _quickjs.Context, see
+    assert quickjs.JSException is _quickjs.JSException, see
+    assert issubclass(_quickjs.StackOverflow, _quickjs.JSException), see
+    known = ("set_memory_limit", "set_max_stack_size", "add_callable", "execute_pending_job")
+    assert all(hasattr(_quickjs.Context, name) for name in known), see
+
+
 def test_django_checks_a_models_fields_in_the_method_that_the_alert_form_replaces() -> None:
     see = "Django has changed: see valkyr_plugins/alerts/admin/alert_rules.py"
     assert [*inspect.signature(ModelForm._post_clean).parameters] == ["self"], see

@@ -58,9 +58,17 @@ def _tried(program: str) -> str:
     return "" if report == {"result": 1} else str(report.get("refused", report))[:500]
 
 
-def command() -> tuple[str, ...]:
-    """Return the command that reads a request and runs its code in bubblewrap."""
-    return _command(shutil.which("bwrap") or "bwrap")
+def command(engine: str = "") -> tuple[str, ...]:
+    """Return the command that reads a request and runs its code in bubblewrap.
+
+    `engine` is a library that it needs, which it finds at `seen(engine)`.
+    """
+    return _command(shutil.which("bwrap") or "bwrap", engine)
+
+
+def seen(engine: str) -> str:
+    """Return where the sandbox has a library."""
+    return f"{HOME}/{Path(engine).name}"
 
 
 def python(program: str, home: str, entry: str) -> tuple[str, ...]:
@@ -73,10 +81,10 @@ def python(program: str, home: str, entry: str) -> tuple[str, ...]:
 
 
 @functools.cache
-def _command(program: str) -> tuple[str, ...]:
+def _command(program: str, engine: str = "") -> tuple[str, ...]:
     interpreter = str(Path(sys.executable).resolve())
     inside = python(interpreter, HOME, "inside")
-    return (program, *_namespaces(), *_files(interpreter), "--", *inside)
+    return (program, *_namespaces(), *_files(interpreter, engine), "--", *inside)
 
 
 def _namespaces() -> Iterator[str]:
@@ -92,7 +100,7 @@ def _namespaces() -> Iterator[str]:
         yield "--unshare-user"
 
 
-def _files(interpreter: str) -> Iterator[str]:
+def _files(interpreter: str, engine: str) -> Iterator[str]:
     """Mount Python and the system's libraries read-only, and an empty /tmp in memory."""
     folders = namespaces.sources()
     for folder in folders:
@@ -106,6 +114,8 @@ def _files(interpreter: str) -> Iterator[str]:
     for path in namespaces.hidden():
         yield from ("--size", "4096", "--tmpfs", path, "--remount-ro", path)
     yield from _shown(str(CONFINED), f"{HOME}/{CONFINED.relative_to(CONFINED.parents[3])}")
+    if engine:
+        yield from _shown(engine, seen(engine))
     yield from ("--perms", "1777", "--size", str(TMP_BYTES), "--tmpfs", namespaces.TMP)
     yield from ("--remount-ro", "/", "--chdir", namespaces.TMP)
 

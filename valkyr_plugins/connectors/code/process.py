@@ -29,9 +29,12 @@ class ProcessExit:
     printed: bytes
 
 
-def run(request: dict[str, Any], ctx: StepContext) -> ProcessExit:
-    """Run the code for at most `request["seconds"]`; raises StepError after that."""
-    sandbox = chosen()
+def run(request: dict[str, Any], ctx: StepContext, engine: str = "") -> ProcessExit:
+    """Run the code for at most `request["seconds"]`; raises StepError after that.
+
+    `engine` is the library of its language, if that is not Python.
+    """
+    sandbox = chosen(engine)
     until = time.monotonic() + min(request["seconds"], ctx.remaining())
     with _memory("request") as given, _memory("report") as report, _memory("printed") as printed:
         os.write(given, sandbox.request(request))

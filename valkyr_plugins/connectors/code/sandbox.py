@@ -28,37 +28,43 @@ HOME = str(Path(__file__).parents[3])
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """A command that runs a request's code, and the folder of `confined`."""
+    """A command that runs a request's code, and the folder of `confined`.
+
+    `engine` is the library of the code's language, where the command finds it.
+    """
 
     name: str
     command: tuple[str, ...]
     home: str
+    engine: str = ""
 
     def request(self, asked: dict[str, Any]) -> bytes:
         """Return the command's standard input."""
-        return json.dumps(asked | {"home": self.home}).encode()
+        engine = {"engine": self.engine} if self.engine else {}
+        return json.dumps(asked | {"home": self.home} | engine).encode()
 
 
-def chosen() -> Sandbox:
+def chosen(engine: str = "") -> Sandbox:
     """Return the configured sandbox; raises StepError if it does not work."""
     wanted = settings().code_sandbox
     cause = "" if wanted == BUILTIN else bubblewrap.failure()
     if cause and wanted == BUBBLEWRAP:
         raise StepError(REFUSED.format(cause=cause))
     if cause or wanted == BUILTIN:
-        return Sandbox(BUILTIN, bubblewrap.python(sys.executable, HOME, "main"), HOME)
-    return Sandbox(BUBBLEWRAP, bubblewrap.command(), bubblewrap.HOME)
+        return Sandbox(BUILTIN, bubblewrap.python(sys.executable, HOME, "main"), HOME, engine)
+    seen = bubblewrap.seen(engine) if engine else ""
+    return Sandbox(BUBBLEWRAP, bubblewrap.command(engine), bubblewrap.HOME, seen)
 
 
 def announce() -> None:
     """Log which sandbox this process uses; bubblewrap is tried here, before a step needs it."""
-    if not settings().python_code:
+    if not (settings().python_code or settings().javascript_code):
         return
     wanted = settings().code_sandbox
     cause = "" if wanted == BUILTIN else bubblewrap.failure()
     if not cause:
-        log.info("python.code runs in the sandbox %s", chosen().name)
+        log.info("code of workflows runs in the sandbox %s", chosen().name)
     elif wanted == AUTO:
-        log.warning("python.code runs in the built-in sandbox: %s", cause)
+        log.warning("code of workflows runs in the built-in sandbox: %s", cause)
     else:
         log.warning(REFUSED.format(cause=cause))

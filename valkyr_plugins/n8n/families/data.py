@@ -3,9 +3,10 @@
 import json
 from typing import Any
 
+from executions.public.templates import todo
 from valkyr_plugins.n8n.expressions import methods
 from valkyr_plugins.n8n.expressions.parsing import Untranslatable
-from valkyr_plugins.n8n.families.programs import dated
+from valkyr_plugins.n8n.families.dates import dated
 from valkyr_plugins.n8n.mapping import Left, Made, NodeWork, family
 from valkyr_plugins.n8n.secrecy import without_secrets
 from valkyr_plugins.n8n.shape import Keys, Shape, many, one, path
@@ -161,11 +162,13 @@ GETS = {"text": "text", "html": "html", "attribute": "attribute", "value": "attr
 @family("rssFeedRead")
 def rss(work: NodeWork) -> Made:
     """Make `rss.read`; its entries are the items."""
-    url = work.get("url")
-    if not isinstance(url, str) or not url.strip("= "):
-        raise Left("it has no address")
-    shape = many(f"{work.output}.entries", RSS_NAMES)
-    return work.made("rss.read", {"url": work.text(url.strip())}, shape)
+    raw = work.get("url")
+    url = work.text(raw.strip()) if isinstance(raw, str) and raw.strip("= ") else ""
+    if not url:
+        work.texts.unfinished += 1
+        work.remark("The file does not contain its address.")
+        url = todo("the address")
+    return work.made("rss.read", {"url": url}, many(f"{work.output}.entries", RSS_NAMES))
 
 
 @family("xml")

@@ -130,3 +130,11 @@ def _path(work: NodeWork, keys: str) -> str:
     raw = given(work, keys)
     work.remark("The path is below the files folder of the workers, not on n8n's machine.")
     return missing(work, "the path") if raw is None else work.text(raw).lstrip("/")
+
+
+@family("moveBinaryData", takes=LIST)
+def move_binary(work: NodeWork) -> Made:
+    """Parse a file's JSON, or write an item as JSON: files are texts here."""
+    if work.word("mode", "binaryToJson") == "binaryToJson":
+        return of_json(work)
+    return as_json(work)

@@ -1,12 +1,11 @@
-"""Convert flow nodes: Execute Workflow, code, Wait, Stop and Error, Merge, Respond to Webhook."""
+"""Convert flow nodes: Execute Workflow, Wait, Stop and Error, Merge, Respond to Webhook."""
 
 from typing import Any
 
-from valkyr_plugins.n8n.families.programs import (
+from valkyr_plugins.n8n.families.joins import (
     joined_by_fields,
     joined_by_pairs,
     joined_by_place,
-    n8n_python,
 )
 from valkyr_plugins.n8n.mapping import MERGE, Left, Made, NodeWork, family, workflow_slug
 from valkyr_plugins.n8n.shape import UNKNOWN, Shape, many, one, operand
@@ -48,17 +47,6 @@ def _payload(work: NodeWork) -> Any:
         return "{{ " + work.shape.whole + " }}"
     work.remark("The input for the workflow could not be determined; its payload is empty.")
     return {}
-
-
-@family("code", "function", "functionItem")
-def code(work: NodeWork) -> Made:
-    """Convert a Python program into `python.code`; a JavaScript program becomes a placeholder."""
-    if work.word("language").startswith("python"):
-        return n8n_python(work)
-    raise Left(
-        "it is a program in JavaScript, which nothing here runs. Rewrite it: as templates of a "
-        "data.set, as data.jmespath, or as python.code"
-    )
 
 
 # Wait, Stop and Error.

@@ -20,7 +20,7 @@ _SECRET_IN_URL = re.compile(r"([?&]([A-Za-z_.-]+)=)([^&\s{}#]{6,})")
 @family("httpRequest")
 def http_request(work: NodeWork) -> Made:
     """Make `http.request`; n8n passes on the body alone, which is `output.body` here."""
-    method = work.word("method", work.word("requestMethod", "GET")).upper()
+    method = work.word("method", work.word("requestMethod", "GET")).upper().removeprefix("=")
     if method not in METHODS:
         raise Left(f"it uses the method {method[:20]}")
     inputs: dict[str, Any] = {"method": method, "url": _url(work)}

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from executions.public.templates import todo
-from valkyr_plugins.n8n.families.programs import split_several, summed
+from valkyr_plugins.n8n.families.sums import split_several, summed
 from valkyr_plugins.n8n.mapping import ITEM, LIST, Family, Left, Made, NodeWork, family
 from valkyr_plugins.n8n.shape import Keys, Shape, many, one, operand
 

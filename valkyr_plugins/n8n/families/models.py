@@ -327,8 +327,9 @@ def _model(work: NodeWork, node: Node, otherwise: str = "") -> str:
     for key in ("modelId", "model", "chatModel", "modelName"):
         given = node.parameters.get(key)
         name = given.get("value") if isinstance(given, dict) else given
-        if isinstance(name, str) and name:
-            return work.text(name.removeprefix("models/"))
+        text = work.text(name.removeprefix("models/")) if isinstance(name, str) else ""
+        if text:
+            return text
     if otherwise:
         return otherwise
     work.texts.unfinished += 1

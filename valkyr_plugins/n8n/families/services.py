@@ -38,6 +38,30 @@ def _request(work: NodeWork, entry: Service, call: ServiceCall) -> Made:
     if call.remark:
         work.remark(call.remark)
     secret, credential = _signed(work, entry)
+    before = []
+    if call.first is not None:
+        work.earlier = work.also("rows")
+        inputs = _inputs(work, entry, call.first, secret)
+        before.append(_before(work, inputs, credential))
+    made = work.made(
+        "http.request", _inputs(work, entry, call, secret), _shape(work, entry, call),
+        credential=credential,
+    )  # fmt: skip
+    made.before = before
+    return made
+
+
+def _before(work: NodeWork, inputs: dict[str, Any], credential: str) -> dict[str, Any]:
+    """Return the task of the request that runs before."""
+    task: dict[str, Any] = {
+        "id": work.earlier, "name": f"{work.node.name}: rows"[:200], "use": "http.request",
+        "with": inputs, "ui": {"x": work.node.x, "y": work.node.y - 120},
+    }  # fmt: skip
+    return task | ({"credential": credential} if credential else {})
+
+
+def _inputs(work: NodeWork, entry: Service, call: ServiceCall, secret: str) -> dict[str, Any]:
+    """Return the `with` of a request."""
     parts = {"site": lambda work: _site(work, entry), **call.parts}
     inputs: dict[str, Any] = {
         "method": call.method,
@@ -57,7 +81,7 @@ def _request(work: NodeWork, entry: Service, call: ServiceCall) -> Made:
     if headers:
         own = "{{ secrets." + secret + " }}"
         inputs["headers"] = {key: one.replace("{secret}", own) for key, one in headers.items()}
-    return work.made("http.request", inputs, _shape(work, entry, call), credential=credential)
+    return inputs
 
 
 def _site(work: NodeWork, entry: Service) -> str:

@@ -19,6 +19,8 @@ class ServiceCall:
     "$a|b" is the first of the parameters a and b that is given, "$a?" is left out if it is not, and
     a function makes the value.
 
+    `first` is a request whose task runs before; `work.earlier` is its ID.
+
     `items` is the key of the answer's list, `result` that of its object; `each` and `within` say
     where n8n's fields are in these, as in a Shape.
     """
@@ -36,6 +38,7 @@ class ServiceCall:
     each: Mapping[Keys, Keys] = field(default_factory=dict)
     within: Keys | None = ()
     remark: str = ""
+    first: "ServiceCall | None" = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,10 @@ ROWS = (
     "n8n converted them to objects."
 )
 ORDER = "The values are in the order of the sheet's columns at the time of the export."
+UPSERT = (
+    f"{ORDER} A request before reads the sheet, to find the row by the column's value as it is "
+    "shown, or the first free row. Two executions at once can choose the same free row."
+)
 ROW_NUMBER = "row_number"
 
 
@@ -54,17 +58,40 @@ def _row(work: NodeWork) -> str:
     return _cells(work, "%21A" + missing(work, f"the row's number, by {column or 'its key'}"))
 
 
-def _values(work: NodeWork) -> Any:
-    """Return the row's values, in the order of the columns."""
+def _found_row(work: NodeWork) -> str:
+    """Return the range of the row with the same value in a column, or of the first free row."""
+    values, names = _columns(work)
+    matched = work.get("columns.matchingColumns")
+    column = matched[0] if isinstance(matched, list) and matched else work.get("columnToMatchOn")
+    if column == ROW_NUMBER:
+        return _row(work)
+    rows = f"tasks.{work.earlier}.output.body.values"
+    if column not in values or column not in names:
+        return _cells(work, "%21A" + missing(work, f"the row's number, by {column or 'its key'}"))
+    found = f'({rows} | map(attribute={names.index(column)}, default="") | list)'
+    value = f"({work.texts.expression(values[column])} | string)"
+    free = f"({rows} | length) + 1"
+    row = f"({found}.index({value}) + 1) if {value} in {found} else {free}"
+    return _cells(work, "%21A{{ " + row + " }}")
+
+
+def _columns(work: NodeWork) -> tuple[dict[str, Any], list[str]]:
+    """Return the row's raw values by columns, and all columns in their order."""
     values = work.get("columns.value")
     rows = work.names("fieldsUi.values") or work.names("fieldsUi.fieldValues")
     if rows:
         name = "column" if "column" in rows[0] else "fieldId"
         values = {str(row.get(name)): row.get("fieldValue") for row in rows}
-    if not isinstance(values, dict) or not values:
-        return [[missing(work, "the row's values, in the order of the columns")]]
+    values = values if isinstance(values, dict) else {}
     schema = [str(row.get("id")) for row in work.names("columns.schema")]
-    names = [name for name in dict.fromkeys([*schema, *values]) if name != ROW_NUMBER]
+    return values, [name for name in dict.fromkeys([*schema, *values]) if name != ROW_NUMBER]
+
+
+def _values(work: NodeWork) -> Any:
+    """Return the row's values, in the order of the columns."""
+    values, names = _columns(work)
+    if not values:
+        return [[missing(work, "the row's values, in the order of the columns")]]
     return [[work.value(values[n], n) if n in values else None for n in names]]
 
 
@@ -109,6 +136,11 @@ SHEETS = Service(
         "sheet: update": ServiceCall(
             "PUT", f"{_SHEET}/values/{{row}}", {"valueInputOption": _format},
             {"values": _values}, parts={"row": _row}, within=None, remark=ORDER,
+        ),
+        "sheet: appendOrUpdate": ServiceCall(
+            "PUT", f"{_SHEET}/values/{{row}}", {"valueInputOption": _format},
+            {"values": _values}, parts={"row": _found_row}, within=None, remark=UPSERT,
+            first=ServiceCall("GET", f"{_SHEET}/values/{{range}}", parts=_RANGE),
         ),
         "sheet: clear": ServiceCall("POST", f"{_SHEET}/values/{{range}}:clear", parts=_RANGE),
         "sheet: delete": ServiceCall("POST", f"{_SHEET}:batchUpdate", json={"requests": _removed}),

@@ -15,9 +15,17 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, NoReturn
 
-from valkyr_plugins.connectors.code.confined import kernel, landlock, namespaces, program, seccomp
+from valkyr_plugins.connectors.code.confined import (
+    javascript,
+    kernel,
+    landlock,
+    namespaces,
+    program,
+    seccomp,
+)
 
 # How much the process may use (setrlimit(2)).
 
@@ -113,17 +121,27 @@ def _run(request: dict[str, Any], confine: Callable[[], None]) -> NoReturn:
     os.dup2(2, 1)
     sys.stdout = sys.stderr = os.fdopen(2, "w", buffering=1, errors="replace", closefd=False)
     try:
+        report = _reporter(request)
         confine()
         _lock(request)
     except OSError as error:
         os.dup2(out, 1)
         _refuse(error)
     sys.path[:] = [path for path in sys.path if path != request["home"]]
-    said = program.report(request["code"], request["inputs"])
+    said = report()
     with suppress(Exception):
         sys.stdout.flush()
     _write(out, said)
     os._exit(0)
+
+
+def _reporter(request: dict[str, Any]) -> Callable[[], bytes]:
+    """Return what runs the code in its language; QuickJS is loaded while it can be seen."""
+    code, inputs = request["code"], request["inputs"]
+    if "engine" not in request:
+        return partial(program.report, code, inputs)
+    engine = javascript.loaded(request["engine"])
+    return partial(javascript.report, engine, code, inputs, request["engineBytes"])
 
 
 def _confine() -> None:

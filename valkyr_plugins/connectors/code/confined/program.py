@@ -31,24 +31,30 @@ def _run(code: str, inputs: Any) -> bytes:
     exec(compile(code, NAME, "exec", dont_inherit=True), names)  # noqa: S102 - it is what we are for
     main = names.get("main")
     if not callable(main):
-        return _error("Missing", "the code defines no function main: write `def main(inputs):`")
+        return error_report(
+            "Missing", "the code defines no function main: write `def main(inputs):`"
+        )
     result = main(inputs)
     try:
         said = json.dumps({"result": result}, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
         told = str(error)[:200]
-        return _error("Result", f"the value that main returned cannot be written as JSON: {told}")
+        return error_report(
+            "Result", f"the value that main returned cannot be written as JSON: {told}"
+        )
     if len(said) > MAX_RESULT_BYTES:
-        return _error("Result", "the value that main returned is larger than 5 MiB: return less")
+        return error_report(
+            "Result", "the value that main returned is larger than 5 MiB: return less"
+        )
     return said
 
 
 def _told(error: BaseException) -> bytes:
     try:
-        return _error(type(error).__name__, _message(error), _frames(error))
+        return error_report(type(error).__name__, _message(error), _frames(error))
     except Exception:
         # Third-party code in __str__ may raise anything.
-        return _error(type(error).__name__, "its message could not be read")
+        return error_report(type(error).__name__, "its message could not be read")
 
 
 def _message(error: BaseException) -> str:
@@ -75,6 +81,7 @@ def _frames(error: BaseException) -> list[dict[str, Any]]:
     ]
 
 
-def _error(kind: str, message: str, frames: list[dict[str, Any]] | None = None) -> bytes:
+def error_report(kind: str, message: str, frames: list[dict[str, Any]] | None = None) -> bytes:
+    """Return the report of an error, with its frames, the innermost last."""
     told = {"type": kind, "message": message, "frames": frames or []}
     return json.dumps({"error": told}).encode()

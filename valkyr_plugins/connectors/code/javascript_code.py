@@ -1,0 +1,184 @@
+"""`javascript.code`: run a workflow's JavaScript function in a separate process."""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any, ClassVar
+
+from pydantic import Field, JsonValue
+
+from executions.public.definitions import ConfigProblem
+from runners.public.modules import (
+    Bad,
+    ErrorType,
+    Module,
+    ModuleInputs,
+    ModuleOutputs,
+    Result,
+    StepContext,
+    StepError,
+)
+from valkyr_plugins.connectors.code.python_code import MAX_CODE, NO_TEMPLATE
+from valkyr_plugins.connectors.conf import settings
+
+JAVASCRIPT_CODE = "VALKYR_JAVASCRIPT_CODE"
+OFF = (
+    "JavaScript code in workflows is off: an administrator turns it on by setting "
+    f"{JAVASCRIPT_CODE}=1 for the web process and the workers"
+)
+ENGINE = "_quickjs"
+NO_ENGINE = "QuickJS is not installed on this worker: install valkyr[javascript]"
+MIB = 1024 * 1024
+# What Python, QuickJS's own code and the copies of inputs and result take beside JavaScript.
+PROCESS_MB = 192
+
+
+def is_on() -> bool:
+    """Return whether `javascript.code` is enabled."""
+    return settings().javascript_code
+
+
+def engine() -> str:
+    """Return the path of QuickJS's library; raises StepError if it is not installed."""
+    found = find_spec(ENGINE)
+    if found is None or not found.origin:
+        raise StepError(NO_ENGINE)
+    return found.origin
+
+
+class JavascriptCodeInputs(ModuleInputs):
+    """The code, its inputs and its resource limits."""
+
+    code: str = Field(
+        min_length=1,
+        max_length=MAX_CODE,
+        description=(
+            "JavaScript (ES2023) that defines `function main(inputs)`, which may be `async`; what "
+            "main returns is the result. There is no `require`, `fetch`, `process`, `setTimeout` "
+            "or `Intl`. Do not use templates in it: pass values as `inputs`, or a value could "
+            "become code."
+        ),
+        examples=["function main(inputs) {\n  return inputs.prices.reduce((a, b) => a + b, 0);\n}"],
+    )
+    inputs: JsonValue = Field(
+        default_factory=dict,
+        description="The arguments of main.",
+        examples=[{"prices": "{{ input.prices }}"}],
+    )
+    seconds: float = Field(
+        10, ge=0.1, le=300, description="Timeout in seconds, including the start (0.1 s)."
+    )
+    memory_mb: int = Field(
+        64, ge=8, le=1_024, description="Maximum memory of the JavaScript values, in MiB."
+    )
+
+
+class JavascriptCodeOutputs(ModuleOutputs):
+    """The function's result."""
+
+    result: Any = Field(
+        None, description="What main returned, as `JSON.stringify` writes it; null for undefined."
+    )
+
+
+class JavascriptCode(Module[JavascriptCodeInputs]):
+    """Runs a JavaScript function from the workflow, isolated from the system.
+
+    QuickJS runs it, with the language's own objects and `console`, whose lines become the run's
+    log. QuickJS has no files, no network and no modules. It runs in the sandbox of `python.code`,
+    in its own process, as a second defence. Its time, memory, recursion, output and result are
+    limited; each run begins with fresh objects. The time zone is UTC. An exception fails the step
+    permanently; the error names its line.
+
+    Off unless an administrator sets `VALKYR_JAVASCRIPT_CODE`. It takes no secrets, because code
+    could return them in a form that scrubbing does not find.
+    """
+
+    type = "javascript.code"
+    title = "JavaScript code"
+    category = "code"
+    effect = "none"
+    timeout_seconds = 330.0
+    takes_secrets = False
+    Inputs = JavascriptCodeInputs
+    Outputs: ClassVar[Any] = JavascriptCodeOutputs
+    example: ClassVar[Mapping[str, Any]] = {
+        "code": "function main({ words }) {\n  return words.map((word) => word.length);\n}\n",
+        "inputs": {"words": "{{ input.words }}"},
+    }
+    bad_inputs = (
+        Bad("invalid code", {"code": "function main( {"}, "SyntaxError: "),
+        Bad("no function main", {"code": "let x = 1"}, "the code defines no function main"),
+        Bad(
+            "an exception",
+            {"code": "function main(inputs) {\n  return inputs.a.b;\n}", "inputs": {}},
+            "TypeError: cannot read property 'b' of undefined (line 2, in main)",
+        ),
+        Bad(
+            "a module",
+            {"code": "const fs = require('fs');\nfunction main() {}"},
+            "ReferenceError: require is not defined (line 1",
+        ),
+        Bad(
+            "an infinite loop",
+            {"code": "function main() { for (;;) {} }", "seconds": 0.5},
+            "did not finish within 0.5 s",
+            ErrorType.TIMEOUT,
+        ),
+        Bad(
+            "endless memory",
+            {"code": "function main() { const a = []; for (;;) a.push(new Array(1e4).fill(0)) }"},
+            "needed more memory than its memoryMb",
+        ),
+        Bad(
+            "endless recursion",
+            {"code": "function main() { return main() + 1 }"},
+            "RangeError: it recursed too deeply",
+        ),
+        Bad(
+            "a result that is not JSON",
+            {"code": "function main() { return 1n }"},
+            "TypeError: BigInt are forbidden in JSON.stringify",
+        ),
+        Bad(
+            "a result of 10 MiB",
+            {"code": "function main() { return 'x'.repeat(10 * 2 ** 20) }"},
+            "larger than 5 MiB",
+        ),
+        Bad(
+            "a promise that never settles",
+            {"code": "async function main() { await new Promise(() => {}) }"},
+            "never settles",
+        ),
+        Bad(
+            "a locale",
+            {"code": "function main() { return (1234.5).toLocaleString('de-DE') }"},
+            "toLocaleString knows no languages",
+        ),
+    )
+
+    def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
+        found = []
+        if "{{" in str(config.get("code", "")):
+            found.append(ConfigProblem(("code",), "template_not_allowed", NO_TEMPLATE))
+        try:
+            if not is_on():
+                found.append(ConfigProblem((), "javascript_code_off", OFF))
+        except StepError as error:
+            found.append(ConfigProblem((), "javascript_code_off", error.message))
+        return found
+
+    def execute(self, inputs: JavascriptCodeInputs, ctx: StepContext) -> Result:
+        from valkyr_plugins.connectors.code.process import log_printed, result_of, run
+
+        if not is_on():
+            raise StepError(OFF)
+        request = {
+            "code": inputs.code,
+            "inputs": inputs.inputs,
+            "seconds": inputs.seconds,
+            "memoryMb": inputs.memory_mb + PROCESS_MB,
+            "engineBytes": inputs.memory_mb * MIB,
+        }
+        ended = run(request, ctx, engine())
+        log_printed(ended.printed, ctx)
+        return result_of(ended)
