@@ -17,9 +17,13 @@ def main() -> None:
         use_running_stack()
     except UpError as error:
         sys.exit(f"manage.py: {error}")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        sys.exit(f"manage.py: {error}")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from executions.access.actor import Actor
 from executions.access.operation import Operation
 from executions.access.powers import Power
 from executions.accounts import workspaces
-from executions.admin import links, marks
+from executions.admin import links, marks, sealing
 from executions.admin.actions import OperatingAdmin
 from executions.admin.base import WritingAdmin
 from executions.admin.operations import AdminOperation
@@ -138,7 +138,7 @@ class WorkspaceAdmin(RootAdmin):
 
     sensitive = True
     form = WorkspaceForm
-    operations = (ARCHIVE, RESTORE)
+    operations = (sealing.SEAL, sealing.ROTATE, sealing.STOP, ARCHIVE, RESTORE)
     list_display = ("name", "slug", "tier", "standing", "members", "programs", "made")
     list_select_related = ("tier",)
     search_ids = ("id",)
@@ -151,14 +151,16 @@ class WorkspaceAdmin(RootAdmin):
         """Return the workspace's fields."""
         known = ("name", "slug", "tier")
         return (
-            known if obj is None else (*known, "egress", "standing", "members", "programs", "made")
+            known
+            if obj is None
+            else (*known, "egress", "standing", "payloads", "members", "programs", "made")
         )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """Keep the slug and, for its own administrators, the limits read-only."""
         if obj is None:
             return ()
-        shown = ("slug", "standing", "members", "programs", "made")
+        shown = ("slug", "standing", "payloads", "members", "programs", "made")
         return shown if is_superuser(request) else ("tier", *shown)
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Workspace:
@@ -179,6 +181,13 @@ class WorkspaceAdmin(RootAdmin):
         if row.archived_at is None:
             return marks.mark(gettext("open"), "door_open", "green")
         return marks.mark(gettext("archived"), "archive", "grey")
+
+    @display(description=lazy("payloads"))
+    def payloads(self, row: Workspace) -> Any:
+        """Return whether new payloads are sealed in the database."""
+        if sealing.seals(row):
+            return marks.mark(gettext("sealed"), "key", "green")
+        return marks.mark(gettext("in the clear"), "key_off", "grey")
 
     @display(description=lazy("members"))
     def members(self, row: Workspace) -> Any:

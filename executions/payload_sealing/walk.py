@@ -175,19 +175,17 @@ def _written(model: type[Model], rewrites: Sequence[Rewrite], *, waits: bool = F
 
     It passes over rows that others have locked, unless it `waits`.
     """
-    fields = {
-        name: model._meta.get_field(name) for name in {n for one in rewrites for n in one.texts}
-    }
-    quoted = connection.ops.quote_name
-    table, pk = quoted(model._meta.db_table), model._meta.pk
+    changed = sorted({name for one in rewrites for name in one.texts})
+    fields: list[Any] = [model._meta.get_field(name) for name in changed]
+    quoted: Any = connection.ops.quote_name
+    pk: Any = model._meta.pk
+    table = quoted(model._meta.db_table)
     sets = ", ".join(
-        f"{quoted(f.column)} = COALESCE(r.{quoted(f.column)}, t.{quoted(f.column)})"
-        for f in fields.values()
+        f"{quoted(f.column)} = COALESCE(r.{quoted(f.column)}, t.{quoted(f.column)})" for f in fields
     )
-    names = ", ".join(quoted(field.column) for field in fields.values())
+    names = ", ".join(quoted(field.column) for field in fields)
     arrays = "".join(
-        f", %s::text[]{'::jsonb[]' if isinstance(field, JSONField) else ''}"
-        for field in fields.values()
+        f", %s::text[]{'::jsonb[]' if isinstance(field, JSONField) else ''}" for field in fields
     )
     statement = f"""
         WITH r (valkyr_id, valkyr_version, {names}) AS MATERIALIZED (
@@ -204,11 +202,11 @@ def _written(model: type[Model], rewrites: Sequence[Rewrite], *, waits: bool = F
     params = [
         [one.row.pk for one in rewrites],
         [one.row.row_version for one in rewrites],
-        *([one.texts.get(name) for one in rewrites] for name in fields),
+        *([one.texts.get(name) for one in rewrites] for name in changed),
     ]
     with connection.cursor() as cursor:
         cursor.execute(statement, params)
-        return {pk for (pk,) in cursor.fetchall()}
+        return {found for (found,) in cursor.fetchall()}
 
 
 def _changed(row: Any, name: str, key: int | None) -> str:

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 from uuid import UUID
 
@@ -45,7 +45,7 @@ class _Opened:
     keys: OrderedDict[int, OpenedKey] = OrderedDict()
     lock = Lock()
     # Whether this process has tried to open the data keys before it took a lock.
-    tried = False
+    tried = Event()
     trying = Lock()
 
 
@@ -55,17 +55,17 @@ def prepare() -> None:
     Then no lock is held while a KMS is called. It asks once in each process, with one query. If the
     keys cannot be opened, the code that needs them reports it.
     """
-    if _Opened.tried or store.kept() is not None:
+    if _Opened.tried.is_set() or store.kept() is not None:
         return
     with _Opened.trying:
-        if _Opened.tried:
+        if _Opened.tried.is_set():
             return
         try:
             with suppress(SealingError, ImproperlyConfigured):
                 if PayloadKey.objects.filter(seals=True).exists():
                     store.present()
         finally:
-            _Opened.tried = True
+            _Opened.tried.set()
 
 
 def opened(key: int) -> OpenedKey:
@@ -93,7 +93,7 @@ def forget() -> None:
     """Forget the keys that this process holds."""
     with _Opened.lock:
         _Opened.keys.clear()
-        _Opened.tried = False
+        _Opened.tried.clear()
 
 
 def current(workspace_id: UUID) -> int | None:

@@ -16,6 +16,7 @@ from tests.cli.conftest import Installation, Valkyr
 from tests.support import nursery
 from tests.support.stack import PROJECT
 from tests.support.workflows import start
+from valkyr.cli.commands import project
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -119,3 +120,9 @@ def test_management_commands_are_reached(local: Any) -> None:
 
     assert done.returncode == 0, done.stderr
     assert "usage: valkyr manage prune" in done.stdout
+
+
+def test_management_commands_receive_all_their_arguments() -> None:
+    given = ["dbshell", "--", "-Atc", "SELECT 1", "--help"]
+
+    assert project.manage.make_context("manage", list(given)).params["arguments"] == tuple(given)

@@ -17,6 +17,7 @@ from executions.models import (
     Tier,
     Workspace,
 )
+from executions.sealing import payload_keys
 from tests.support import admin_rows as rows
 
 pytestmark = pytest.mark.django_db
@@ -186,6 +187,48 @@ def test_an_administrator_edits_the_egress_rules_of_a_workspace(
     assert "*.example.org\napi.example.com</textarea>" in boss.get(page).content.decode()
     row = Activity.objects.get(action="workspace.update")
     assert (row.actor_name, row.before["egressHosts"]) == ("boss", [])
+
+
+def test_a_superuser_switches_the_sealing_of_payloads(
+    sign_in: Callable[..., Client], workspace: Workspace
+) -> None:
+    boss = sign_in()
+    page = f"{PAGES}/workspace/{workspace.pk}"
+    asked = {"_form_submitted": "True", "reason": "audit 7"}
+
+    def offered() -> set[str]:
+        text = boss.get(f"{page}/change/").content.decode()
+        names = ("seal-payloads", "rotate-payload-key", "stop-sealing")
+        return {name for name in names if f"/{name}/" in text}
+
+    assert offered() == {"seal-payloads"}
+    boss.post(f"{page}/seal-payloads/", asked)
+    first = payload_keys.current(workspace.pk)
+    assert first is not None
+    assert offered() == {"rotate-payload-key", "stop-sealing"}
+    boss.post(f"{page}/rotate-payload-key/", asked)
+    assert payload_keys.current(workspace.pk) not in (None, first)
+    boss.post(f"{page}/stop-sealing/", asked)
+    assert payload_keys.current(workspace.pk) is None
+
+    rows: Any = Activity.objects.filter(action__startswith="payloads.").order_by("pk")
+    assert [(row.action, row.actor_name, row.reason) for row in rows] == [
+        ("payloads.seal", "boss", "audit 7"),
+        ("payloads.rotate", "boss", "audit 7"),
+        ("payloads.open", "boss", "audit 7"),
+    ]
+
+
+def test_an_administrator_of_a_workspace_cannot_switch_the_sealing(
+    sign_in: Callable[..., Client], workspace: Workspace
+) -> None:
+    boss = sign_in("ADMIN")
+    page = f"{PAGES}/workspace/{workspace.pk}"
+
+    refused = boss.post(f"{page}/seal-payloads/", {"_form_submitted": "True", "reason": ""})
+
+    assert refused.status_code == 403
+    assert payload_keys.current(workspace.pk) is None
 
 
 def test_a_superuser_makes_archives_and_restores_a_workspace(

@@ -128,6 +128,7 @@ def test_the_printed_name_and_password_sign_in_to_the_admin(stack: Stack) -> Non
     printed = re.search(r"user (\S+), password (\S+) \(kept", stack.text)
 
     assert printed is not None, stack.text
+    assert f"VALKYR_HOME='{stack.home}' make manage ARGS=" in stack.text
     assert sign_in(stack.url, printed[1], printed[2])
     assert not sign_in(stack.url, printed[1], "wrong")
 

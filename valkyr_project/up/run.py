@@ -1,6 +1,7 @@
 """Run one stack from the first check to the last process's end."""
 
 import os
+import shlex
 import socket
 import sys
 import time
@@ -14,7 +15,7 @@ from valkyr_project.up import environment as credentials_file
 from valkyr_project.up import processes
 from valkyr_project.up.environment import SECRETS_FILE, StackCredentials, stack_environment
 from valkyr_project.up.home import Home, open_home
-from valkyr_project.up.options import PROJECT, Options, UpError, parse
+from valkyr_project.up.options import BESIDE, PROJECT, Options, UpError, home_folder, parse
 from valkyr_project.up.output import Output, say
 from valkyr_project.up.prepare import prepare
 from valkyr_project.up.processes import FILE as TARGETS
@@ -148,22 +149,35 @@ def closing_block(
 Valkyr is ready ({seconds:.1f} s).
 
   Admin     {options.web_url}/admin/
-            user {credentials.username}, {_password(credentials, admin_state, stored)}
+            user {credentials.username}, {_password(options, credentials, admin_state, stored)}
   API docs  {options.web_url}/docs
   Flower    {options.flower_url}/
             {flower}
   Metrics   {options.web_url}/metrics (for Prometheus, all processes: {options.home / TARGETS})
   Data      {options.home} (logs in logs/)
+  Commands  {management_command(options, "<command>")}
 
 Ctrl-C stops everything and keeps the data.
 """
 
 
-def _password(credentials: StackCredentials, admin_state: str, stored: str) -> str:
+def management_command(options: Options, command: str) -> str:
+    """Return what a user types to run a management command on this stack."""
+    home = ""
+    if options.home != home_folder({}):
+        home = f"VALKYR_HOME={shlex.quote(str(options.home))} "
+    if BESIDE == PROJECT:
+        return f'{home}make manage ARGS="{command}"'
+    return f"{home}valkyr manage {command}"
+
+
+def _password(
+    options: Options, credentials: StackCredentials, admin_state: str, stored: str
+) -> str:
     if admin_state == "exists with another password":
         return (
-            "with the password set earlier (forgotten? python -m valkyr manage changepassword "
-            f"{credentials.username})"
+            "with the password set earlier (forgotten? "
+            f"{management_command(options, f'changepassword {credentials.username}')})"
         )
     if not credentials.password_is_ours:
         return "with the password from VALKYR_ADMIN_PASSWORD"

@@ -126,7 +126,8 @@ def test_without_a_stack_both_commands_say_what_to_set_or_start(tmp_path: Path) 
         folder=tmp_path,
     )
 
-    assert plain.returncode != 0
+    assert plain.returncode == 1
+    assert "Traceback" not in plain.stderr
     assert command.returncode == elsewhere.returncode == 2
     for said in (plain.stderr, " ".join(command.stderr.split())):
         assert "VALKYR_SECRET_KEY is not set" in said

@@ -11,6 +11,15 @@ from valkyr.cli.options import Choices
 PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
 
 
+class PassingOn(click.Command):
+    """A command whose arguments another program reads; click would remove `--`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the arguments as they are."""
+        ctx.params["arguments"] = tuple(args)
+        return []
+
+
 @click.command(context_settings=PASS_ON, add_help_option=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def up(arguments: tuple[str, ...]) -> int:
@@ -24,7 +33,7 @@ def up(arguments: tuple[str, ...]) -> int:
     return code
 
 
-@click.command(context_settings=PASS_ON, add_help_option=False)
+@click.command(cls=PassingOn, context_settings=PASS_ON, add_help_option=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
 def manage(choices: Choices, arguments: tuple[str, ...]) -> None:
