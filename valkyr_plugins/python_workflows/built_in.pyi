@@ -183,6 +183,9 @@ class SavedFile(Outputs):
     bytes: int
     sha256: str
 
+class JavascriptCodeOutputs(Outputs):
+    result: Any
+
 class ChatOutputs(Outputs):
     text: str
     reasoning: str
@@ -793,6 +796,17 @@ class HttpRequest:
         with_: Mapping[str, Any] | None = ...,
     ) -> HttpRequestOutputs: ...
 
+class JavascriptCode:
+    def options(self, **options: Any) -> Self: ...
+    def __call__(
+        self, *,
+        code: Any = ...,
+        inputs: Any = ...,
+        seconds: Any = ...,
+        memoryMb: Any = ...,
+        with_: Mapping[str, Any] | None = ...,
+    ) -> JavascriptCodeOutputs: ...
+
 class LlmChat:
     def options(self, **options: Any) -> Self: ...
     def __call__(
@@ -1066,7 +1080,7 @@ class HttpModules:
     request: HttpRequest
 
 class JavascriptModules:
-    code: BuiltIn[Any]
+    code: JavascriptCode
 
 class LlmModules:
     chat: LlmChat
