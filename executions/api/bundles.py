@@ -17,8 +17,9 @@ from executions.api.workflows import ValidationItem
 from executions.bundles.applying import AppliedResult, BundleSource, apply
 from executions.bundles.exporting import export
 from executions.bundles.kinds import BundleKind, kinds
+from executions.bundles.managed import applied_bundle, brought_kinds
 from executions.bundles.planning import Bundle, BundlePlan, plan
-from executions.models import AppliedBundle, Workspace
+from executions.models import Workspace
 from executions.states import Permission
 
 ACTIONS = [
@@ -118,7 +119,7 @@ class PlanLine(CamelCaseSerializer):
     text = serializers.CharField()
 
 
-class PlannedChangeShape(CamelCaseSerializer):
+class BundleChangeShape(CamelCaseSerializer):
     """One object that applying changes."""
 
     kind = serializers.CharField(help_text="`workflows`, or the name of a list in `resources`.")
@@ -138,7 +139,7 @@ class PlanShape(CamelCaseSerializer):
         help_text="Of the bundle and of what it was compared with; `applyBundle` takes it."
     )
     valid = serializers.SerializerMethodField(help_text="Whether the bundle can be applied.")
-    changes = PlannedChangeShape(many=True)
+    changes = BundleChangeShape(many=True)
     unchanged = serializers.IntegerField(help_text="The number of objects that stay as they are.")
     kept = serializers.ListField(
         child=serializers.CharField(),
@@ -220,15 +221,9 @@ class BundleEndpoint(Endpoint):
         bundle = Bundle(
             values["workflows"], values["resources"], values["checksums"], values["prune"]
         )
-        brought = _brought(workspace) if bundle.prune else set()
+        brought = brought_kinds(workspace) if bundle.prune else set()
         require_kinds(self.user, workspace, sorted({*bundle.resources, *brought}))
         return workspace, bundle, values
-
-
-def _brought(workspace: Workspace) -> set[str]:
-    """Return the kinds of what earlier bundles brought."""
-    applied = AppliedBundle.objects.filter(workspace=workspace).first()
-    return {key.partition("/")[0] for key in applied.keys} if applied else set()
 
 
 class ExportBundle(Endpoint):
@@ -247,7 +242,7 @@ class ExportBundle(Endpoint):
         if installation:
             require_root(self.user, "export what belongs to the installation")
         found = export(workspace, readable(self.user, workspace, installation=installation))
-        applied = AppliedBundle.objects.filter(workspace=workspace).first()
+        applied = applied_bundle(workspace)
         told = {
             "workspace": workspace.slug,
             "workflows": found.workflows,

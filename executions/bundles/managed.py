@@ -32,6 +32,17 @@ class GitState:
         return f"{commit[:SHORT]}{dash}{changed}"
 
 
+def applied_bundle(workspace: Workspace) -> AppliedBundle | None:
+    """Return the bundle that was applied last to a workspace, if any."""
+    return AppliedBundle.objects.filter(workspace=workspace).first()
+
+
+def brought_kinds(workspace: Workspace) -> set[str]:
+    """Return the kinds of what earlier bundles brought."""
+    applied = applied_bundle(workspace)
+    return {key.partition("/")[0] for key in applied.keys} if applied else set()
+
+
 def git_state(workflow: Workflow) -> GitState:
     """Return where a workflow's definition comes from. One query."""
     workspace = (

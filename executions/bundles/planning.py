@@ -48,7 +48,7 @@ class Bundle:
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedChange:
+class BundleChange:
     """One object that applying changes; `version` is the workflow's present one."""
 
     kind: str
@@ -64,7 +64,7 @@ class BundlePlan:
     """What applying a bundle does. `kept` are objects that only `prune` would remove."""
 
     fingerprint: str = ""
-    changes: list[PlannedChange] = field(default_factory=list)
+    changes: list[BundleChange] = field(default_factory=list)
     unchanged: int = 0
     kept: list[str] = field(default_factory=list)
     problems: list[DefinitionProblem] = field(default_factory=list)
@@ -124,7 +124,7 @@ def compare(workspace: Workspace, bundle: Bundle, actor: Actor, *, lock: bool) -
         _tell(made, verdict)
     for one in gone:
         if bundle.prune:
-            made.changes.append(PlannedChange(WORKFLOWS, one.slug, ARCHIVE, version=one.number))
+            made.changes.append(BundleChange(WORKFLOWS, one.slug, ARCHIVE, version=one.number))
         else:
             made.kept.append(f"{WORKFLOWS}/{one.slug}")
     for each in items:
@@ -253,7 +253,7 @@ def _tell(made: BundlePlan, verdict: WorkflowVerdict) -> None:
         made.unchanged += 1
         return
     made.changes.append(
-        PlannedChange(
+        BundleChange(
             WORKFLOWS,
             verdict.slug,
             verdict.action,
@@ -269,14 +269,14 @@ def _tell_items(made: BundlePlan, each: KindComparison, *, prune: bool) -> None:
     made.unchanged += each.unchanged
     for index, item in each.added:
         named = kind.called(item)
-        made.changes.append(PlannedChange(kind.name, named, CREATE, each.lines[index]))
+        made.changes.append(BundleChange(kind.name, named, CREATE, each.lines[index]))
     for index, item, _ in each.changed:
         named = kind.called(item)
-        made.changes.append(PlannedChange(kind.name, named, CHANGE, each.lines[index]))
+        made.changes.append(BundleChange(kind.name, named, CHANGE, each.lines[index]))
     for row in each.gone:
         named = kind.called(row.item)
         if prune:
-            made.changes.append(PlannedChange(kind.name, named, DELETE))
+            made.changes.append(BundleChange(kind.name, named, DELETE))
         else:
             made.kept.append(f"{kind.name}/{named}")
 

@@ -220,7 +220,9 @@ def _bundle(day: Recorder, workspace: str) -> None:
     """Export the workspace, plan a change, and apply it."""
     found = day.ask("exportBundle", id=workspace)
     wanted = {"workflows": {**found["workflows"], "reservation-2": UNDOABLE}, "resources": {}}
-    wanted["resources"] = {"quotas": [{"maxPerDay": 5000}]}
+    wanted["resources"] = {
+        "quotas": [{"resource": "tokens", "target": "draft-1", "maxPerDay": 5000}]
+    }
     plan = day.ask("planBundle", wanted, id=workspace)
     commit = {"repository": "https://git.example.org/shop", "commit": "3f2c1d0", "ref": "main"}
     applied = {**wanted, "fingerprint": plan["fingerprint"], "source": commit}

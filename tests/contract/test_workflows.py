@@ -12,7 +12,7 @@ from .people import GREETING
 pytestmark = pytest.mark.django_db
 FIELDS = {
     "id", "workspaceId", "name", "slug", "description", "origin", "originLine", "enabled",
-    "definition",
+    "git", "definition",
     "latestVersion", "createdAt", "updatedAt",
 }  # fmt: skip
 

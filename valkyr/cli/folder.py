@@ -156,7 +156,9 @@ def line_of(text: str, path: str) -> int:
         node: Any = yaml.compose(text, Loader=yaml.CSafeLoader)
     except yaml.YAMLError:
         return 1
-    line = node.start_mark.line if node is not None else 0
+    if node is None:
+        return 1
+    line = node.start_mark.line
     for index, quoted, plain in STEP.findall(path):
         found = _below(node, index, quoted or plain)
         if found is None:
