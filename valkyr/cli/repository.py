@@ -18,7 +18,11 @@ def commit_of(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
     """
     for names in (GITHUB, GITLAB):
         if environment.get(names[1]):
-            return _of_ci(*(environment.get(name, "") for name in names), environment)
+            repository, commit, ref = (environment.get(name, "") for name in names)
+            server = environment.get("GITHUB_SERVER_URL", "")
+            if server and "://" not in repository:
+                repository = f"{server}/{repository}"
+            return {"repository": without_password(repository), "commit": commit, "ref": ref}
     commit = _git(folder, "rev-parse", "HEAD")
     if not commit:
         return {"repository": "", "commit": "", "ref": ""}
@@ -28,15 +32,6 @@ def commit_of(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
         "commit": f"{commit}-dirty" if changed else commit,
         "ref": _git(folder, "rev-parse", "--abbrev-ref", "HEAD"),
     }
-
-
-def _of_ci(
-    repository: str, commit: str, ref: str, environment: Mapping[str, str]
-) -> dict[str, str]:
-    server = environment.get("GITHUB_SERVER_URL", "")
-    if server and "://" not in repository:
-        repository = f"{server}/{repository}"
-    return {"repository": without_password(repository), "commit": commit, "ref": ref}
 
 
 def without_password(address: str) -> str:

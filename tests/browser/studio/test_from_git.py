@@ -32,7 +32,7 @@ def test_the_commit_is_shown_and_a_lock_disables_publishing(studio: Any, applied
     banner = page.get_by_role("region", name="From Git")
     expect(banner).to_contain_text("Managed from Git, commit abc1234.")
     expect(banner).to_contain_text("publishes from Git only")
-    button = page.get_by_role("button", name="Publish", exact=True)
+    button = page.get_by_role("button", name="Publish…", exact=True)
     expect(button).to_have_attribute("aria-disabled", "true")
     expect(page.get_by_role("button", name="Save", exact=True)).not_to_have_attribute(
         "aria-disabled", "true"
@@ -44,5 +44,5 @@ def test_without_a_lock_publishing_warns_of_the_next_apply(studio: Any, applied:
     page = studio(applied)
 
     expect(page.get_by_role("region", name="From Git")).to_contain_text("The next `valkyr apply`")
-    button = page.get_by_role("button", name="Publish", exact=True)
+    button = page.get_by_role("button", name="Publish…", exact=True)
     expect(button).not_to_have_attribute("aria-disabled", "true")
