@@ -34,6 +34,7 @@ class ExecutionsConfig(ApiConfig):
         from executions import checks, messaging, redis_client
         from executions.accounts import browser_sessions  # noqa: F401 - connects on import
         from executions.audit import sign_ins  # noqa: F401 - connects on import
+        from executions.bundles import kinds, tiers
         from executions.configuration import own_servers
         from executions.database import accounts, connections, row_scope, row_security, time_limits
         from executions.database import checks as database_checks  # noqa: F401 - registers
@@ -56,4 +57,5 @@ class ExecutionsConfig(ApiConfig):
         own_servers.name(connections.own_addresses)
         request_started.connect(budget.begin_request, dispatch_uid="valkyr.rendering")
         request_finished.connect(budget.end_request, dispatch_uid="valkyr.rendering")
+        kinds.register(tiers.TierItems())
         messaging.be_ready()

@@ -91,6 +91,7 @@ class Permission(TextChoices):
     BULK = "bulk", lazy("act on many objects at once")
     DISCARD = "discard", lazy("discard dead letters")
     CONFIGURE = "configure", lazy("set credentials, quotas and triggers' secrets")
+    DEPLOY = "deploy", lazy("apply definitions where only Git publishes")
 
 
 class QuotaWindow(TextChoices):

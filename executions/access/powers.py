@@ -48,7 +48,8 @@ ALLOWED: dict[str, frozenset[Action]] = {
 # And includes these finer permissions.
 INCLUDED: dict[str, frozenset[Permission]] = {
     Role.ADMIN: frozenset(Permission),
-    Role.WORKFLOW: frozenset(Permission) - {Permission.REVEAL, Permission.CONFIGURE},
+    Role.WORKFLOW: frozenset(Permission)
+    - {Permission.REVEAL, Permission.CONFIGURE, Permission.DEPLOY},
     Role.SYSTEM: frozenset(),
     Role.USER: frozenset(),
 }

@@ -25,7 +25,7 @@ from executions.errors import NotFound, WithProblems
 from executions.models import Tier, Workspace
 from executions.triggers import sync
 
-CHANGEABLE = ("name", "tier", "archived", "egress_hosts")
+CHANGEABLE = ("name", "tier", "archived", "egress_hosts", "publish_from_git")
 
 
 def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> Workspace:
@@ -53,7 +53,7 @@ def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> 
 def change_workspace(
     workspace_id: UUID, changes: Mapping[str, Any], *, actor: Actor, reason: str = ""
 ) -> Workspace:
-    """Change `name`, `tier` (a Tier), `archived` (a boolean) or `egress_hosts` (a list).
+    """Change `name`, `tier` (a Tier), `archived`, `egress_hosts` (a list), `publish_from_git`.
 
     Raises NotFound, and WithProblems for entries that are not hosts. Schedules do not catch up on
     the time in which their workspace was archived.
@@ -72,13 +72,15 @@ def change_workspace(
         before = workspace_facts(workspace)
         workspace.name = changes.get("name", workspace.name)
         workspace.tier = changes.get("tier", workspace.tier)
+        workspace.publish_from_git = changes.get("publish_from_git", workspace.publish_from_git)
         if "egress_hosts" in changes:
             workspace.egress_hosts = stored(changes["egress_hosts"])
         if archived is not None and archived != (workspace.archived_at is not None):
             workspace.archived_at = database_now() if archived else None
             sync.hold_schedules(schedules, held=archived)
         if workspace_facts(workspace) != before:
-            workspace.save(update_fields=["name", "tier", "archived_at", "egress_hosts"])
+            columns = ["name", "tier", "archived_at", "egress_hosts", "publish_from_git"]
+            workspace.save(update_fields=columns)
             action = _action(before, workspace_facts(workspace))
             after = workspace_facts(workspace)
             audit(actor, action, workspace, before=before, after=after, reason=reason)
@@ -106,6 +108,7 @@ def workspace_facts(workspace: Workspace) -> dict[str, Any]:
         "slug": workspace.slug,
         "tier": workspace.tier.name,
         "egressHosts": list(workspace.egress_hosts),
+        "publishFromGit": workspace.publish_from_git,
         "archived": workspace.archived_at is not None,
     }
 

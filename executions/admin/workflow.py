@@ -26,6 +26,7 @@ from executions.admin.search import search
 from executions.admin.sections import Page, facts, json_section, text_section
 from executions.admin.skin import Textarea, display
 from executions.admin.values import masked, preformatted
+from executions.bundles.managed import git_state
 from executions.definition.graph.document import DefinitionError, load_text
 from executions.definition.graph.problem import DefinitionProblem
 from executions.definition.graph.trial import without_values
@@ -287,14 +288,19 @@ class WorkflowAdmin(OperatingAdmin):
         return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return the form's fields, and the location of the code for a workflow from code."""
-        return ("code", *self.fields) if obj and obj.origin else self.fields
+        """Return the form's fields, and the location of the code or of the file in Git."""
+        if obj is None:
+            return self.fields
+        if obj.origin:
+            return ("code", *self.fields)
+        state = git_state(obj)
+        return ("git", *self.fields) if state.managed or state.locked else self.fields
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """Keep the workspace read-only; for a workflow from code, everything except `enabled`."""
         if obj is None:
             return ()
-        return FROM_CODE if obj.origin else ("workspace",)
+        return FROM_CODE if obj.origin else ("git", "workspace")
 
     @display(description=lazy("from code"))
     def code(self, row: Workflow) -> str:
@@ -302,6 +308,20 @@ class WorkflowAdmin(OperatingAdmin):
         return gettext("{origin_place}. Change it there, or create a copy to edit here.").format(
             origin_place=row.origin_place
         )
+
+    @display(description=lazy("Git"))
+    def git(self, row: Workflow) -> str:
+        """Return the commit that the workflow came from, and whether users may publish it."""
+        state = git_state(row)
+        said = []
+        if state.managed and state.commit:
+            text = gettext("Managed from Git, commit {commit} of {repository}.")
+            said.append(text.format(commit=state.short_commit, repository=state.repository or "?"))
+        elif state.managed:
+            said.append(gettext("Managed from Git."))
+        if state.locked:
+            said.append(gettext("Only `valkyr apply` publishes and archives it."))
+        return " ".join(said)
 
     @display(description=lazy("definition"))
     def draft(self, row: Workflow) -> Any:

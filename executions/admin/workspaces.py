@@ -117,7 +117,14 @@ class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
 
     class Meta:
         model = Workspace
-        fields = ("name", "slug", "tier")
+        fields = ("name", "slug", "tier", "publish_from_git")
+        labels = {"publish_from_git": lazy("Publish from Git only")}
+        help_texts = {
+            "publish_from_git": lazy(
+                "Users can edit drafts and test them. Only `valkyr apply`, with the permission "
+                "to apply definitions, publishes and archives workflows."
+            )
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -153,7 +160,16 @@ class WorkspaceAdmin(RootAdmin):
         return (
             known
             if obj is None
-            else (*known, "egress", "standing", "payloads", "members", "programs", "made")
+            else (
+                *known,
+                "egress",
+                "publish_from_git",
+                "standing",
+                "payloads",
+                "members",
+                "programs",
+                "made",
+            )
         )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
@@ -170,6 +186,8 @@ class WorkspaceAdmin(RootAdmin):
             changes = {name: data[name] for name in ("name", "tier") if name in data}
             if "egress" in data:
                 changes["egress_hosts"] = data["egress"]
+            if "publish_from_git" in data:
+                changes["publish_from_git"] = data["publish_from_git"]
             return workspaces.change_workspace(obj.pk, changes, actor=actor)
         return workspaces.create_workspace(
             data["name"], data["tier"], actor=actor, slug=data["slug"]

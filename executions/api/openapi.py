@@ -65,6 +65,7 @@ TAGS = {
     "Token": "Access tokens for a user name and a password, and signing out.",
     "Session": "The caller's sign-in sessions.",
     "Me": "The caller's account and permissions.",
+    "Bundle": "A workspace's definitions as one document, which is planned and applied whole.",
     "Workflow": "Definitions: an editable draft, and the immutable versions published from it.",
     "ModuleType": "The types of steps, and the JSON Schemas of definitions.",
     "WorkflowExecution": (

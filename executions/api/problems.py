@@ -25,7 +25,7 @@ from executions.api.throttles import TooMany
 from executions.credentials import CredentialInUse, NameTaken
 from executions.definition.graph.problem import DefinitionError, DefinitionProblem
 from executions.publishing.taking_over import NotFromCode
-from executions.publishing.versioning import FromCode, SlugTaken
+from executions.publishing.versioning import FromCode, PublishedFromGit, SlugTaken
 from executions.sealing import SealingError
 
 # The framework's nested validation details as a flat list of path, code and message.
@@ -76,6 +76,7 @@ STATUSES: dict[type[errors.ValkyrError], int] = {
     errors.ConcurrencyConflict: 409,
     SlugTaken: 409,
     FromCode: 409,
+    PublishedFromGit: 409,
     NotFromCode: 409,
     NameTaken: 409,
     CredentialInUse: 409,

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db.models import F, QuerySet
 
 # ruff: noqa: N815 - the names are the JSON's
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -28,6 +29,7 @@ from executions.api.fields import (
     Whole,
 )
 from executions.api.paging import ListQuery, PageQuery, narrowed, page
+from executions.bundles.managed import git_state
 from executions.definition.graph.trial import without_values
 from executions.models import Workflow, WorkflowVersion
 from executions.publishing import versioning
@@ -63,13 +65,35 @@ class WorkflowSummary(CamelCase, serializers.ModelSerializer[Workflow]):
         return rows.values_list("number", flat=True).first()
 
 
+class GitStateShape(CamelCaseSerializer):
+    """The source of a workflow's definition in Git."""
+
+    locked = serializers.BooleanField(
+        help_text="Whether only `applyBundle` publishes and archives the workflow."
+    )
+    managed = serializers.BooleanField(
+        help_text="Whether a bundle brought it; otherwise the fields below are empty."
+    )
+    repository = serializers.CharField(allow_blank=True)
+    commit = serializers.CharField(allow_blank=True)
+    ref = serializers.CharField(allow_blank=True, help_text="The branch or tag.")
+    applied_by = serializers.CharField(allow_blank=True)
+    applied_at = serializers.DateTimeField(allow_null=True)
+
+
 class WorkflowShape(WorkflowSummary):
     """A workflow with its draft."""
 
     definition = Json(help_text="The draft, as written by its author.")
+    git = serializers.SerializerMethodField()
 
     class Meta(WorkflowSummary.Meta):
-        fields = [*WorkflowSummary.Meta.fields, "definition"]
+        fields = [*WorkflowSummary.Meta.fields, "git", "definition"]
+
+    @extend_schema_field(GitStateShape)
+    def get_git(self, workflow: Workflow) -> Any:
+        """Return the workflow's source in Git."""
+        return GitStateShape(git_state(workflow)).data
 
 
 class WorkflowQuery(ListQuery):

@@ -35,6 +35,9 @@ class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
         help_text="Hosts that its steps can connect to; an empty list means the "
         "installation's list.",
     )
+    publish_from_git = serializers.BooleanField(
+        help_text="Whether only `applyBundle` publishes and archives workflows there."
+    )
     created_at = serializers.DateTimeField()
     archived_at = serializers.DateTimeField(
         allow_null=True, help_text="Since when no execution starts in it."
@@ -47,8 +50,8 @@ class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
     class Meta:
         model = Workspace
         fields = [
-            "id", "name", "slug", "tier_id", "tierName", "egress_hosts", "created_at",
-            "archived_at", "role", "permissions",
+            "id", "name", "slug", "tier_id", "tierName", "egress_hosts",
+            "publish_from_git", "created_at", "archived_at", "role", "permissions",
         ]  # fmt: skip
 
     def get_role(self, workspace: Workspace) -> str | None:
@@ -86,6 +89,13 @@ class WorkspaceChange(Body):
             "The hosts that its steps may connect to: `api.example.com`, `*.example.com`, "
             "`10.0.0.0/8`, each with or without a port; `*` is any host. An empty list means the "
             "installation's list."
+        ),
+    )
+    publish_from_git = Flag(
+        required=False,
+        help_text=(
+            "Whether only `applyBundle`, by callers with the permission `deploy`, publishes and "
+            "archives workflows."
         ),
     )
     tierId = serializers.UUIDField(required=False)
@@ -263,7 +273,7 @@ class OneWorkspace(Endpoint):
         errors=[403, 404],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change name and egress rules; for superusers, also the tier and `archived`."""
+        """Change name, egress rules, publishing; for superusers, also the tier and `archived`."""
         _, powers = found(self.user, id)
         require(self.user, id, Action.ADMINISTER)
         given = self.body(WorkspaceChange)
@@ -271,7 +281,7 @@ class OneWorkspace(Endpoint):
             raise ValidationError("Name at least one field to change.", code="required")
         if "egressHosts" in given:
             given["egress_hosts"] = given.pop("egressHosts")
-        if given.keys() - {"name", "egress_hosts"}:
+        if given.keys() - {"name", "egress_hosts", "publish_from_git"}:
             require_root(self.user, "change a workspace's tier, archive or restore a workspace")
         if "tierId" in given:
             given["tier"] = _tier(given.pop("tierId"))

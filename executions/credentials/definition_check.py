@@ -59,6 +59,12 @@ def misfits(
     return found
 
 
+def missing_credentials(definition: Any, catalog: Catalog, workspace_id: UUID) -> list[str]:
+    """Return the credentials that a definition names and the workspace lacks, sorted."""
+    names = {name for one in _namings(definition, catalog) for name in one.places}
+    return sorted(names - boundaries_of(workspace_id, names).keys())
+
+
 def _unknown(
     namings: Sequence[Naming], boundaries: Mapping[str, Boundary], workspace_id: UUID
 ) -> Iterator[DefinitionProblem]:

@@ -2,6 +2,7 @@
 
 from executions.models.account import ApiToken, ServiceAccount
 from executions.models.activity import Activity, AuditSeal
+from executions.models.bundle import AppliedBundle
 from executions.models.execution import WorkflowExecution
 from executions.models.idempotency import KeptAnswer
 from executions.models.job import Job
@@ -24,6 +25,7 @@ __all__ = [
     "AccountSession",
     "Activity",
     "ApiToken",
+    "AppliedBundle",
     "AuditSeal",
     "Credential",
     "CredentialUse",

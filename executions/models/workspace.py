@@ -38,6 +38,11 @@ class Workspace(models.Model):
     tier = models.ForeignKey(Tier, on_delete=models.PROTECT, related_name="workspaces")
     # The hosts that its steps may connect to; an empty list: the installation's.
     egress_hosts = models.JSONField(default=list, blank=True)
+    publish_from_git = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="On: only `valkyr apply` publishes and archives workflows.",
+    )
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)
 

@@ -8,6 +8,7 @@ from executions.credentials import (
     register,
     source_of,
 )
+from executions.credentials.opening import values_of as credential_values
 from executions.definition.graph.problem import DefinitionProblem
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "DefinitionProblem",
     "Issued",
     "connect",
+    "credential_values",
     "register",
     "source_of",
 ]

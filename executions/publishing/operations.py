@@ -39,20 +39,24 @@ def _take_over(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:
     return take_over(pk, actor=actor, **chosen)
 
 
-def _refuse_archived(row: Workflow) -> str:
-    return "This workflow is already archived." if row.archived_at else ""
+def _refuse_archiving(row: Workflow) -> str:
+    if row.archived_at:
+        return "This workflow is already archived."
+    return versioning.locked_to_git(row)
 
 
-def _refuse_from_code(row: Workflow) -> str:
-    return f"Its code publishes it: {row.origin_place}." if row.origin else ""
+def _refuse_publishing(row: Workflow) -> str:
+    if row.origin:
+        return f"Its code publishes it: {row.origin_place}."
+    return versioning.locked_to_git(row)
 
 
 def _refuse_own(row: Workflow) -> str:
     return "" if row.origin else "It does not come from code. Edit it directly."
 
 
-PUBLISH = Operation(name="publish", apply=_publish, needs=Action.AUTHOR, refuse=_refuse_from_code)
-ARCHIVE = Operation(name="archive", apply=_archive, needs=Action.DELETE, refuse=_refuse_archived)
+PUBLISH = Operation(name="publish", apply=_publish, needs=Action.AUTHOR, refuse=_refuse_publishing)
+ARCHIVE = Operation(name="archive", apply=_archive, needs=Action.DELETE, refuse=_refuse_archiving)
 TAKE_OVER = Operation(name="take_over", apply=_take_over, needs=Action.AUTHOR, refuse=_refuse_own)
 
 

@@ -41,6 +41,12 @@ class SlugTaken(ValkyrError):
     code = "slug_taken"
 
 
+class PublishedFromGit(ValkyrError):
+    """The workspace publishes and archives workflows from Git only; use `valkyr apply`."""
+
+    code = "published_from_git"
+
+
 class FromCode(ValkyrError):
     """The workflow comes from code, which alone changes it; copy it to edit the copy."""
 
@@ -107,14 +113,20 @@ def update_workflow(
 
 
 def archive_workflow(
-    workflow_id: UUID, *, actor: Actor, expected_revision: int | None = None, reason: str = ""
+    workflow_id: UUID,
+    *,
+    actor: Actor,
+    expected_revision: int | None = None,
+    reason: str = "",
+    from_bundle: bool = False,
 ) -> Workflow:
     """Archive a workflow: triggers no longer start it; its executions stay.
 
-    Raises NotFound, StaleRevision.
+    Raises NotFound, StaleRevision, and PublishedFromGit unless a bundle archives it.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id, expected_revision)
+        _refuse_locked(workflow, from_bundle)
         workflow.archived_at = workflow.updated_at = database_now()
         workflow.revision += 1
         workflow.save(update_fields=["archived_at", "updated_at", "revision"])
@@ -129,18 +141,21 @@ def publish(
     actor: Actor,
     kind: str = VersionKind.PUBLISHED,
     again: int | None = None,
+    from_bundle: bool = False,
 ) -> WorkflowVersion:
     """Make an immutable version of the draft, fully resolved.
 
     A published version becomes the latest and its triggers take effect; a test version does
     neither. With `again`, the number of an earlier published version, publish that one's source
     anew and leave the draft as it is. Raises NotFound, InvalidDefinition with all problems,
-    Unchanged, and FromCode if a user publishes a workflow from code.
+    Unchanged, FromCode if a user publishes a workflow from code, and PublishedFromGit unless a
+    bundle publishes it.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id, None)
         if kind == VersionKind.PUBLISHED:
             _refuse_from_code(workflow, {"version": None})
+            _refuse_locked(workflow, from_bundle)
         source = workflow.definition if again is None else _published_source(workflow, again)
         version = _version(workflow, source, kind, actor)
         if kind == VersionKind.PUBLISHED:
@@ -207,6 +222,21 @@ def warnings(definition: Any) -> list[DefinitionProblem]:
 def checksum_of(definition: dict[str, Any]) -> str:
     """Return the checksum of a valid definition's version, over everything that would run."""
     return checksum(resolve(normalise(definition), catalog(), limits()))
+
+
+def locked_to_git(workflow: Workflow) -> str:
+    """Return why users cannot publish or archive a workflow; empty if they can."""
+    if workflow.origin or not workflow.workspace.publish_from_git:
+        return ""
+    return (
+        f"The workspace {workflow.workspace.slug!r} publishes and archives workflows from Git "
+        "only: change the file there and run `valkyr apply`."
+    )
+
+
+def _refuse_locked(workflow: Workflow, from_bundle: bool) -> None:
+    if not from_bundle and (why := locked_to_git(workflow)):
+        raise PublishedFromGit(why)
 
 
 def _refuse_from_code(workflow: Workflow, changes: Mapping[str, Any]) -> None:

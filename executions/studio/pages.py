@@ -15,6 +15,7 @@ from django.shortcuts import render
 from executions import addresses
 from executions.access import Action, Forbidden, Powers, obtain, powers_on, workspaces_of
 from executions.api.page_headers import View, csrf_header, own_page
+from executions.bundles.managed import git_state
 from executions.credentials import KINDS
 from executions.errors import NotFound
 from executions.models import Workflow
@@ -64,12 +65,17 @@ def workflow(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
 
 def _facts(found: Workflow, may: Powers) -> dict[str, Any]:
     edits = may.allows(Action.AUTHOR) and not found.origin  # else its code is the draft
+    git = git_state(found)
     return {
+        "from-git": git.managed,
+        "git-commit": git.short_commit,
+        "git-repository": git.repository,
+        "published-from-git": git.locked,
         "workflow": found.pk,
         "workspace": found.workspace_id,
         "origin": found.origin_place,
         "can-edit": edits,
-        "can-publish": edits,
+        "can-publish": edits and not git.locked,
         "can-take-over": False,
         "can-configure": False,
         "credential-types": "[]",

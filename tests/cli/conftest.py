@@ -68,6 +68,7 @@ def installation(
                 fleet.worker("default-1", "default", "threads", 4)
                 fleet.beat()
                 extra = {name: fleet.environment[name] for name in SHARED}
+                extra["VALKYR_PYTHON_CODE"] = "1"  # an example's step
                 with web_server(folder / "web.log", extra) as web:
                     fleet.ensure()
                     yield Installation(web.address, ann_with_a_token(), fleet.environment)

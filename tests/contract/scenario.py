@@ -192,6 +192,7 @@ def _author(day: Recorder) -> None:
     pinned = {"price": {"output": {"total": 80}}}
     ask("testWorkflow", {"params": {}, "upTo": "price", "pinned": pinned}, id=pk)
     ask("getLastResults", id=pk)
+    _bundle(day, made["workspaceId"])
     day.client.get(f"/v1/Workflow/{pk}/permissions")
     ask("setWorkflowPermissions", {"username": "ada", "permissions": ["READ"]}, id=pk)
     ask("listWorkflowPermissions", id=pk)
@@ -213,6 +214,21 @@ def _author(day: Recorder) -> None:
     event = ask("publishEvent", {"name": "order.paid", "payload": {"total": 90}, "id": "order-7"})
     ask("listEvents")
     ask("getEvent", id=event["id"])
+
+
+def _bundle(day: Recorder, workspace: str) -> None:
+    """Export the workspace, plan a change, and apply it."""
+    found = day.ask("exportBundle", id=workspace)
+    wanted = {"workflows": {**found["workflows"], "reservation-2": UNDOABLE}, "resources": {}}
+    wanted["resources"] = {
+        "quotas": [{"resource": "tokens", "target": "draft-1", "maxPerDay": 5000}]
+    }
+    plan = day.ask("planBundle", wanted, id=workspace)
+    commit = {"repository": "https://git.example.org/shop", "commit": "3f2c1d0", "ref": "main"}
+    applied = {**wanted, "fingerprint": plan["fingerprint"], "source": commit}
+    day.ask("applyBundle", applied, id=workspace)
+    made = Workflow.objects.get(slug="reservation-2", workspace_id=workspace)
+    day.client.delete(f"/v1/Workflow/{made.pk}")
 
 
 def _start(day: Recorder) -> str:

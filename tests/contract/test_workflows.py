@@ -12,7 +12,7 @@ from .people import GREETING
 pytestmark = pytest.mark.django_db
 FIELDS = {
     "id", "workspaceId", "name", "slug", "description", "origin", "originLine", "enabled",
-    "definition",
+    "git", "definition",
     "latestVersion", "createdAt", "updatedAt",
 }  # fmt: skip
 
@@ -117,7 +117,7 @@ def test_the_list_goes_through_all_pages_newest_first_without_drafts(
             answer = author.get(address)
         assert answer.status_code == 200
         names += [row["name"] for row in answer.json()]
-        assert all(set(row) == FIELDS - {"definition"} for row in answer.json())
+        assert all(set(row) == FIELDS - {"definition", "git"} for row in answer.json())
         link = answer.headers.get("Link", "")
         address = link.partition(">")[0].removeprefix("<http://testserver")
 

@@ -52,10 +52,17 @@ class ApiClient:
         """Send a GET request and return the response's text in the requested media type."""
         return self._send("GET", path, headers={"Accept": accept}).text
 
-    def post(self, path: str, body: Any = None, *, key: str = "") -> Any:
-        """Send a POST request and return its JSON; retries only with an Idempotency-Key."""
-        headers = {"Idempotency-Key": key} if key else {}
-        return self._json(self._send("POST", path, json=body, headers=headers))
+    def post(
+        self, path: str, body: Any = None, *, key: str = "", seconds: float | None = None
+    ) -> Any:
+        """Send a POST request and return its JSON; retries only with an Idempotency-Key.
+
+        `seconds` is the time that the answer may take, if it is not the usual one.
+        """
+        more: dict[str, Any] = {"headers": {"Idempotency-Key": key} if key else {}}
+        if seconds is not None:
+            more["timeout"] = seconds
+        return self._json(self._send("POST", path, json=body, **more))
 
     def upload(self, path: str, content: bytes, media: str, **query: Any) -> Any:
         """Upload a document in its media type and return the response's JSON."""

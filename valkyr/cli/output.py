@@ -34,6 +34,9 @@ STYLES = {
     "RUNNING": "cyan", "PENDING": "dim", "WAITING": "magenta", "PAUSED": "yellow",
 }  # fmt: skip
 
+# The signs of a plan, and of its warnings and problems.
+SIGNS = {"+": "green", "-": "red", "~": "yellow", "!": "magenta"}
+
 
 class CommandOutput:
     """Prints results in the chosen format."""
@@ -101,6 +104,13 @@ class CommandOutput:
     def text(self, text: str) -> None:
         """Print text unchanged, except for control characters."""
         click.echo(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), nl=not text.endswith("\n"))
+
+    def signed(self, sign: str, text: str, *, indent: int = 0) -> None:
+        """Print a line of a plan, coloured by its sign on a terminal."""
+        clean = CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+        coloured = self.console is not None and "NO_COLOR" not in os.environ
+        shown = click.style(sign, fg=SIGNS.get(sign), bold=True) if coloured else sign
+        click.echo(f"{' ' * indent}{shown} {clean}")
 
     def note(self, text: str) -> None:
         """Print progress on standard error, unless `--quiet` or `--json` is set."""

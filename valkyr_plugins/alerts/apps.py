@@ -35,7 +35,15 @@ class AlertsConfig(PluginConfig):
     def ready(self) -> None:
         """Connect the signals; register the secrets and the metrics."""
         from dlq.public.metrics import TRIAGE
-        from valkyr_plugins.alerts import beat_monitor, lifecycle, news, rules  # noqa: F401 - connect on import
+        from executions.public import bundles
+        from valkyr_plugins.alerts import (
+            beat_monitor,
+            bundle_items,
+            lifecycle,
+            news,  # noqa: F401 - connects on import
+            rules,  # noqa: F401 - connects on import
+        )
 
         TRIAGE.append(lifecycle.open_alerts)
+        bundles.register(bundle_items.AlertRuleItems())
         beat_monitor.connect()

@@ -17,11 +17,12 @@ class CircuitsConfig(PluginConfig):
     def ready(self) -> None:
         """Register the gate, the wake-ups, and the reports of open circuits."""
         from dlq.public.metrics import READINGS
+        from executions.public import bundles
         from executions.public.conditions import LASTING
         from runners.public import explain, gates, recovery
         from runners.public.circuits import open_circuits
         from runners.public.models import WaitKind
-        from valkyr_plugins.circuits import breaker_rows, gate, reports
+        from valkyr_plugins.circuits import breaker_rows, gate, reports, rules
 
         gates.register(
             gate.ask,
@@ -34,3 +35,4 @@ class CircuitsConfig(PluginConfig):
         READINGS["circuits"] = reports.reading
         LASTING[breaker_rows.OPEN] = reports.lasting
         open_circuits.provide(reports.rows)
+        bundles.register(rules.CircuitRuleItems())

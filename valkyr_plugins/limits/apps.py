@@ -22,6 +22,7 @@ class LimitsConfig(PluginConfig):
         """Register the checks of starts and steps, the costs, and the reports of use."""
         from dlq.public import retention
         from dlq.public.metrics import READINGS
+        from executions.public import bundles
         from runners.public import gates
         from runners.public.explain import HOLDS
         from runners.public.models import WaitKind
@@ -30,6 +31,7 @@ class LimitsConfig(PluginConfig):
             admission,  # noqa: F401 - connects on import
             budget_enforcement,
             budgets,
+            bundle_items,
             quota_gate,
             quotas,
         )
@@ -51,3 +53,5 @@ class LimitsConfig(PluginConfig):
         EVERY_SECOND["budgets"] = budget_enforcement.sweep
         READINGS["budgets"] = budgets.budget_ratios
         retention.add_kind(COSTS)
+        bundles.register(bundle_items.BudgetItems())
+        bundles.register(bundle_items.QuotaItems())

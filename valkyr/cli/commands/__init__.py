@@ -11,6 +11,7 @@ COMMANDS = {
     "plan": "applying:plan",
     "apply": "applying:apply",
     "export": "definitions:export",
+    "promote": "promoting:promote",
     "schema": "definitions:schema",
     "workflows": "definitions:workflows",
     "start": "starting:start",

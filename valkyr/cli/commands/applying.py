@@ -1,11 +1,13 @@
-"""Publish the workflows that this project's code declares, or preview the changes."""
+"""Apply a folder of definitions, or the workflows in this project's code; or preview it."""
 
 from collections import Counter
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
 
+from valkyr.cli.commands.bundles import PlanCommand, apply_folder, plan_folder
 from valkyr.cli.errors import CliError, Exit, usage
 from valkyr.cli.options import ApiCommand, Choices
 from valkyr.cli.output import CommandOutput
@@ -24,28 +26,86 @@ LEFT = (
 )
 
 
-@click.command(cls=ApiCommand)
-@click.option("--dry-run", is_flag=True, help="Show what would change; publish nothing.")
-@click.pass_obj
-def apply(choices: Choices, dry_run: bool) -> None:
-    """Publish the workflows that the project's code declares, as `migrate` does.
+FOLDER = click.argument(
+    "folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path, file_okay=False)
+)
+WORKSPACE = click.option(
+    "--workspace", metavar="NAME", help="Default: that in valkyr.yaml, else your only one."
+)
+PRUNE = click.option(
+    "--prune",
+    is_flag=True,
+    help="Archive and delete what an earlier apply brought and the folder lacks.",
+)
 
-    It needs --local: the code is in this project. Unchanged workflows get no version.
+
+@click.command(cls=ApiCommand)
+@FOLDER
+@WORKSPACE
+@PRUNE
+@click.option("--yes", is_flag=True, help="Do not ask for a confirmation.")
+@click.option("--fingerprint", metavar="TEXT", default="", help="Refuse any other plan.")
+@click.option("--repository", metavar="URL", default="", help="Default: that of Git or of CI.")
+@click.option("--commit", metavar="SHA", default="", help="Default: that of Git or of CI.")
+@click.option("--dry-run", is_flag=True, help="Show what would change; change nothing.")
+@click.pass_obj
+def apply(
+    choices: Choices,
+    folder: Path | None,
+    workspace: str | None,
+    prune: bool,
+    yes: bool,
+    fingerprint: str,
+    repository: str,
+    commit: str,
+    dry_run: bool,
+) -> int | None:
+    """Apply a folder of definitions: one transaction, all or nothing.
+
+    Shows the plan first, and asks for a confirmation on a terminal. Refuses if somebody changes the
+    workspace after the plan. Without DIR, and with --local: publish the workflows that the
+    project's code declares, as `migrate` does.
     """
-    _show(choices, _changes(choices, "planned" if dry_run else "applied"))
+    if folder is None:
+        _show(choices, _changes(choices, "planned" if dry_run else "applied"))
+        return None
+    if dry_run:
+        return plan_folder(choices, folder, workspace, prune=prune)
+    source = {"repository": repository, "commit": commit}
+    apply_folder(
+        choices,
+        folder,
+        workspace,
+        prune=prune,
+        yes=yes,
+        fingerprint=fingerprint,
+        source=source,
+    )
+    return None
 
 
-@click.command(cls=ApiCommand)
+@click.command(cls=PlanCommand)
+@FOLDER
+@WORKSPACE
+@PRUNE
 @click.pass_obj
-def plan(choices: Choices) -> None:
-    """Show what `apply` would change; publish nothing. It needs --local."""
-    _show(choices, _changes(choices, "planned"))
+def plan(choices: Choices, folder: Path | None, workspace: str | None, prune: bool) -> int | None:
+    """Show what `apply` would change; change nothing.
+
+    With DIR, exits with 0 if nothing would change, with 2 if something would, and with 7 if the
+    definitions have problems. Without DIR, and with --local: the workflows in the project's code.
+    """
+    if folder is None:
+        _show(choices, _changes(choices, "planned"))
+        return None
+    return plan_folder(choices, folder, workspace, prune=prune)
 
 
 def _changes(choices: Choices, what: str) -> list[dict[str, Any]]:
     if not choices.local:
         raise usage(
-            "This command needs a project's code.", ("Change to its folder and use --local.")
+            "Name a folder of definitions, or use --local for the workflows in a project's code.",
+            "Example: valkyr plan ./definitions",
         )
     from valkyr.cli.project_settings import set_up
 

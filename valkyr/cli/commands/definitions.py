@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
+from valkyr.cli.commands.bundles import export_folder
 from valkyr.cli.connecting import connected
 from valkyr.cli.errors import Exit, usage
+from valkyr.cli.folder import is_folder
 from valkyr.cli.inputs import workflow_id, workspace_id
 from valkyr.cli.options import ApiCommand, Choices
 from valkyr.cli.output import CommandOutput
@@ -139,7 +141,7 @@ def publish(choices: Choices, files: tuple[Path, ...], workspace: str | None) ->
 
 
 @click.command(cls=ApiCommand)
-@click.argument("names", metavar="[NAME…]", nargs=-1)
+@click.argument("names", metavar="[DIR | NAME…]", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="All workflows that you may see.")
 @click.option("--format", "form", type=click.Choice(list(MEDIA)), default="yaml")
 @click.option("--python", is_flag=True, help="Write a Python module that declares the workflow.")
@@ -149,6 +151,12 @@ def publish(choices: Choices, files: tuple[Path, ...], workspace: str | None) ->
     help="Write a file for each workflow into this folder, named after its slug.",
 )
 @click.option("--workspace", metavar="NAME", help="Of this workspace.")
+@click.option("--prune", is_flag=True, help="With DIR: remove files of workflows that are gone.")
+@click.option(
+    "--installation",
+    is_flag=True,
+    help="With DIR: also tiers and circuit rules; for superusers.",
+)
 @click.pass_obj
 def export(
     choices: Choices,
@@ -158,8 +166,17 @@ def export(
     python: bool,
     folder: Path | None,
     workspace: str | None,
+    prune: bool,
+    installation: bool,
 ) -> None:
-    """Write the drafts of workflows as YAML, JSON or Python."""
+    """Write a workspace's definitions into a folder, or drafts as YAML, JSON or Python.
+
+    DIR is a folder for `plan` and `apply`: a word with a slash (`./definitions`), or a folder that
+    has a valkyr.yaml. It gets the published versions, and the rules that you may configure.
+    """
+    if len(names) == 1 and folder is None and is_folder(names[0]):
+        export_folder(choices, Path(names[0]), workspace, prune=prune, installation=installation)
+        return
     if bool(names) == everything:
         raise usage("Name workflows, or give --all.")
     if folder is None and (everything or len(names) > 1):

@@ -7,10 +7,35 @@ import { type PageFacts, useStudio } from "../store/studio";
 import { rich } from "../words/rich";
 import { t } from "../words/t";
 
-/** Says why the workflow cannot be changed here, and where its code is if it has some. */
+/** Says where the workflow comes from, and why it cannot be changed or published here. */
 export function ReadOnly() {
   const page = useStudio((state) => state.page);
-  if (page.canEdit) return null;
+  return (
+    <>
+      {(page.fromGit || page.publishedFromGit) && <FromGit page={page} />}
+      {!page.canEdit && <NotEditable page={page} />}
+    </>
+  );
+}
+
+function FromGit({ page }: { page: PageFacts }) {
+  const { gitCommit: commit, gitRepository: repository } = page;
+  return (
+    <section className="banner work-note" aria-label={t("shell.fromGit")}>
+      <Icon name="commit" />
+      <span>
+        {page.fromGit &&
+          (commit === ""
+            ? t("shell.managedFromGit")
+            : rich("shell.managedFromGitCommit", { commit: <code>{commit}</code> }))}
+        {page.fromGit && repository !== "" && ` ${repository}`}{" "}
+        {page.publishedFromGit ? t("store.onlyGitPublishes") : t("shell.theNextApplyReplaces")}
+      </span>
+    </section>
+  );
+}
+
+function NotEditable({ page }: { page: PageFacts }) {
   if (page.origin !== "") return <FromCode page={page} />;
   return (
     <p className="banner" role="note">

@@ -4,7 +4,7 @@ import { NameField } from "../saving/NameField";
 import { SaveState } from "../saving/SaveState";
 import { useSaving } from "../saving/useSaving";
 import { Button } from "../shared/Button";
-import { useRefusal } from "../store/readOnly";
+import { usePublishRefusal, useRefusal } from "../store/readOnly";
 import { useStudio, type View } from "../store/studio";
 import { t } from "../words/t";
 import { SMALL, useNarrower } from "./drawers";
@@ -26,6 +26,7 @@ export function TopBar() {
   const small = useNarrower(SMALL);
   const save = useSaving();
   const refusal = useRefusal();
+  const unpublishable = usePublishRefusal();
   return (
     <header className="top">
       <SideButton side="palette" />
@@ -65,7 +66,7 @@ export function TopBar() {
       <Button
         icon="publish"
         label={t("shell.publish")}
-        refusal={refusal}
+        refusal={unpublishable}
         onClick={() => set({ dialog: "publish" })}
       />
       <Button icon="save" label={t("shell.save")} strong refusal={refusal} onClick={save} />

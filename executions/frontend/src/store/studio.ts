@@ -31,6 +31,13 @@ export interface PageFacts {
   /** Where its code is, with the line; "" where people edit it. */
   origin: string;
   canTakeOver: boolean;
+  /** The Git commit of the bundle that brought it, `abc1234`; "" where none did or it has none. */
+  gitCommit: string;
+  gitRepository: string;
+  /** Whether a bundle brought it. */
+  fromGit: boolean;
+  /** Whether only bundles publish it. */
+  publishedFromGit: boolean;
   canEdit: boolean;
   canRun: boolean;
   canPublish: boolean;
@@ -177,6 +184,10 @@ function NOWHERE(): PageFacts {
     workspaceId: null,
     origin: "",
     canTakeOver: false,
+    gitCommit: "",
+    gitRepository: "",
+    fromGit: false,
+    publishedFromGit: false,
     canEdit: false,
     canRun: false,
     canPublish: false,

@@ -3,7 +3,7 @@ import { wordsOf } from "../api/client";
 import { announce } from "../shared/announce";
 import { Button } from "../shared/Button";
 import { Icon } from "../shared/Icon";
-import { useRefusal } from "../store/readOnly";
+import { usePublishRefusal } from "../store/readOnly";
 import { t } from "../words/t";
 import { forgetPublication, type Publication, undoPublication, usePublication } from "./undoing";
 
@@ -29,7 +29,7 @@ function Banner({ published }: { published: Publication }) {
 
 /** The button, and why it could not be done. */
 export function UndoPublishing({ published }: { published: Publication }) {
-  const refusal = useRefusal();
+  const refusal = usePublishRefusal();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState("");
   const undo = async (): Promise<void> => {

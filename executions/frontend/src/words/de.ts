@@ -1098,6 +1098,10 @@ export const de = {
   "shell.fromCode": "Aus Code",
   "shell.thisWorkflowComesFromCodeChange":
     "Dieser Workflow kommt aus Code: {origin}. Ändern Sie ihn dort.",
+  "shell.fromGit": "Aus Git",
+  "shell.managedFromGit": "Aus Git verwaltet.",
+  "shell.managedFromGitCommit": "Aus Git verwaltet, Commit {commit}.",
+  "shell.theNextApplyReplaces": "Das nächste `valkyr apply` ersetzt, was Sie hier veröffentlichen.",
   "shell.takeOverIntoTheStudio": "Bearbeitbare Kopie erstellen",
   "shell.theCopyIsBeingMade": "Die Kopie wird erstellt…",
   "shell.hidePalette": "Module ausblenden",
@@ -1134,6 +1138,8 @@ export const de = {
   // store
   "store.yourRoleInThisWorkspaceDoes":
     "Ihre Rolle in diesem Arbeitsbereich erlaubt keine Änderungen.",
+  "store.onlyGitPublishes":
+    "Dieser Arbeitsbereich veröffentlicht nur aus Git: Ändern Sie dort die Datei und führen Sie `valkyr apply` aus.",
   "store.thisWorkflowComesFromCode": "Dieser Workflow kommt aus Code: {origin}.",
 
   // transfer

@@ -1063,6 +1063,10 @@ export const en = {
   "shell.fromCode": "From code",
   "shell.thisWorkflowComesFromCodeChange":
     "This workflow comes from code: {origin}. Change it there.",
+  "shell.fromGit": "From Git",
+  "shell.managedFromGit": "Managed from Git.",
+  "shell.managedFromGitCommit": "Managed from Git, commit {commit}.",
+  "shell.theNextApplyReplaces": "The next `valkyr apply` replaces what you publish here.",
   "shell.takeOverIntoTheStudio": "Create an editable copy",
   "shell.theCopyIsBeingMade": "Creating the copy…",
   "shell.hidePalette": "Hide modules",
@@ -1098,6 +1102,8 @@ export const en = {
 
   // store
   "store.yourRoleInThisWorkspaceDoes": "Your role in this workspace does not allow changes.",
+  "store.onlyGitPublishes":
+    "This workspace publishes from Git only: change the file there and run `valkyr apply`.",
   "store.thisWorkflowComesFromCode": "This workflow comes from code: {origin}.",
 
   // transfer

@@ -1078,6 +1078,10 @@ export const es = {
     "Puede ver este flujo, pero no cambiarlo: su rol en su espacio de trabajo no permite cambios.",
   "shell.fromCode": "Desde el código",
   "shell.thisWorkflowComesFromCodeChange": "Este flujo viene del código: {origin}. Cámbielo allí.",
+  "shell.fromGit": "Desde Git",
+  "shell.managedFromGit": "Gestionado desde Git.",
+  "shell.managedFromGitCommit": "Gestionado desde Git, commit {commit}.",
+  "shell.theNextApplyReplaces": "El próximo `valkyr apply` reemplaza lo que publique aquí.",
   "shell.takeOverIntoTheStudio": "Crear una copia editable",
   "shell.theCopyIsBeingMade": "Creando la copia…",
   "shell.hidePalette": "Ocultar los módulos",
@@ -1113,6 +1117,8 @@ export const es = {
 
   // store
   "store.yourRoleInThisWorkspaceDoes": "Su rol en este espacio de trabajo no permite cambios.",
+  "store.onlyGitPublishes":
+    "Este espacio de trabajo publica solo desde Git: cambie allí el archivo y ejecute `valkyr apply`.",
   "store.thisWorkflowComesFromCode": "Este flujo viene del código: {origin}.",
 
   // transfer

@@ -1,0 +1,177 @@
+"""Apply a bundle to a workspace in one transaction: everything, or nothing."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from executions.access.actor import Actor, record
+from executions.bundles.kinds import BundleContext
+from executions.bundles.planning import (
+    LAYOUT,
+    WORKFLOWS,
+    Bundle,
+    BundleComparison,
+    BundlePlan,
+    compare,
+    write_items,
+)
+from executions.bundles.workflows import write
+from executions.database import transaction
+from executions.database.clock import database_now
+from executions.errors import StaleRevision, WithProblems
+from executions.models import AppliedBundle, Workspace
+from executions.publishing import versioning
+
+MOST_NAMED = 200  # changes that the audit trail names
+
+
+class PlanOutdated(StaleRevision):
+    """The workspace or the files changed after the plan. Make a new plan."""
+
+    code = "plan_outdated"
+
+
+class InvalidBundle(WithProblems):
+    """The bundle has problems, so nothing was changed."""
+
+    code = "invalid_bundle"
+
+
+@dataclass(frozen=True, slots=True)
+class BundleSource:
+    """Where a bundle comes from: a repository, a commit, and a branch or tag."""
+
+    repository: str = ""
+    commit: str = ""
+    ref: str = ""
+
+
+@dataclass(slots=True)
+class AppliedResult:
+    """The plan that was carried out, and the versions it published, by slug."""
+
+    plan: BundlePlan
+    versions: dict[str, int | None] = field(default_factory=dict)
+
+
+def apply(
+    workspace: Workspace,
+    bundle: Bundle,
+    actor: Actor,
+    *,
+    source: BundleSource | None,
+    fingerprint: str = "",
+) -> AppliedResult:
+    """Carry out the bundle's plan, if it still has the fingerprint; an empty one is not compared.
+
+    Without a source, such as for a promoted version, the record of the workspace's source stays.
+
+    Raises PlanOutdated, InvalidBundle with all problems, and the errors of publishing. An error
+    leaves the workspace as it was.
+    """
+    with transaction.atomic():
+        applied = _record(workspace)
+        found = compare(workspace, bundle, actor, lock=True)
+        _refuse_outdated(found.plan, fingerprint, bundle)
+        _refuse_problems(found.plan.problems)
+        result = AppliedResult(found.plan)
+        ids = dict(found.context.workflows)
+        for verdict in found.verdicts:
+            if verdict.action:
+                pk, number = write(verdict, workspace, actor)
+                ids[verdict.slug] = pk
+                if verdict.action != LAYOUT:
+                    result.versions[verdict.slug] = number
+        found.context = BundleContext(workspace, actor, ids)
+        _refuse_problems(write_items(found, bundle))
+        if bundle.prune:
+            for gone in found.gone:
+                versioning.archive_workflow(gone.id, actor=actor, from_bundle=True)
+        _note(applied, found, bundle, source, actor)
+    return result
+
+
+def _record(workspace: Workspace) -> AppliedBundle:
+    """Return the workspace's record, locked: bundles of a workspace are applied in turn."""
+    AppliedBundle.objects.get_or_create(workspace=workspace)
+    return AppliedBundle.objects.select_for_update(no_key=True).get(workspace=workspace)
+
+
+def _refuse_outdated(plan: BundlePlan, fingerprint: str, bundle: Bundle) -> None:
+    if not fingerprint or fingerprint == plan.fingerprint:
+        return
+    if fingerprint[32:] != bundle.digest:
+        raise PlanOutdated("The files are not those of the plan. Make a new plan, then apply it.")
+    raise PlanOutdated(
+        "Somebody changed the workspace after the plan was made. Nothing was changed. Make a new "
+        "plan, then apply it."
+    )
+
+
+def _refuse_problems(problems: Sequence[Any]) -> None:
+    if problems:
+        many = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        raise InvalidBundle(f"The bundle has {many}, so nothing was changed.", problems)
+
+
+def _note(
+    applied: AppliedBundle,
+    found: BundleComparison,
+    bundle: Bundle,
+    source: BundleSource | None,
+    actor: Actor,
+) -> None:
+    """Record the source and the objects that came from bundles, and write the audit trail."""
+    moved = source is not None and _moved(applied, found, source, pruned=bundle.prune)
+    if moved:
+        applied.applied_by, applied.applied_at = actor.name[:200], database_now()
+        applied.save()
+    if not moved and not found.plan.changes:
+        return
+    changes = [f"{one.action} {one.kind}/{one.name}" for one in found.plan.changes]
+    record(
+        actor,
+        "bundle.apply",
+        workspace_id=applied.workspace_id,
+        object_type="Workspace",
+        object_id=applied.workspace_id,
+        details={
+            **(asdict(source) if source else {}),
+            "fingerprint": found.plan.fingerprint,
+            "changes": changes[:MOST_NAMED],
+            "count": len(changes),
+        },
+    )
+
+
+def _moved(
+    applied: AppliedBundle, found: BundleComparison, source: BundleSource, *, pruned: bool
+) -> bool:
+    """Set the record to the bundle's source and objects; return whether that changes it."""
+    facts = {
+        "repository": source.repository[:300],
+        "commit": source.commit[:80],
+        "ref": source.ref[:200],
+        "keys": sorted({*_brought(found, pruned=pruned), *_unread(applied, found)}),
+    }
+    changed = any(getattr(applied, name) != value for name, value in facts.items())
+    for name, value in facts.items():
+        setattr(applied, name, value)
+    return changed or bool(found.plan.changes)
+
+
+def _brought(found: BundleComparison, *, pruned: bool) -> set[str]:
+    """Return the keys of objects that bundles brought and that are still there."""
+    slugs = [verdict.slug for verdict in found.verdicts]
+    slugs += [] if pruned else [one.slug for one in found.gone]
+    keys = {f"{WORKFLOWS}/{slug}" for slug in slugs}
+    for each in found.items:
+        keys |= each.named
+        keys |= {each.kind.identity(row.item) for row in each.gone if not pruned}
+    return keys
+
+
+def _unread(applied: AppliedBundle, found: BundleComparison) -> set[str]:
+    """Return the keys of kinds that this bundle does not name: they stay."""
+    read = {WORKFLOWS, *(each.kind.name for each in found.items)}
+    return {key for key in applied.keys if key.partition("/")[0] not in read}

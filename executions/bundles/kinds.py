@@ -1,0 +1,193 @@
+"""What a bundle may hold besides workflows: each kind is registered by the app that owns it.
+
+A kind is a list of items, such as budgets. It says which fields identify an item, reads a
+workspace's items, and writes one. The engine's own kind is `tiers`; plugins register theirs in
+`AppConfig.ready`:
+
+    register(BudgetItems())
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from uuid import UUID
+
+from executions.access.actor import Actor
+from executions.access.powers import Power
+from executions.definition.graph.problem import DefinitionProblem, did_you_mean
+from executions.models import Workspace
+
+REQUIRED: Any = object()
+Item = dict[str, Any]
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemField:
+    """A field of an item: its JSON type, and its default, which files may leave out.
+
+    `kind` is `text`, `whole`, `number`, `flag` or `texts` (a list). A field whose default is None,
+    or that is `nullable`, may be null. A field that is not `compared` only helps to write: a plan
+    does not compare it. `most` limits a number, the length of a text, and that of a list.
+    """
+
+    kind: str
+    default: Any = REQUIRED
+    nullable: bool = False
+    compared: bool = True
+    most: float = 2**31 - 1
+
+    def expected(self, value: Any) -> str:
+        """Return what a JSON value should have been; empty if it fits."""
+        if value is None and (self.default is None or self.nullable):
+            return ""
+        if not self._has_type(value):
+            return EXPECTED[self.kind]
+        if self.kind in {"whole", "number"}:
+            return "" if 0 <= value <= self.most else f"0 to {self.most:,}"
+        most = min(int(self.most), LONGEST_TEXT)
+        if self.kind == "flag" or len(value) <= most:
+            return ""
+        return f"at most {most:,} {UNITS[self.kind]}"
+
+    def _has_type(self, value: Any) -> bool:
+        if isinstance(value, bool):
+            return self.kind == "flag"
+        if self.kind == "texts":
+            return isinstance(value, list) and all(isinstance(one, str) for one in value)
+        types: dict[str, Any] = {"text": str, "whole": int, "number": int | float}
+        return self.kind in types and isinstance(value, types[self.kind])
+
+
+LONGEST_TEXT = 2_000
+UNITS = {"text": "characters", "texts": "texts"}
+EXPECTED = {
+    "text": "a text",
+    "whole": "a whole number",
+    "number": "a number",
+    "flag": "true or false",
+    "texts": "a list of texts",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BundleContext:
+    """Where items are written, and by whom.
+
+    `workflows` has the IDs of the workspace's workflows by slug; None for one that the bundle will
+    create, while its plan is made.
+    """
+
+    workspace: Workspace
+    actor: Actor
+    workflows: Mapping[str, UUID | None]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredItem:
+    """An item as it is stored: its row's ID, and all fields."""
+
+    id: UUID
+    item: Item
+
+
+class BundleKind(ABC):
+    """A kind of items: its fields, and the functions that read and write it.
+
+    `name` is its name in a bundle, and that of its file without `.yaml`. `needs` is the power in
+    the workspace that reads and writes it; None for a kind of the whole installation, which only
+    superusers read and write. `keys` are the fields that identify an item.
+    """
+
+    name: ClassVar[str]
+    needs: ClassVar[Power | None]
+    keys: ClassVar[tuple[str, ...]]
+    fields: ClassVar[Mapping[str, ItemField]]
+    most: ClassVar[int] = 500
+
+    @abstractmethod
+    def stored(self, workspace: Workspace, *, lock: bool) -> list[StoredItem]:
+        """Return all items of the workspace (or the installation), locked if asked."""
+
+    @abstractmethod
+    def create(self, context: BundleContext, item: Item) -> None:
+        """Create an item; raises a ValkyrError."""
+
+    @abstractmethod
+    def change(self, context: BundleContext, row: StoredItem, item: Item) -> None:
+        """Give the row the item's values; raises a ValkyrError."""
+
+    @abstractmethod
+    def remove(self, context: BundleContext, row: StoredItem) -> None:
+        """Delete the row; raises a ValkyrError."""
+
+    def unseen(self, context: BundleContext, row: StoredItem, item: Item) -> list[str]:
+        """Return sentences about differences that the fields do not show."""
+        return []
+
+    def key(self, item: Item) -> Key:
+        """Return the values that identify an item."""
+        return tuple(item[name] for name in self.keys)
+
+    def identity(self, item: Item) -> str:
+        """Return the text by which the record of applied bundles knows an item."""
+        return f"{self.name}/{json.dumps(self.key(item), ensure_ascii=False)}"
+
+    def called(self, item: Item) -> str:
+        """Return the item's name for people: the values that identify it."""
+        return ", ".join(str(value) for value in self.key(item) if value not in (None, ""))
+
+    def full(self, item: Item) -> Item:
+        """Return a checked item with the defaults of omitted fields."""
+        return {name: item.get(name, field.default) for name, field in self.fields.items()}
+
+    def short(self, item: Item) -> Item:
+        """Return an item as a file shows it: without defaults."""
+        return {
+            name: item[name]
+            for name, field in self.fields.items()
+            if field.default is REQUIRED or item[name] != field.default
+        }
+
+    def compared(self, item: Item) -> Item:
+        """Return the fields that a plan compares."""
+        return {name: item[name] for name, field in self.fields.items() if field.compared}
+
+    def mistakes(self, item: Any, path: str) -> list[DefinitionProblem]:
+        """Return the problems of an item's form: unknown, missing and mistyped fields."""
+        if not isinstance(item, dict):
+            return [DefinitionProblem(path, "type", "Expected an object.")]
+        found = [
+            DefinitionProblem(
+                f"{path}.{name}",
+                "unknown_field",
+                f"Unknown field{did_you_mean(str(name), self.fields)}. "
+                f"Known fields: {', '.join(self.fields)}.",
+            )
+            for name in item
+            if name not in self.fields
+        ]
+        for name, field in self.fields.items():
+            if name not in item:
+                if field.default is REQUIRED:
+                    what = f"The field {name} is required."
+                    found.append(DefinitionProblem(path, "required", what))
+            elif expected := field.expected(item[name]):
+                what = f"Expected {expected}."
+                found.append(DefinitionProblem(f"{path}.{name}", "type", what))
+        return found
+
+
+_KINDS: dict[str, BundleKind] = {}
+
+
+def register(kind: BundleKind) -> None:
+    """Add a kind; a second one of the same name replaces the first."""
+    _KINDS[kind.name] = kind
+
+
+def kinds() -> Mapping[str, BundleKind]:
+    """Return the kinds of the installed apps by name."""
+    return dict(sorted(_KINDS.items()))

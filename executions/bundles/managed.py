@@ -1,0 +1,66 @@
+"""Whether a workflow came from a bundle, and whether users may publish it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from executions.bundles.planning import WORKFLOWS
+from executions.models import AppliedBundle, Workflow, Workspace
+
+SHORT = 7  # characters of a commit that people read
+
+
+@dataclass(frozen=True, slots=True)
+class GitState:
+    """A workflow's source in Git, as of the last applied bundle.
+
+    `locked` says that only bundles publish and archive it. `managed` is false for a workflow that
+    no bundle brought; its other fields are then empty.
+    """
+
+    locked: bool
+    managed: bool = False
+    repository: str = ""
+    commit: str = ""
+    ref: str = ""
+    applied_by: str = ""
+    applied_at: datetime | None = None
+
+    @property
+    def short_commit(self) -> str:
+        """Return the commit as people read it, such as `abc1234`."""
+        commit, dash, changed = self.commit.partition("-")
+        return f"{commit[:SHORT]}{dash}{changed}"
+
+
+def applied_bundle(workspace: Workspace) -> AppliedBundle | None:
+    """Return the bundle that was applied last to a workspace, if any."""
+    return AppliedBundle.objects.filter(workspace=workspace).first()
+
+
+def brought_kinds(workspace: Workspace) -> set[str]:
+    """Return the kinds of what earlier bundles brought."""
+    applied = applied_bundle(workspace)
+    return {key.partition("/")[0] for key in applied.keys} if applied else set()
+
+
+def git_state(workflow: Workflow) -> GitState:
+    """Return where a workflow's definition comes from. One query."""
+    workspace = (
+        Workspace.objects.filter(pk=workflow.workspace_id)
+        .select_related("applied_bundle")
+        .only("publish_from_git", "applied_bundle")
+        .first()
+    )
+    locked = bool(workspace and workspace.publish_from_git and not workflow.origin)
+    applied: AppliedBundle | None = getattr(workspace, "applied_bundle", None)
+    if applied is None or f"{WORKFLOWS}/{workflow.slug}" not in applied.keys:
+        return GitState(locked)
+    return GitState(
+        locked,
+        managed=True,
+        repository=applied.repository,
+        commit=applied.commit,
+        ref=applied.ref,
+        applied_by=applied.applied_by,
+        applied_at=applied.applied_at,
+    )

@@ -1,0 +1,131 @@
+"""Alert rules as items of a bundle; their secrets come from credentials, by name."""
+
+from typing import Any
+
+from executions.public.bundles import BundleContext, BundleKind, Item, ItemField, StoredItem
+from executions.public.credentials import credential_values
+from executions.public.definitions import DefinitionProblem
+from executions.public.models import Permission, Workspace
+from valkyr_plugins.alerts.models import AlertRule
+from valkyr_plugins.alerts.rules import (
+    SECRET_FIELDS,
+    AlertRuleRefused,
+    change_rule,
+    create_rule,
+    delete_rule,
+    secret_of,
+)
+
+COLUMNS = {
+    "name": "name",
+    "kinds": "kinds",
+    "channel": "channel",
+    "recipients": "recipients",
+    "url": "url",
+    "intervalSeconds": "interval_seconds",
+    "rateFactor": "rate_factor",
+    "rateLeast": "rate_least",
+    "oldestHours": "oldest_hours",
+    "waitingSeconds": "waiting_seconds",
+    "silentSeconds": "silent_seconds",
+    "enabled": "enabled",
+}
+
+
+def _default(column: str) -> Any:
+    return getattr(AlertRule(), column)
+
+
+class AlertRuleItems(BundleKind):
+    """A workspace's alert rules, by name.
+
+    `credential` names the credential of the workspace from which the rule copies its secret; a plan
+    shows whether the two differ.
+    """
+
+    name = "alert-rules"
+    needs = Permission.CONFIGURE
+    keys = ("name",)
+    most = 100
+    fields = {
+        "name": ItemField("text", most=100),
+        "kinds": ItemField("texts", most=50),
+        "workflow": ItemField("text", None, most=80),
+        "channel": ItemField("text", most=20),
+        "recipients": ItemField("texts", default=[], most=100),
+        "url": ItemField("text", default="", most=2_000),
+        "credential": ItemField("text", None, compared=False, most=80),
+        "intervalSeconds": ItemField("whole", _default("interval_seconds")),
+        "rateFactor": ItemField("number", _default("rate_factor")),
+        "rateLeast": ItemField("whole", _default("rate_least")),
+        "oldestHours": ItemField("number", _default("oldest_hours")),
+        "waitingSeconds": ItemField("whole", _default("waiting_seconds")),
+        "silentSeconds": ItemField("whole", _default("silent_seconds")),
+        "enabled": ItemField("flag", default=True),
+    }
+
+    def stored(self, workspace: Workspace, *, lock: bool) -> list[StoredItem]:
+        """Return the workspace's rules, without their secrets."""
+        rows = AlertRule.objects.filter(workspace=workspace).select_related("about")
+        rows = rows.order_by("name")
+        if lock:
+            rows = rows.select_for_update(no_key=True, of=("self",))
+        return [StoredItem(row.pk, _item(row)) for row in rows[: self.most + 1]]
+
+    def create(self, context: BundleContext, item: Item) -> None:
+        """Create a rule, with the secret of its credential."""
+        secret = _secret(context.workspace, item) or ""
+        create_rule(context.workspace, _facts(context, item), secret=secret, actor=context.actor)
+
+    def change(self, context: BundleContext, row: StoredItem, item: Item) -> None:
+        """Change a rule; without a credential, its secret stays."""
+        secret = _secret(context.workspace, item)
+        change_rule(row.id, _facts(context, item), secret=secret, actor=context.actor)
+
+    def remove(self, context: BundleContext, row: StoredItem) -> None:
+        """Delete a rule, with its alerts and messages."""
+        delete_rule(row.id, actor=context.actor)
+
+    def unseen(self, context: BundleContext, row: StoredItem, item: Item) -> list[str]:
+        """Say whether the credential has another value than the rule."""
+        try:
+            secret = _secret(context.workspace, item)
+        except AlertRuleRefused:
+            return [f"credential: {item['credential']} is missing"]
+        if secret is None or secret == secret_of(AlertRule.objects.get(pk=row.id)):
+            return []
+        return [f"secret: that of the credential {item['credential']}"]
+
+
+def _item(row: AlertRule) -> Item:
+    item = {name: getattr(row, column) for name, column in COLUMNS.items()}
+    return item | {"workflow": row.about.slug if row.about else None, "credential": None}
+
+
+def _facts(context: BundleContext, item: Item) -> dict[str, Any]:
+    facts = {column: item[name] for name, column in COLUMNS.items()}
+    slug = item["workflow"]
+    if slug is not None and slug not in context.workflows:
+        what = f"There is no workflow {slug!r} in the workspace or the bundle."
+        raise AlertRuleRefused(
+            "The alert rule is not valid.", [DefinitionProblem("workflow", "unknown", what)]
+        )
+    return facts | {"about_id": None if slug is None else context.workflows[slug]}
+
+
+def _secret(workspace: Workspace, item: Item) -> str | None:
+    """Return the secret of the item's credential; None if it names none."""
+    name = item["credential"]
+    if name is None:
+        return None
+    wanted = SECRET_FIELDS.get(item["channel"], "")
+    fields = credential_values(workspace.pk, [name]).get(name)
+    if fields is None:
+        what = f"The workspace has no credential {name!r}. Create it there."
+        problem = DefinitionProblem("credential", "unknown_credential", what)
+    elif not fields.get(wanted):
+        what = f"The credential {name!r} has no field {wanted!r}, which the channel needs."
+        problem = DefinitionProblem("credential", "wrong_credential", what)
+    else:
+        return fields[wanted]
+    raise AlertRuleRefused("The alert rule is not valid.", [problem])

@@ -1,0 +1,154 @@
+"""Budgets and quotas as items of a bundle; members by their user names."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any, ClassVar
+
+from executions.public.access import person_named
+from executions.public.bundles import BundleContext, BundleKind, Item, ItemField, StoredItem
+from executions.public.definitions import DefinitionProblem
+from executions.public.models import Permission, Workspace
+from valkyr_plugins.limits.budgets import BUDGETS, plain
+from valkyr_plugins.limits.limit_kind import LimitKind
+from valkyr_plugins.limits.models import SpenderLimit
+from valkyr_plugins.limits.quotas import QUOTAS
+
+USER = ItemField("text", None, most=254)
+
+
+class LimitItems(BundleKind):
+    """The limits of one kind; `columns` are the model's columns by the fields' names."""
+
+    needs = Permission.CONFIGURE
+    limits: ClassVar[LimitKind[Any]]
+    columns: ClassVar[Mapping[str, str]]
+
+    def stored(self, workspace: Workspace, *, lock: bool) -> list[StoredItem]:
+        """Return the workspace's limits, with their users' names."""
+        rows = self.limits.model._default_manager.filter(workspace=workspace)
+        rows = rows.select_related("user").order_by("created_at", "pk")
+        if lock:
+            rows = rows.select_for_update(no_key=True, of=("self",))
+        return [StoredItem(row.pk, self._item(row)) for row in rows[: self.most + 1]]
+
+    def create(self, context: BundleContext, item: Item) -> None:
+        """Create a limit; raises LimitRefused for a user who is not a member."""
+        self.limits.create(
+            context.workspace, self._facts(item), user_id=self._user(item), actor=context.actor
+        )
+
+    def change(self, context: BundleContext, row: StoredItem, item: Item) -> None:
+        """Set a limit's changeable values."""
+        facts = self._facts(item)
+        changes = {name: facts[name] for name in self.limits.changeable}
+        self.limits.change(row.id, changes, actor=context.actor)
+
+    def remove(self, context: BundleContext, row: StoredItem) -> None:
+        """Delete a limit, with its counters."""
+        self.limits.delete(row.id, actor=context.actor)
+
+    def _user(self, item: Item) -> Any:
+        if item["user"] is None:
+            return None
+        person = person_named(item["user"])
+        if person is None:
+            what = f"There is no user {item['user']!r}."
+            raise self.limits.refused(
+                self.limits.members_only, [DefinitionProblem("user", "unknown", what)]
+            )
+        return person.pk
+
+    def _item(self, row: SpenderLimit) -> Item:
+        item = {name: getattr(row, column) for name, column in self.columns.items()}
+        return {"user": row.user.get_username() if row.user else None, **item}
+
+    @abstractmethod
+    def _facts(self, item: Item) -> dict[str, Any]:
+        """Return the item's values by column."""
+
+
+class BudgetItems(LimitItems):
+    """Budgets, each of one spender, period and currency."""
+
+    name = "budgets"
+    limits = BUDGETS
+    keys = ("period", "currency", "user")
+    columns = {
+        "period": "period",
+        "currency": "currency",
+        "amount": "amount",
+        "softPercent": "soft_percent",
+        "killSwitch": "kill_switch",
+    }
+    fields = {
+        "user": USER,
+        "period": ItemField("text", "month", most=20),
+        "currency": ItemField("text", "", most=3),
+        "amount": ItemField("text", most=40),
+        "softPercent": ItemField("whole", 80, nullable=True, most=100),
+        "killSwitch": ItemField("flag", default=False),
+    }
+
+    def mistakes(self, item: Any, path: str) -> list[DefinitionProblem]:
+        """Return the problems of an item's form; the amount may also be a number."""
+        return super().mistakes(_with_text(item), path) or _bad_amount(item, path)
+
+    def full(self, item: Item) -> Item:
+        """Return the item with defaults, its amount in plain form."""
+        found = super().full(_with_text(item))
+        return found | {"amount": _plain(Decimal(found["amount"]))}
+
+    def _item(self, row: SpenderLimit) -> Item:
+        item = super()._item(row)
+        return item | {"amount": _plain(Decimal(item["amount"]))}
+
+    def _facts(self, item: Item) -> dict[str, Any]:
+        facts = {column: item[name] for name, column in self.columns.items()}
+        return facts | {"amount": Decimal(item["amount"])}
+
+
+class QuotaItems(LimitItems):
+    """Quotas, each of one spender, resource and target."""
+
+    name = "quotas"
+    limits = QUOTAS
+    keys = ("resource", "target", "user")
+    columns = {
+        "resource": "resource",
+        "target": "target",
+        "maxConcurrent": "max_concurrent",
+        "maxPerHour": "max_per_hour",
+        "maxPerDay": "max_per_day",
+    }
+    fields = {
+        "user": USER,
+        "resource": ItemField("text", "executions", most=20),
+        "target": ItemField("text", "", most=100),
+        "maxConcurrent": ItemField("whole", None),
+        "maxPerHour": ItemField("whole", None, most=2**53),
+        "maxPerDay": ItemField("whole", None, most=2**53),
+    }
+
+    def _facts(self, item: Item) -> dict[str, Any]:
+        return {column: item[name] for name, column in self.columns.items()}
+
+
+def _with_text(item: Any) -> Any:
+    if not isinstance(item, dict) or isinstance(item.get("amount"), bool):
+        return item
+    amount = item.get("amount")
+    return item | {"amount": str(amount)} if isinstance(amount, int | float) else item
+
+
+def _bad_amount(item: Item, path: str) -> list[DefinitionProblem]:
+    try:
+        Decimal(str(item["amount"]))
+    except InvalidOperation:
+        what = "Expected a number, such as 12.50."
+        return [DefinitionProblem(f"{path}.amount", "type", what)]
+    return []
+
+
+def _plain(value: Decimal) -> str:
+    return plain(value).replace(",", "") if value.is_finite() else str(value)
