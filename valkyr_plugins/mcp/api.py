@@ -241,7 +241,7 @@ class ExposeWorkflow(Endpoint):
     def put(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Offer the workflow's latest version to agents as a tool of the MCP server."""
         given = self.body(NewWorkflowTool)
-        obtain(self.user, workflows(), id, Action.AUTHOR)
+        self._require_author(id)
         tool = exposing.expose(id, direct=given["direct"], actor=self.actor, reason=given["reason"])
         tool.refresh_from_db()
         return Response(WorkflowToolShape(tool).data)
@@ -249,11 +249,11 @@ class ExposeWorkflow(Endpoint):
     @operation("hideWorkflow", TAG, {204: None}, errors=[403, 404])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Stop offering the workflow to agents."""
-        obtain(self.user, workflows(), id, Action.AUTHOR)
+        self._require_author(id)
         exposing.hide(id, actor=self.actor)
         return Response(status=204)
 
-
-def workflows() -> QuerySet[Workflow]:
-    """Return the workflows that are not archived, without their drafts."""
-    return Workflow.objects.filter(archived_at=None).defer("definition")
+    def _require_author(self, pk: UUID) -> None:
+        """Raise NotFound or Forbidden for callers who may not write the workflow."""
+        found = Workflow.objects.filter(archived_at=None).defer("definition")
+        obtain(self.user, found, pk, Action.AUTHOR)

@@ -19,8 +19,9 @@ from executions.public.errors import ValkyrError
 from valkyr_plugins.mcp.bounded import as_text
 from valkyr_plugins.mcp.exposing import PREFIX, exposed_to
 from valkyr_plugins.mcp.in_process import ApiRefused
-from valkyr_plugins.mcp.tools import TOOLS, offered, starting
+from valkyr_plugins.mcp.tools import TOOLS, offered
 from valkyr_plugins.mcp.tools.base import AgentTool, ToolCaller
+from valkyr_plugins.mcp.tools.proposing import start_workflow
 
 log = logging.getLogger(__name__)
 INSTRUCTIONS = (
@@ -59,7 +60,7 @@ def call(caller: ToolCaller, name: str, arguments: dict[str, Any]) -> CallToolRe
     tool = TOOLS.get(name)
     try:
         if name.startswith(PREFIX):
-            return _said(starting.call(caller, name, arguments), UNTRUSTED)
+            return _said(start_workflow(caller, name, arguments), UNTRUSTED)
         if tool is None or not tool.offered(caller.api):
             return _refused({"detail": f"There is no tool {name[:100]!r}. List the tools."})
         found = tool.run(caller, tool.arguments.model_validate(arguments))

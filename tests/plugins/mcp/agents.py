@@ -49,7 +49,7 @@ class Agent:
         found = self.send("tools/list").json()
         return {tool["name"]: tool for tool in found["result"]["tools"]}
 
-    def call(self, name: str, **arguments: Any) -> Said:
+    def call(self, name: str, /, **arguments: Any) -> Said:
         """What a tool answers."""
         response = self.send("tools/call", {"name": name, "arguments": arguments})
         assert response.status_code == 200, response.content

@@ -53,7 +53,8 @@ def test_without_the_package_the_address_names_what_to_install(
         monkeypatch.delitem(sys.modules, f"valkyr_plugins.mcp.{name}", raising=False)
         monkeypatch.delattr(plugin, name, raising=False)
     absent: Any = None
-    monkeypatch.setitem(sys.modules, "mcp", absent)
+    for name in ["mcp", *(each for each in sys.modules if each.startswith("mcp."))]:
+        monkeypatch.setitem(sys.modules, name, absent)
 
     found = agent().send("tools/list")
 

@@ -90,7 +90,7 @@ def test_lists_have_pages(agent: Callable[..., Agent]) -> None:
 def test_a_definition_is_validated_with_the_permission_to_view(
     agent: Callable[..., Agent],
 ) -> None:
-    bad = {"name": "bad", "tasks": [{"id": "a", "use": "no.such"}]}
+    bad = {"schema": "valkyr/1", "name": "bad", "tasks": [{"id": "a", "use": "no.such"}]}
 
     found = agent().call("validate_definition", definition=bad)
 

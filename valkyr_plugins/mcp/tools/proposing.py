@@ -6,7 +6,9 @@ from uuid import UUID
 from pydantic import Field
 
 from valkyr_plugins.mcp import proposals
+from valkyr_plugins.mcp.exposing import exposed_to
 from valkyr_plugins.mcp.in_process import ApiRefused
+from valkyr_plugins.mcp.kinds import start
 from valkyr_plugins.mcp.models import Proposal, ProposalKind, ProposalState
 from valkyr_plugins.mcp.tools.base import (
     AgentTool,
@@ -159,6 +161,21 @@ def _list(caller: ToolCaller, given: ListProposalsArguments) -> Any:
 
 def _get(caller: ToolCaller, given: ProposalArguments) -> Any:
     return caller.api.get("proposal", id=given.proposal_id).data
+
+
+# Workflows as tools.
+
+
+def start_workflow(caller: ToolCaller, name: str, payload: dict[str, Any]) -> Any:
+    """Start the workflow that the tool names, or propose it. Raises ApiRefused."""
+    found = next((one for one in exposed_to(caller.api.user) if one.name == name), None)
+    if found is None:
+        raise ApiRefused(404, {"detail": f"There is no tool {name[:100]!r}. List the tools."})
+    if found.direct:
+        return start(caller.api, found.workflow_id, payload)
+    arguments = {"workflowId": str(found.workflow_id), "input": payload}
+    rationale = f"The agent called the tool {name}."
+    return decided(caller, proposals.propose(caller.api, ProposalKind.START, arguments, rationale))
 
 
 ONLY_PROPOSES = " Changes nothing: it creates a proposal, which a user approves or rejects."
