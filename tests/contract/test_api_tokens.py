@@ -63,7 +63,9 @@ def test_a_new_token_may_what_its_user_may_and_expires_after_ninety_days(
 ) -> None:
     made = _make(author)
 
-    assert set(SCOPES) - set(made["scopes"]) == {"administer", "run", "reveal", "configure"}
+    assert set(SCOPES) - set(made["scopes"]) == {
+        "administer", "run", "reveal", "configure", "unattended",
+    }  # fmt: skip
     expires = ApiToken.objects.get().expires_at
     assert expires is not None
     assert timedelta(days=89) < expires - timezone.now() <= timedelta(days=90)

@@ -62,7 +62,7 @@ def test_a_call_proposes_to_start_an_execution(
     path = f"/v1/Proposal/{found.value['id']}/approve"
     answer = an_author().post(path, {}, format="json")
     assert answer.status_code == 200, answer.content
-    assert WorkflowExecution.objects.get().payload == {"name": "Ada"}
+    assert WorkflowExecution.objects.get().trigger_payload == {"name": "Ada"}
 
 
 def test_a_direct_tool_starts_an_execution_for_a_token_that_may(

@@ -82,7 +82,6 @@ def listed(answer: ApiAnswer) -> dict[str, Any]:
     return {"rows": answer.data, "nextCursor": answer.cursor or None}
 
 
-def query_of(arguments: ToolArguments, *, without: tuple[str, ...] = ()) -> dict[str, Any]:
+def query_of(arguments: ToolArguments) -> dict[str, Any]:
     """Return arguments as the query of a list of the API, which has the same names."""
-    given = arguments.model_dump(by_alias=True, exclude_none=True, mode="json")
-    return {name: value for name, value in given.items() if name not in without}
+    return arguments.model_dump(by_alias=True, exclude_none=True, mode="json")

@@ -65,12 +65,6 @@ class WorkflowArguments(ToolArguments):
     ] = None
 
 
-class ListVersionsArguments(PagedArguments):
-    """The versions of a workflow."""
-
-    workflow_id: UUID
-
-
 class FiguresArguments(ToolArguments):
     """The period and the part of the installation."""
 
@@ -133,11 +127,6 @@ def _workflow(caller: ToolCaller, given: WorkflowArguments) -> Any:
     if given.version is None:
         return caller.api.get("workflow", id=given.workflow_id).data
     return caller.api.get("workflow-version", id=given.workflow_id, n=given.version).data
-
-
-def _versions(caller: ToolCaller, given: ListVersionsArguments) -> Any:
-    query = query_of(given, without=("workflowId",))
-    return listed(caller.api.get("workflow-versions", query, id=given.workflow_id))
 
 
 def _figures(caller: ToolCaller, given: FiguresArguments) -> Any:
@@ -262,15 +251,6 @@ TOOLS = (
         arguments=WorkflowArguments,
         run=_workflow,
         route="workflow",
-        named=("id",),
-    ),
-    AgentTool(
-        name="list_workflow_versions",
-        title="List the versions of a workflow",
-        description="Lists the published versions of a workflow, newest first.",
-        arguments=ListVersionsArguments,
-        run=_versions,
-        route="workflow-versions",
         named=("id",),
     ),
     AgentTool(
