@@ -45,12 +45,25 @@ class NotApplied(ValkyrError):
 def propose(api: InProcessApi, kind: str, arguments: Mapping[str, Any], rationale: str) -> Proposal:
     """Create a proposal of the caller for an object that the caller may see.
 
+    Returns the caller's open proposal if there is an equal one, because agents repeat calls.
     Raises ApiRefused, NotFound, Forbidden, TooManyProposals.
     """
     found = KINDS[kind].look(api, arguments)
     require(api.user, found.workspace_id, Action.VIEW)
     hours = read(McpSettings).mcp_proposal_hours
     with transaction.atomic():
+        equal = Proposal.objects.filter(
+            workspace_id=found.workspace_id,
+            state=State.PENDING,
+            kind=kind,
+            arguments=dict(arguments),
+            seen=found.seen,
+            created_by_name=api.actor.name[:200],
+            created_via=api.actor.via,
+            expires_at__gt=database_now(),
+        )
+        if (known := equal.first()) is not None:
+            return known
         _require_room(found.workspace_id)
         proposal = Proposal(
             workspace_id=found.workspace_id,

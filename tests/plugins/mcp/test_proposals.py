@@ -216,12 +216,23 @@ def test_a_workspace_has_a_maximum_of_open_proposals(
     found = agent().call(
         "propose_workflow_change",
         workflowId=workflow["id"],
-        definition=changed(workflow),
+        definition=changed(workflow, "Another"),
         rationale=WHY,
     )
 
     assert found.refused
     assert found.value["code"] == "too_many_proposals"
+
+
+def test_a_repeated_call_returns_the_open_proposal(
+    agent: Callable[..., Agent], workflow: dict[str, Any]
+) -> None:
+    asked = agent()
+
+    made = [proposed(asked, workflow)["id"] for _ in range(2)]
+
+    assert made[0] == made[1]
+    assert Proposal.objects.count() == 1
 
 
 def test_the_arguments_are_hidden_without_the_permission_to_view_payloads(
