@@ -43,6 +43,7 @@ STARTING = (
     "tests/integration/test_up.py",
     "tests/integration/test_walkthrough.py",
     "tests/plugins/canvas/workers/",
+    "tests/plugins/mcp/workers/",
     "tests/plugins/python_workflows/workers/",
     "tests/plugins/task_backend/workers/",
     "tests/plugins/telemetry/traces/",

@@ -101,6 +101,13 @@ BLOCKED = AdminPage(
 FAILURES = _list_of(lazy("Failures"), "report", "dlq.failuregroup")
 DEAD_LETTERS = _list_of(lazy("Dead letters"), "inbox", "dlq.deadletterentry")
 REDRIVES = _list_of(lazy("Redrives"), "replay", "valkyr_redrive.redrive", plugin="redrive")
+PROPOSALS = _list_of(
+    lazy("Proposals"),
+    "smart_toy",
+    "valkyr_mcp.proposal",
+    lazy("Changes that agents propose, and users approve."),
+    "mcp",
+)
 APPROVALS = _list_of(lazy("Approvals"), "how_to_reg", "runners.approval")
 TRIGGERS = replace(_list_of(lazy("All triggers"), "bolt", "executions.trigger"), active=_unfiltered)
 SCHEDULES = replace(
@@ -171,6 +178,7 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 "executions.refusedmessage",
                 lazy("Messages of queue triggers that could not start a workflow."),
             ),
+            PROPOSALS,
             _list_of(
                 lazy("Activity"),
                 "history",
@@ -329,6 +337,7 @@ TABS: list[dict[str, Any]] = [
     # The two lists of triage have such a row of their own, which is there without Unfold too.
     _tabs(FAILURES, DEAD_LETTERS, REDRIVES, above=(REDRIVES,)),
     _tabs(SCHEDULES, TRIGGERS, TICKS, BEAT),
+    *([_tabs(APPROVALS, PROPOSALS)] if PROPOSALS.installed else []),
 ]
 
 SIDEBAR: list[dict[str, Any]] = [

@@ -19,6 +19,7 @@ PLUGINS = (
     "circuits",
     "figures",
     "limits",
+    "mcp",
     "mfa",
     "n8n",
     "python_workflows",

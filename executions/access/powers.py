@@ -60,8 +60,11 @@ OBJECT_PERMISSIONS: dict[str, frozenset[Action]] = {
     "execute_workflow": frozenset({Action.TRIGGER}),
     "delete_workflow": frozenset({Action.DELETE}),
 }
+# A scope of API tokens alone: writes of agents' tools need no approval. A token has it only if an
+# administrator names it.
+UNATTENDED = "unattended"
 # The possible scopes of an API token.
-SCOPES: tuple[str, ...] = tuple(sorted([*Action, *Permission.values]))
+SCOPES: tuple[str, ...] = tuple(sorted([*Action, *Permission.values, UNATTENDED]))
 
 
 def roles_with(power: Power) -> list[str]:

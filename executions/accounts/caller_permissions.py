@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 
 from executions.access import (
     INCLUDED,
+    UNATTENDED,
     Action,
     Forbidden,
     Powers,
@@ -77,3 +78,15 @@ def scopes_of(user: User, workspace_id: UUID) -> frozenset[str]:
     }
     finer = permissions_of(powers) if Action.VIEW in actions else []
     return frozenset(actions).union(finer)
+
+
+def token_scopes_of(user: User, workspace_id: UUID) -> frozenset[str]:
+    """Return the scopes that the caller may name for a token in a workspace.
+
+    These are `scopes_of`, and for administrators the scope that only tokens have.
+    """
+    may = scopes_of(user, workspace_id)
+    limits = getattr(user, "token_limits", None)
+    if Action.ADMINISTER in may and (limits is None or UNATTENDED in limits.scopes):
+        return may | {UNATTENDED}
+    return may

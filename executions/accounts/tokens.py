@@ -15,7 +15,11 @@ from django.db.models import Q, QuerySet
 from executions.access import SCOPES, Action, Forbidden, User, reach_of
 from executions.access.actor import Actor
 from executions.accounts.audit import audit
-from executions.accounts.caller_permissions import refuse_narrow_token, scopes_of
+from executions.accounts.caller_permissions import (
+    refuse_narrow_token,
+    scopes_of,
+    token_scopes_of,
+)
 from executions.configuration import settings as valkyr_settings
 from executions.database import transaction
 from executions.database.clock import ClockTimestamp, database_now
@@ -216,7 +220,7 @@ def _granted(
         raise _invalid(
             "scopes", "unknown_scope", f"There is no scope {unknown[0]!r}. Scopes are: {_all()}."
         )
-    beyond = sorted(set(scopes) - may)
+    beyond = sorted(set(scopes) - token_scopes_of(maker, workspace.pk))
     if beyond:
         raise Forbidden(
             f"A token cannot have scopes that you do not have in workspace {workspace.slug!r}: "

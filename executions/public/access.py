@@ -1,6 +1,7 @@
 """Check permissions in a workspace, and name the acting user."""
 
 from executions.access import (
+    UNATTENDED,
     AccessChange,
     Action,
     Base,
@@ -49,6 +50,7 @@ __all__ = [
     "DOORS",
     "LONGEST_NAME",
     "SCOPE_SQL",
+    "UNATTENDED",
     "AccessChange",
     "Action",
     "Actor",

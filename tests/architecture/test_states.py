@@ -11,6 +11,7 @@ from executions import states as execution_states
 from runners import states as run_states
 from valkyr_plugins.alerts import models as alert_states
 from valkyr_plugins.circuits import breaker
+from valkyr_plugins.mcp import models as proposal_states
 from valkyr_plugins.redrive import models as redrive_states
 
 DRAWINGS = Path(__file__).parents[2] / "docs" / "reference" / "states.md"
@@ -20,6 +21,7 @@ DRAWN = [
     ("A run", run_states.MOVES),
     ("A circuit", breaker.MOVES),
     ("A redrive", redrive_states.MOVES),
+    ("A proposal", proposal_states.MOVES),
     ("A failure group", group_rules.MOVES),
     ("An alert", alert_states.ALERT_MOVES),
     ("An alert's message", alert_states.MESSAGE_MOVES),

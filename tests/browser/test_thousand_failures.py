@@ -12,27 +12,19 @@ from django.core.cache import cache
 from playwright.sync_api import expect
 
 from dlq.models import DeadLetterEntry, FailureGroup
-from executions.models import Workflow
 from runners.models import Run
 from tests.browser.clicks import Clicks
 from tests.browser.pictures import PICTURES, picture, picture_in_both
 from tests.support.accessibility import findings
 from tests.support.fleet import Fleet, redis_of_a_fleet
+from tests.support.thousand_failures import KINDS, fail, workflow_of
 from tests.support.waiting import wait_until
-from tests.support.workflows import default_workspace, publish, start_many, task
+from tests.support.workflows import default_workspace
 from valkyr_plugins.redrive.models import Redrive
 
 pytestmark = pytest.mark.timeout(400)
 MOST = 14
-KINDS = {"Order import": 550, "Invoices": 250, "Shipping labels": 150, "Returns": 50}
 AGAIN = 120
-# The country that each of the four expects; `UK` fits none of them.
-RULES: dict[str, dict[str, Any]] = {
-    "Order import": {"enum": ["DE", "FR", "GB"]},
-    "Invoices": {"pattern": "^(DE|FR|GB)$"},
-    "Shipping labels": {"not": {"const": "UK"}},
-    "Returns": {"anyOf": [{"const": "FR"}, {"const": "GB"}]},
-}
 OVERRIDES = '{"data": {"country": "GB"}}'
 DRAINED = 120_000  # milliseconds
 SIZES = {"1280": (1280, 900), "phone": (390, 844)}
@@ -49,21 +41,6 @@ def fleet(staff_page: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         made.beat()
         with made.running():
             yield made
-
-
-def _workflow(name: str) -> Workflow:
-    checked = {
-        "data": {"country": "{{ input.country }}", "order": "{{ input.order }}"},
-        "schema": {"properties": {"country": RULES[name]}},
-    }
-    tasks = [task("check", "data.validate", **{"with": checked}), task("book", after="check")]
-    return publish({"name": name, "tasks": tasks})
-
-
-def _fail(workflow: Workflow, count: int, *, first: int = 0) -> None:
-    """Orders from a country that the step does not know, and one valid one before."""
-    start_many(workflow, [{"country": "FR", "order": first}])
-    start_many(workflow, [{"country": "UK", "order": first + n} for n in range(1, count + 1)])
 
 
 def _open() -> int:
@@ -121,9 +98,9 @@ def test_a_thousand_failures_of_four_kinds_are_repaired_from_the_home_page(
     staff_page: Any, fleet: Fleet
 ) -> None:
     page = staff_page
-    workflows = {name: _workflow(name) for name in KINDS}
+    workflows = {name: workflow_of(name) for name in KINDS}
     for name, count in KINDS.items():
-        _fail(workflows[name], count)
+        fail(workflows[name], count)
     total = sum(KINDS.values())
     _arrived(total)
 
@@ -156,7 +133,7 @@ def test_a_thousand_failures_of_four_kinds_are_repaired_from_the_home_page(
     assert sum(Redrive.objects.values_list("succeeded", flat=True)) == total
     assert Run.objects.filter(step_path="book.main", state="SUCCESS").count() == total + len(KINDS)
 
-    _fail(workflows["Order import"], AGAIN, first=10_000)
+    fail(workflows["Order import"], AGAIN, first=10_000)
     _arrived(AGAIN)
     _one_group(page)
 

@@ -9,7 +9,9 @@ from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
 from dlq.groups import tally
+from dlq.models import FailureGroup
 from executions import credentials
+from executions.access.actor import Actor
 from executions.api.openapi import operations
 from executions.audit.chain import BEGINNING, EPOCH, ChainLink
 from executions.audit.seals import LAST_ID
@@ -25,6 +27,9 @@ from valkyr_plugins.alerts.lifecycle import Finding, notice, tell
 from valkyr_plugins.alerts.models import AlertKind, AlertRule
 from valkyr_plugins.circuits.models import CircuitBreaker
 from valkyr_plugins.limits.models import CostEntry
+from valkyr_plugins.mcp import proposals
+from valkyr_plugins.mcp.in_process import InProcessApi
+from valkyr_plugins.mcp.models import ProposalKind
 
 DEFINITION: dict[str, Any] = {
     "schema": "valkyr/1",
@@ -314,7 +319,9 @@ def _mend(day: Recorder) -> None:
     ask("restoreDeadLetterEntry", {"reason": "The customer came back."}, id=withdrawn)
     ask("discardDeadLetterEntries", {"ids": [dead(), first], "notes": "A test run."})
     _redrive(day, [dead(), dead()])
-    _judge(day, _failed_twice())
+    groups = _failed_twice()
+    _propose(day, groups[0])
+    _judge(day, groups)
 
 
 def _redrive(day: Recorder, letters: list[str]) -> None:
@@ -332,6 +339,26 @@ def _redrive(day: Recorder, letters: list[str]) -> None:
     ask("requeueDeadLetterEntries", {"filter": {"resolution": "PENDING"}, **mended})
     ask("getRedrive", id=made)
     ask("listRedrive")
+
+
+def _propose(day: Recorder, group: str) -> None:
+    """An agent proposes changes, and a user decides."""
+    ask = day.ask
+    ada: Any = get_user_model().objects.get(username="ada")
+    workflow = FailureGroup.objects.get(pk=group).workflow_id
+    for decide in ("rejectProposal", "approveProposal"):
+        made = proposals.propose(
+            InProcessApi(ada, None, Actor.of(ada, "api token repair agent")),
+            ProposalKind.GROUP,
+            {"groupId": str(group), "note": "The partner's certificate has expired."},
+            "All failures name the same certificate.",
+        )
+        ask("previewProposal", {}, id=made.pk)
+        ask(decide, {"reason": "Checked."}, id=made.pk)
+    ask("getProposal", id=made.pk)
+    ask("listProposals")
+    ask("exposeWorkflow", {"direct": False}, id=workflow)
+    ask("hideWorkflow", id=workflow)
 
 
 def _judge(day: Recorder, groups: list[Any]) -> None:

@@ -69,6 +69,7 @@ def test_a_new_token_may_what_its_user_may_and_expires_after_ninety_days(
         "reveal",
         "configure",
         "deploy",
+        "unattended",
     }
     expires = ApiToken.objects.get().expires_at
     assert expires is not None

@@ -24,6 +24,9 @@ from valkyr_plugins.circuits.models import CircuitBreaker
 from valkyr_plugins.limits.budgets import BUDGETS
 from valkyr_plugins.limits.models import CostEntry
 from valkyr_plugins.limits.quotas import QUOTAS
+from valkyr_plugins.mcp import proposals
+from valkyr_plugins.mcp.in_process import InProcessApi
+from valkyr_plugins.mcp.models import ProposalKind
 
 from .people import a_client, a_greeting, a_member, a_workspace, an_author
 
@@ -121,6 +124,12 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
         "post", "/v1/FailureGroup/{g}/unmerge", {"fingerprint": "x"}, (422, 403, 404, 404)
     ),
     "split group": ("post", "/v1/FailureGroup/{g}/split", {"by": "target"}, (422, 403, 404, 404)),
+    "get proposal": ("get", "/v1/Proposal/{p}", None, (200, 403, 404, 404)),
+    "preview proposal": ("post", "/v1/Proposal/{p}/preview", {}, (200, 403, 404, 404)),
+    "approve proposal": ("post", "/v1/Proposal/{p}/approve", {}, (200, 403, 404, 404)),
+    "reject proposal": ("post", "/v1/Proposal/{p}/reject", {}, (200, 403, 404, 404)),
+    "expose workflow": ("put", "/v1/Workflow/{w}/tool", {}, (200, 403, 404, 404)),
+    "hide workflow": ("delete", "/v1/Workflow/{w}/tool", None, (204, 403, 404, 404)),
     "make redrive": ("post", "/v1/Redrive", {"groupId": "{g}"}, (201, 403, 404, 404)),
     "requeue many": (
         "post", "/v1/DeadLetterQueue/requeue", {"groupId": "{g}"}, (202, 403, 404, 404)
@@ -235,7 +244,7 @@ ADMINS = {
 }
 LISTS = (
     "Workflow", "WorkflowExecution", "Run", "DeadLetterQueue", "Credential", "Quota", "Budget",
-    "Redrive", "CostEntry", "CircuitBreaker", "Alert", "AlertDelivery",
+    "Redrive", "Proposal", "CostEntry", "CircuitBreaker", "Alert", "AlertDelivery",
 )  # fmt: skip
 
 
@@ -277,7 +286,16 @@ def things(kept_world: None) -> Mapping[str, str]:
     )
     notice(rule, Finding(AlertKind.GROUP_NEW, "group:1", "It broke."))
     tell(rule)
+    boss = get_user_model().objects.create_superuser("boss")
+    group = str(DeadLetterEntry.objects.get().group_id)
+    proposal = proposals.propose(
+        InProcessApi(boss, None, Actor.of(boss)),
+        ProposalKind.GROUP,
+        {"groupId": group, "note": "It broke."},
+        "It broke.",
+    )
     found = {
+        "p": str(proposal.pk),
         "ar": str(rule.pk),
         "ad": str(rule.deliveries.get().pk),
         "w": greeting["id"],

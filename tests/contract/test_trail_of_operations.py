@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
 from dlq.models import DeadLetterEntry, GroupFingerprint
+from executions.access.actor import Actor
 from executions.models import Activity, Tier, Trigger, Workflow, Workspace
 from executions.publishing.from_code import publish_from_code
 from executions.triggers.webhook import secret_of
@@ -20,6 +21,9 @@ from tests.support.segments import claimed, recorded, run_of
 from tests.support.triggers import only_trigger, triggered
 from tests.support.workflows import publish, start, task
 from valkyr_plugins.circuits.models import CircuitBreaker
+from valkyr_plugins.mcp import proposals
+from valkyr_plugins.mcp.in_process import InProcessApi
+from valkyr_plugins.mcp.models import ProposalKind
 
 from .people import a_client, a_workspace
 
@@ -115,6 +119,17 @@ class World(dict[str, str]):
 
     def make_paused_redrive(self) -> Any:
         return self.post(f"{REDRIVE}/{self['begun_redrive']}/pause")["id"]
+
+    def make_proposal(self) -> Any:
+        root = get_user_model().objects.get(username="root")
+        api = InProcessApi(root, None, Actor.of(root))
+        note = {"groupId": str(self["group"]), "note": "x"}
+        return proposals.propose(api, ProposalKind.GROUP, note, "why").pk
+
+    def make_exposed(self) -> Any:
+        address = f"/v1/Workflow/{self['workflow']}/tool"
+        assert self.root.put(address, {}, format="json").status_code == 200
+        return self["workflow"]
 
     def make_past(self) -> Any:
         pk = start(publish({"tasks": [task("one"), task("ask", "flow.approval", "one", **ASKED)]}))
@@ -293,6 +308,12 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
     "discardDeadLetterEntries": (
         "post", LETTER + "/discard", {"ids": ["{letter}"], "notes": "x"}, ["dead_letter.discarded"]
     ),
+    "approveProposal": (
+        "post", "/v1/Proposal/{proposal}/approve", {}, ["group.note", "proposal.approve"]
+    ),
+    "rejectProposal": ("post", "/v1/Proposal/{proposal}/reject", {}, ["proposal.reject"]),
+    "exposeWorkflow": ("put", "/v1/Workflow/{workflow}/tool", {}, ["workflow_tool.create"]),
+    "hideWorkflow": ("delete", "/v1/Workflow/{exposed}/tool", None, ["workflow_tool.delete"]),
     "createRedrive": ("post", REDRIVE, {"ids": ["{letter}"]}, ["redrive.make"]),
     "requeueDeadLetterEntries": (
         "post", LETTER + "/requeue", {"ids": ["{letter}"]}, ["redrive.make", "redrive.start"]
@@ -394,6 +415,7 @@ OUTSIDE = {
 }
 NOT_RECORDED = {
     "previewRedrive": "changes nothing",
+    "previewProposal": "changes nothing",
     "validateWorkflow": "changes nothing",
     "evaluateTemplate": "changes nothing",
     "previewSchedule": "changes nothing",

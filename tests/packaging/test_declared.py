@@ -28,6 +28,8 @@ WITH = {
     "referencing": "jsonschema",
     "jsonschema-specifications": "jsonschema",
     "httpcore": "httpx",
+    "httpx2": "mcp",
+    "mcp-types": "mcp",
     "boto3": "tink",
     "botocore": "tink",
     "aiobotocore": "s3fs",

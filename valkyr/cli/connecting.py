@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from valkyr.cli.client import ApiClient
 
 
-def require(package: str, what: str) -> None:
+def require(package: str, what: str, extra: str = "cli") -> None:
     """Raise CliError that says what to install if an optional package is missing."""
     try:
         importlib.import_module(package)
     except ModuleNotFoundError as error:
-        raise missing_package(error.name, "cli", what) from error
+        raise missing_package(error.name, extra, what) from error
 
 
 @contextmanager

@@ -28,6 +28,7 @@ COMMANDS = {
     "logout": "access:logout",
     "whoami": "access:whoami",
     "token": "access:token",
+    "mcp": "agents:mcp",
     "up": "project:up",
     "manage": "project:manage",
     "completion": "project:completion",

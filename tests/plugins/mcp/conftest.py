@@ -1,0 +1,54 @@
+"""Users of the API over HTTP, as in the tests of the engine's API, and agents with tokens."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from executions.access.actor import Actor
+from executions.accounts.tokens import create_token
+from executions.models import Workspace
+from tests.contract.conftest import (
+    _no_collected_files,
+    _nobody_asked_before,
+    _quick_passwords,
+    author,
+    client_of,
+    elsewhere,
+    member,
+    stranger,
+    workspace,
+)
+
+from .agents import Agent
+
+__all__ = [
+    "_no_collected_files",
+    "_nobody_asked_before",
+    "_quick_passwords",
+    "author",
+    "client_of",
+    "elsewhere",
+    "member",
+    "stranger",
+    "workspace",
+]
+
+
+@pytest.fixture
+def agent(workspace: Workspace, member: Callable[..., Any]) -> Callable[..., Agent]:
+    """An agent with a token of these scopes, whose user has the role ADMIN unless another."""
+
+    def made(*scopes: str, role: str = "ADMIN", place: Workspace | None = None) -> Agent:
+        user = member(role, place or workspace)
+        _, text = create_token(
+            place or workspace,
+            user,
+            name="agent",
+            maker=user,
+            actor=Actor.of(user),
+            scopes=scopes or ("view", "view_payloads"),
+        )
+        return Agent(text)
+
+    return made

@@ -1,0 +1,233 @@
+"""What agents can propose: each kind is checked, previewed and applied by the API's operations.
+
+The user who approves is the caller of every operation. So a proposal can do only what this user
+may do, and the agent needs none of these permissions.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from dlq.public.comparing import compare
+from valkyr_plugins.mcp.in_process import ApiRefused, InProcessApi
+from valkyr_plugins.mcp.models import ProposalKind
+
+Facts = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedObject:
+    """The object of a proposal: its workspace, a title for people, and the state that was seen."""
+
+    workspace_id: UUID
+    title: str
+    object_type: str
+    object_id: str | None = None
+    seen: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedChange:
+    """One kind of proposal.
+
+    `look` finds the object as the agent, `preview` shows what would happen, and `apply` does it and
+    returns what it did. Each raises ApiRefused. A `preview` that calls writing operations runs in a
+    transaction that is rolled back.
+    """
+
+    look: Callable[[InProcessApi, Facts], ProposedObject]
+    preview: Callable[[InProcessApi, Facts], Any]
+    apply: Callable[[InProcessApi, Facts, str, str], Any]
+
+
+def _redrive_object(api: InProcessApi, given: Facts) -> ProposedObject:
+    if given.get("groupId"):
+        group = api.get("failure-group", id=given["groupId"]).data
+        title = f"Redrive {group['open']:,} dead letters of the group “{group['message']}”"
+        return _found(group, title, "FailureGroup")
+    if given.get("ids"):
+        letter = api.get("dead-letter", id=given["ids"][0]).data
+        execution = api.get("execution", id=letter["executionId"]).data
+        title = f"Redrive {len(given['ids']):,} selected dead letters"
+        return _found(execution | {"id": given["ids"][0]}, title, "DeadLetterEntry")
+    raise ApiRefused(422, {"detail": "Give groupId or ids."})
+
+
+REDRIVE_FIELDS = (
+    "ids", "groupId", "overrides", "scope", "fromStep", "version", "ratePerSecond", "maxInFlight",
+    "canary", "stopAbove", "stopWindow",
+)  # fmt: skip
+
+
+def _redrive_body(given: Facts, reason: str) -> dict[str, Any]:
+    body = {name: given[name] for name in REDRIVE_FIELDS if given.get(name) is not None}
+    return body | {"reason": reason[:2_000]}
+
+
+def _preview_redrive(api: InProcessApi, given: Facts) -> Any:
+    made = api.call("POST", "redrives", _redrive_body(given, "")).data
+    found = api.call("POST", "redrive-preview", {}, id=made["id"]).data
+    return {"entries": made["total"], **found}
+
+
+def _apply_redrive(api: InProcessApi, given: Facts, seen: str, reason: str) -> Any:
+    made = api.call("POST", "redrives", _redrive_body(given, reason)).data
+    api.call("POST", "redrive-start", {"reason": reason[:2_000]}, id=made["id"])
+    return {"redriveId": made["id"], "entries": made["total"]}
+
+
+def _workflow_object(api: InProcessApi, given: Facts) -> ProposedObject:
+    then = " and publish it" if given.get("publish") else ""
+    if given.get("workflowId"):
+        answer = api.get("workflow", id=given["workflowId"])
+        title = f"Change the draft of “{answer.data['name']}”{then}"
+        return _found(answer.data, title, "Workflow", answer.etag)
+    name = given["definition"].get("name")
+    if not given.get("workspaceId"):
+        raise ApiRefused(422, {"detail": "Give workflowId, or workspaceId for a new workflow."})
+    title = f"Create the workflow “{name}”{then}"
+    return ProposedObject(UUID(str(given["workspaceId"])), title[:300], "Workflow")
+
+
+def _preview_workflow(api: InProcessApi, given: Facts) -> Any:
+    before: Any = {}
+    if given.get("workflowId"):
+        before = api.get("workflow", id=given["workflowId"]).data["definition"]
+    changes = compare(before, given["definition"])
+    return {
+        "changes": [
+            {"path": one.path, "kind": one.kind.value, "before": one.before, "after": one.after}
+            for one in changes.changes
+        ],
+        "complete": changes.whole,
+        "publish": bool(given.get("publish")),
+    }
+
+
+def _apply_workflow(api: InProcessApi, given: Facts, seen: str, reason: str) -> Any:
+    body = {"definition": given["definition"]}
+    if given.get("workflowId"):
+        # Refused if someone changed the draft after the agent read it.
+        headers = {"If-Match": seen} if seen else {}
+        named = {"id": given["workflowId"]}
+        found = api.call("PATCH", "workflow", body, headers=headers, **named).data
+    else:
+        body["workspaceId"] = given["workspaceId"]
+        found = api.call("POST", "workflows", body).data
+    result = {"workflowId": found["id"]}
+    if given.get("publish"):
+        published = api.call("POST", "workflow-publish", {}, id=found["id"]).data
+        result["version"] = published["version"]
+    return result
+
+
+def _resolution_object(api: InProcessApi, given: Facts) -> ProposedObject:
+    letter = api.get("dead-letter", id=given["deadLetterId"]).data
+    execution = api.get("execution", id=letter["executionId"]).data
+    title = f"{given['action'].capitalize()} the dead letter of step “{letter['stepPath']}”"
+    return _found(execution | {"id": letter["id"]}, title, "DeadLetterEntry")
+
+
+def _preview_resolution(api: InProcessApi, given: Facts) -> Any:
+    letter = api.get("dead-letter", id=given["deadLetterId"]).data
+    shown = ("stepPath", "failureReason", "resolution", "originalInputs")
+    return {"action": given["action"], "now": {name: letter[name] for name in shown}}
+
+
+def _apply_resolution(api: InProcessApi, given: Facts, seen: str, reason: str) -> Any:
+    action = given["action"]
+    bodies: dict[str, Any] = {
+        "requeue": given.get("overrides") or {},
+        "fix": {"outputs": given.get("outputs"), "notes": reason},
+        "skip": {"notes": reason},
+        "discard": {"notes": reason},
+    }
+    if action == "fix" and given.get("outcome"):
+        bodies["fix"]["outcome"] = given["outcome"]
+    found = api.call("POST", f"dead-letter-{action}", bodies[action], id=given["deadLetterId"])
+    return {"id": found.data["id"]}
+
+
+def _group_object(api: InProcessApi, given: Facts) -> ProposedObject:
+    group = api.get("failure-group", id=given["groupId"]).data
+    words = [f"set its status to {given['status']}"] if given.get("status") else []
+    words += ["add a note"] if given.get("note") else []
+    if not words:
+        raise ApiRefused(422, {"detail": "Give status or note."})
+    title = f"Failure group “{group['message']}”: {' and '.join(words)}"
+    return _found(group, title, "FailureGroup")
+
+
+def _preview_group(api: InProcessApi, given: Facts) -> Any:
+    group = api.get("failure-group", id=given["groupId"]).data
+    shown = ("message", "status", "open", "total")
+    return {
+        "status": given.get("status"),
+        "note": given.get("note"),
+        "now": {name: group[name] for name in shown},
+    }
+
+
+def _apply_group(api: InProcessApi, given: Facts, seen: str, reason: str) -> Any:
+    if given.get("status"):
+        body = {"status": given["status"], "reason": reason[:2_000]}
+        api.call("PATCH", "failure-group", body, id=given["groupId"])
+    if given.get("note"):
+        api.call("POST", "failure-group-notes", {"text": given["note"]}, id=given["groupId"])
+    return {"groupId": str(given["groupId"])}
+
+
+def _execution_object(api: InProcessApi, given: Facts) -> ProposedObject:
+    execution = api.get("execution", id=given["executionId"]).data
+    title = f"{given['action'].capitalize()} the execution {given['executionId']}"
+    return _found(execution, title, "WorkflowExecution")
+
+
+def _preview_execution(api: InProcessApi, given: Facts) -> Any:
+    execution = api.get("execution", id=given["executionId"]).data
+    return {"action": given["action"], "now": {"state": execution["state"]}}
+
+
+def _apply_execution(api: InProcessApi, given: Facts, seen: str, reason: str) -> Any:
+    body = {"reason": reason[:2_000]}
+    named = {"id": given["executionId"]}
+    found = api.call("POST", f"execution-{given['action']}", body, **named).data
+    return {"executionId": found["id"], "state": found["state"]}
+
+
+def _start_object(api: InProcessApi, given: Facts) -> ProposedObject:
+    workflow = api.get("workflow", id=given["workflowId"]).data
+    return _found(workflow, f"Start an execution of “{workflow['name']}”", "Workflow")
+
+
+def _preview_start(api: InProcessApi, given: Facts) -> Any:
+    workflow = api.get("workflow", id=given["workflowId"]).data
+    return {"workflow": workflow["name"], "version": workflow["latestVersion"], **given}
+
+
+def _apply_start(api: InProcessApi, given: Facts, seen: str, reason: str) -> Any:
+    return start(api, given["workflowId"], given["input"])
+
+
+def start(api: InProcessApi, workflow_id: Any, payload: Any) -> dict[str, Any]:
+    """Start an execution of a workflow's latest version; raises ApiRefused."""
+    body = {"params": payload}
+    found = api.call("POST", "workflow-execute", body, workflowId=workflow_id).data
+    return {"executionId": found["id"], "state": found["state"]}
+
+
+def _found(row: Mapping[str, Any], title: str, kind: str, seen: str = "") -> ProposedObject:
+    return ProposedObject(UUID(row["workspaceId"]), title[:300], kind, row["id"], seen)
+
+
+KINDS: dict[str, ProposedChange] = {
+    ProposalKind.REDRIVE: ProposedChange(_redrive_object, _preview_redrive, _apply_redrive),
+    ProposalKind.WORKFLOW: ProposedChange(_workflow_object, _preview_workflow, _apply_workflow),
+    ProposalKind.RESOLUTION: ProposedChange(
+        _resolution_object, _preview_resolution, _apply_resolution
+    ),
+    ProposalKind.GROUP: ProposedChange(_group_object, _preview_group, _apply_group),
+    ProposalKind.EXECUTION: ProposedChange(_execution_object, _preview_execution, _apply_execution),
+    ProposalKind.START: ProposedChange(_start_object, _preview_start, _apply_start),
+}

@@ -1,0 +1,11 @@
+"""Celery tasks of this plugin."""
+
+from executions.public.messaging import task
+
+
+@task("valkyr_mcp.expire")
+def expire() -> int:
+    """Expire proposals that were not decided in time, every minute."""
+    from valkyr_plugins.mcp import proposals
+
+    return proposals.expire()
