@@ -11,6 +11,7 @@ from time import monotonic
 from typing import Any
 from uuid import UUID
 
+from django.db import InterfaceError, OperationalError
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from dlq.public.models import DeadLetterEntry, Resolution
@@ -141,12 +142,14 @@ def _settle_one(rollback: VersionRollback, execution_id: UUID) -> None:
                 cancel(execution_id, actor=actor, reason=reason)
                 rollback.cancelled += 1
             _save(rollback)
-    except WrongState:  # it ended meanwhile
-        rollback.refresh_from_db(fields=["forked", "cancelled"])
-        _save(rollback)
+    except (OperationalError, InterfaceError):
+        raise  # an error of the database itself: the next turn tries again
     except ValkyrError as error:
         rollback.refresh_from_db(fields=["forked", "cancelled"])
-        _refuse(rollback, execution_id, error.message)
+        if isinstance(error, WrongState) and rollback.treatment == Treatment.CANCEL:
+            _save(rollback)  # it ended meanwhile
+        else:
+            _refuse(rollback, execution_id, error.message)
     except Exception as error:
         log.exception("could not settle execution %s of rollback %s", execution_id, rollback.pk)
         rollback.refresh_from_db(fields=["forked", "cancelled"])

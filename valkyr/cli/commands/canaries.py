@@ -39,14 +39,18 @@ ROLLBACK: Any = [
 ]
 
 
-def share(percent: float | None, stop: Any, promote_after: int | None) -> dict[str, Any] | None:
+def share(
+    *, percent: float | None, stop: Any, no_stop: bool, promote_after: int | None
+) -> dict[str, Any] | None:
     """Return the body that publishes a canary; None without a share. Raises a usage error."""
     if percent is None:
-        if stop is not None or promote_after is not None:
-            raise usage("--stop and --promote-after need --percent.")
+        if stop is not None or no_stop or promote_after is not None:
+            raise usage("--stop, --no-stop and --promote-after need --percent.")
         return None
+    if stop is not None and no_stop:
+        raise usage("--stop and --no-stop exclude each other.")
     body: dict[str, Any] = {"percent": percent}
-    if stop is not None:
+    if stop is not None or no_stop:
         body["stop"] = stop
     if promote_after is not None:
         body["promoteAfterSeconds"] = promote_after

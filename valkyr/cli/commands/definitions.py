@@ -121,9 +121,8 @@ def _tell(output: CommandOutput, one: Verdict) -> None:
     type=click.FloatRange(0.01, 100),
     help="Publish as a canary: this share of the starts takes the new version.",
 )
-@click.option(
-    "--stop", type=JsonParameter(), help="The rule that stops the canary, as JSON, or null."
-)
+@click.option("--stop", type=JsonParameter(), help="The rule that stops the canary, as JSON.")
+@click.option("--no-stop", is_flag=True, help="The canary never stops by itself.")
 @click.option(
     "--promote-after", type=click.IntRange(1), metavar="SECONDS", help="Promote the canary then."
 )
