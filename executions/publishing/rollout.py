@@ -137,8 +137,10 @@ def roll_back(
 def _withdrawn(workflow: Workflow, bad: WorkflowVersion, actor: Actor, reason: str) -> RolledBack:
     was_canary = bad.pk == workflow.canary_version_id
     end_canary(workflow, actor, reason or f"Version {bad.number} was rolled back.")
-    if bad.pk != workflow.latest_version_id:
-        good = WorkflowVersion.objects.get(pk=workflow.latest_version_id)
+    latest_id = workflow.latest_version_id
+    assert latest_id is not None, "`_bad` requires it"
+    if bad.pk != latest_id:
+        good = WorkflowVersion.objects.get(pk=latest_id)
         return RolledBack(bad, good, switched=was_canary)
     earlier = _published(workflow).filter(number__lt=bad.number, withdrawn_at=None)
     found = earlier.order_by("-number").first()
@@ -156,15 +158,15 @@ def _withdrawn(workflow: Workflow, bad: WorkflowVersion, actor: Actor, reason: s
 
 
 def _bad(workflow: Workflow, number: int | None) -> WorkflowVersion:
-    taken = (workflow.canary_version_id, workflow.latest_version_id)
-    if workflow.latest_version_id is None:
+    canary_id, latest_id = workflow.canary_version_id, workflow.latest_version_id
+    if latest_id is None:
         raise NotPublished(f"Workflow {workflow.name!r} has no published version to roll back.")
     if number is None:
-        return WorkflowVersion.objects.get(pk=taken[0] or taken[1])
+        return WorkflowVersion.objects.get(pk=canary_id or latest_id)
     found = _published(workflow).filter(number=number).first()
     if found is None:
         raise NotFound(f"Workflow {workflow.name!r} has no published version {number}.")
-    if found.pk not in taken and found.withdrawn_at is None:
+    if found.pk not in (canary_id, latest_id) and found.withdrawn_at is None:
         raise WrongState(
             f"Starts of {workflow.name!r} do not take version {number}: only its latest version "
             "and its canary can be rolled back.",

@@ -13,7 +13,8 @@ from runners.public.costs import spent_by
 from valkyr_plugins.canary.models import Canary
 from valkyr_plugins.canary.stop_rule import NewGroup, SideFigures, StopRule, slow_limit
 
-_statements = Statements(Path(__file__).with_name("sql"))
+_own = Statements(Path(__file__).with_name("sql"))
+FOLDER, statement, is_kept = _own.folder, _own.text, _own.kept
 
 MOST = 5_000
 # Costs are those of this many executions of each version.
@@ -105,7 +106,7 @@ def _side_json(side: Side) -> dict[str, Any]:
 
 
 def _side(name: str, params: dict[str, Any], slow: float | None) -> Side:
-    row = _statements.fetch_one(name, params | {"slow": slow, "most": MOST, "ids": MOST_COSTS})
+    row = _own.fetch_one(name, params | {"slow": slow, "most": MOST, "ids": MOST_COSTS})
     assert row is not None, "it counts"
     started, ended, failed, cancelled, slow_ones, p50, p95, ids = row
     counts = SideFigures(

@@ -63,6 +63,6 @@ def _refuse_begin(row: Workflow) -> str:
 
 BEGIN = Operation(name="canary", apply=_begin, needs=Action.AUTHOR, refuse=_refuse_begin)
 ROLL_BACK = Operation(name="roll_back", apply=_roll_back, needs=Action.AUTHOR, refuse=_refuse_begin)
-CHANGE = Operation(name="change", apply=_change, needs=Action.AUTHOR, refuse=_refuse_over)
+CHANGE = Operation(name="set_share", apply=_change, needs=Action.AUTHOR, refuse=_refuse_over)
 PROMOTE = Operation(name="promote", apply=_promote, needs=Action.AUTHOR, refuse=_refuse_over)
 STOP = Operation(name="stop", apply=_stop, needs=Action.OPERATE, refuse=_refuse_over)

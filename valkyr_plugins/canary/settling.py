@@ -7,6 +7,7 @@ order of their starts. After a crash the next turn continues after the last sett
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from time import monotonic
 from typing import Any
 from uuid import UUID
@@ -17,7 +18,13 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from dlq.public.models import DeadLetterEntry, Resolution
 from dlq.public.resolving import discard
 from executions.public.access import Actor
-from executions.public.database import AdvisoryLock, ClockTimestamp, alone, transaction
+from executions.public.database import (
+    AdvisoryLock,
+    ClockTimestamp,
+    alone,
+    database_now,
+    transaction,
+)
 from executions.public.errors import Compensated, ValkyrError, WrongState
 from executions.public.lifecycle import cancel
 from executions.public.models import ACTIVE, ExecutionState, WorkflowExecution
@@ -28,6 +35,9 @@ from valkyr_plugins.canary.models import Treatment, VersionRollback
 
 log = logging.getLogger(__name__)
 
+# A start that read the workflow right before the rollback commits by then. One within a transaction
+# of its caller that is open for longer is not settled.
+GRACE = timedelta(seconds=2)
 BATCH = 50
 TURN_SECONDS = 0.4
 MOST_REFUSED = 100
@@ -103,7 +113,8 @@ def settle() -> SettlingTurn:
     """Settle executions of unfinished rollbacks for a short time, the oldest rollback first."""
     done = SettlingTurn()
     until = monotonic() + TURN_SECONDS
-    rows = VersionRollback.objects.filter(finished_at=None).order_by("id")
+    begun = database_now() - GRACE
+    rows = VersionRollback.objects.filter(finished_at=None, created_at__lte=begun).order_by("id")
     for rollback in rows.select_related("bad", "good"):
         while True:
             found = _batch(rollback)

@@ -12,7 +12,7 @@ from executions.publishing import versioning
 from runners.models import Run
 from tests.support.engine_database import engine_database
 from tests.support.single_thread import World, configured, world
-from tests.support.workflows import ACTOR, effect, publish, start, states
+from tests.support.workflows import ACTOR, effect, publish, start, states, task
 from valkyr_plugins.canary import settling
 from valkyr_plugins.canary.models import Treatment, VersionRollback
 
@@ -21,6 +21,14 @@ BROKEN = {
     "tasks": [
         effect("one", value="1"),
         effect("two", "one", failTimes=99, errorType="PERMANENT"),
+    ]
+}
+
+
+ASKS = {
+    "tasks": [
+        effect("one", value="1"),
+        task("two", "flow.approval", "one", **{"with": {"title": "Go on?"}}),
     ]
 }
 
@@ -51,11 +59,18 @@ def then_published(bad: dict[str, Any]) -> Workflow:
     return made
 
 
-def settle(workflow: Workflow, treatment: Treatment, queue: World) -> VersionRollback:
-    made = settling.roll_back(workflow.pk, actor=ACTOR, treatment=treatment, reason="bad")
+def settled(made: VersionRollback, queue: World) -> None:
+    """Settle its executions, as if the time for the last starts had passed."""
+    past = made.created_at - settling.GRACE
+    VersionRollback.objects.filter(pk=made.pk).update(created_at=past)
     settling.settle()
     queue.drain()
     made.refresh_from_db()
+
+
+def settle(workflow: Workflow, treatment: Treatment, queue: World) -> VersionRollback:
+    made = settling.roll_back(workflow.pk, actor=ACTOR, treatment=treatment, reason="bad")
+    settled(made, queue)
     assert made.finished_at is not None
     return made
 
@@ -96,9 +111,59 @@ def test_a_withdrawn_version_can_be_settled_later(queue: World) -> None:
     settle(workflow, Treatment.LEAVE, queue)
 
     later = settling.roll_back(workflow.pk, actor=ACTOR, number=2, treatment=Treatment.FORK)
-    settling.settle()
-    queue.drain()
-    later.refresh_from_db()
+    settled(later, queue)
 
     assert (later.switched, later.forked) == (False, 1)
     assert WorkflowExecution.objects.get(origin=failed).state == "SUCCESS"
+
+
+def test_executions_under_way_are_cancelled(queue: World) -> None:
+    workflow = then_published(ASKS)
+    waiting, ended = start(workflow), start(workflow, version=1)
+    queue.drain()
+    assert states([waiting, ended]) == {waiting: "RUNNING", ended: "SUCCESS"}
+
+    done = settle(workflow, Treatment.CANCEL, queue)
+
+    assert (done.cancelled, done.failed) == (1, 0)
+    assert states([waiting, ended]) == {waiting: "CANCELLED", ended: "SUCCESS"}
+
+
+def test_executions_under_way_go_on_on_the_good_version(queue: World) -> None:
+    workflow = then_published(ASKS)
+    waiting = start(workflow)
+    queue.drain()
+
+    done = settle(workflow, Treatment.FORK, queue)
+
+    assert (done.forked, done.failed) == (1, 0)
+    assert states([waiting])[waiting] == "CANCELLED"
+    fork = WorkflowExecution.objects.get(origin=waiting)
+    assert (fork.state, fork.version.number) == ("SUCCESS", 1)
+
+
+def test_a_rollback_waits_for_starts_that_read_the_workflow_before_it(queue: World) -> None:
+    workflow = then_published(ASKS)
+    made = settling.roll_back(workflow.pk, actor=ACTOR, treatment=Treatment.CANCEL)
+
+    settling.settle()
+
+    made.refresh_from_db()
+    assert made.finished_at is None
+
+
+def test_what_the_good_version_cannot_continue_is_left_with_the_reason(queue: World) -> None:
+    workflow = then_published(
+        {"tasks": [effect("other", value="1"), effect("two", "other", failTimes=99,
+                                                      errorType="PERMANENT")]}
+    )  # fmt: skip
+    failed = start(workflow)
+    queue.drain()
+
+    done = settle(workflow, Treatment.FORK, queue)
+
+    assert (done.forked, done.failed) == (0, 1)
+    [refused] = done.refused
+    assert refused["id"] == str(failed)
+    assert "lacks 1 of the steps" in refused["reason"]
+    assert DeadLetterEntry.objects.get(execution=failed).resolution == "PENDING"

@@ -128,7 +128,7 @@ def _tell(output: CommandOutput, one: Verdict) -> None:
 )
 @click.pass_obj
 def publish(
-    choices: Choices, files: tuple[Path, ...], workspace: str | None, **canary: Any
+    choices: Choices, /, files: tuple[Path, ...], workspace: str | None, **canary: Any
 ) -> None:
     """Import workflow files, YAML or JSON, or folders of them, and publish each.
 

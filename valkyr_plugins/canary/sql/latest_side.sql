@@ -1,3 +1,6 @@
+--! plan each time
+-- Planned for the workflow: for one with few executions, the index of all executions would be read
+-- far back.
 -- Of a workflow's newest executions since its canary began, those of the latest version, counted.
 -- The limit comes before the version, so that a small share of it causes no long search.
 --+ counted
