@@ -28,6 +28,9 @@ execution_failed = Signal()
 execution_finished = Signal()
 # the same, after the commit and without a lock; not sent if the process dies between the two
 execution_ended = Signal()
+# workflow_id, version_id, actor, reason - another change of the workflow ended its canary version;
+# the workflow's row is locked
+canary_ended = Signal()
 # event_id - the row of an event that was just stored, before the transaction commits
 event_received = Signal()
 # workspace_id, user_id - a user (None: a trigger) requests executions that are not inserted yet; a

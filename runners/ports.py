@@ -1,6 +1,7 @@
 """The ports of this app: typed functions that a higher app provides."""
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -28,6 +29,9 @@ record_costs: Port[["SegmentContext", "Work", "Unit"], None] = Port(
 )
 """Count what an attempt spent; called last in the transaction that records the attempt. Optional.
 """
+
+spent_by: Port[[Sequence[UUID]], Mapping[str, Decimal]] = Port("runners.ports.spent_by", "limits")
+"""Return what executions spent together, by currency; one query. Optional."""
 
 run_isolated: Port[["SegmentState", "LiveRun"], bool] = Port(
     "runners.ports.run_isolated", "runners"

@@ -167,6 +167,20 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 "circuits",
             ),
             _list_of(
+                lazy("Canary versions"),
+                "science",
+                "valkyr_canary.canary",
+                lazy("Versions that a share of the starts takes, beside the latest version."),
+                "canary",
+            ),
+            _list_of(
+                lazy("Rollbacks"),
+                "undo",
+                "valkyr_canary.versionrollback",
+                lazy("Withdrawn versions, and the executions that started on them."),
+                "canary",
+            ),
+            _list_of(
                 lazy("Events"),
                 "notifications",
                 "executions.event",

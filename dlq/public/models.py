@@ -5,6 +5,7 @@ from dlq.models import (
     FailureGroup,
     GroupHour,
     GroupStatus,
+    GroupVersion,
     Resolution,
 )
 
@@ -13,5 +14,6 @@ __all__ = [
     "FailureGroup",
     "GroupHour",
     "GroupStatus",
+    "GroupVersion",
     "Resolution",
 ]

@@ -1,6 +1,7 @@
-"""Requeue dead letters, one or many, and mark their groups as being redriven."""
+"""Requeue and discard dead letters, and mark their groups as being redriven."""
 
 from dlq.groups.status import begin_redrive, end_redrive
+from dlq.resolve.discard import discard
 from dlq.resolve.requeue import (
     DeadStep,
     RequeuedTogether,
@@ -17,6 +18,7 @@ __all__ = [
     "GoneHome",
     "RequeuedTogether",
     "begin_redrive",
+    "discard",
     "end_redrive",
     "goes_alone",
     "requeue",

@@ -126,6 +126,9 @@ class ExecutionQuery(ListQuery):
     """The filters of the list of executions."""
 
     workflowId = serializers.UUIDField(required=False)
+    version = Whole(
+        required=False, min_value=1, max_value=2**31 - 1, help_text="Give `workflowId` too."
+    )
     state = serializers.ChoiceField(ExecutionState.choices, required=False)
     triggerType = serializers.ChoiceField(TriggerType.choices, required=False)
     test = serializers.BooleanField(
@@ -172,6 +175,7 @@ class QueueItemShape(QueuedShape):
 LARGE = ("trigger_payload", "context_data", "output", "error_stack_trace")
 FILTERS = {
     "workflowId": "workflow_id",
+    "version": "version__number",
     "triggerType": "trigger_type",
     "createdAfter": "created_at__gt",
     "createdBefore": "created_at__lt",

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from uuid import UUID
 
 from django.db import IntegrityError
-from django.db.models import F, TextField
+from django.db.models import F, Q, TextField
 from django.db.models.functions import Cast
 from uuid6 import uuid7
 
@@ -44,7 +44,7 @@ MOST_LISTED = 20
 
 @dataclass(frozen=True, slots=True)
 class CredentialReference:
-    """A workflow whose latest version uses the credential."""
+    """A workflow whose latest or canary version uses the credential."""
 
     workflow_id: UUID
     workflow: str
@@ -61,8 +61,8 @@ def naming(credential: Credential) -> list[CredentialReference]:
         WorkflowVersion.objects.filter(
             workflow__workspace_id=credential.workspace_id,
             workflow__archived_at=None,
-            pk=F("workflow__latest_version"),
         )
+        .filter(Q(pk=F("workflow__latest_version")) | Q(pk=F("workflow__canary_version")))
         .annotate(text=Cast("definition", TextField()))
         .filter(text__regex=_pattern(credential.name))
         .order_by("workflow__name", "pk")

@@ -105,6 +105,12 @@ class WorkflowExecution(models.Model):
         max_length=10, choices=ExecutionState.choices, default=ExecutionState.PENDING
     )
     epoch = models.PositiveIntegerField(default=0)
+    canary = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="It took the canary version's share of the starts.",
+    )
     trigger_type = models.CharField(
         max_length=10, choices=TriggerType.choices, default=TriggerType.MANUAL
     )
@@ -248,6 +254,10 @@ class WorkflowExecution(models.Model):
                 fields=["trigger", "finished_at"],
                 condition=Q(trigger__isnull=False),
                 name="execution_trigger",
+            ),
+            # Only the starts on a canary version, whose figures are counted while it runs.
+            models.Index(
+                fields=["version", "id"], condition=Q(canary=True), name="execution_canary"
             ),
             models.Index(
                 fields=["origin"], condition=Q(origin__isnull=False), name="execution_origin"

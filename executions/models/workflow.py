@@ -48,6 +48,18 @@ class Workflow(models.Model):
         editable=False,
         related_name="+",
     )
+    canary_version = models.ForeignKey(
+        "WorkflowVersion",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="+",
+        help_text="The version that a share of the starts takes instead of the latest, if any.",
+    )
+    canary_percent = models.FloatField(
+        null=True, editable=False, help_text="That share of the starts, in per cent."
+    )
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     updated_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -59,6 +71,13 @@ class Workflow(models.Model):
                 fields=["workspace", "slug"],
                 condition=models.Q(archived_at__isnull=True),
                 name="workflow_slug_once",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(canary_version=None, canary_percent=None)
+                | models.Q(
+                    canary_version__isnull=False, canary_percent__gt=0, canary_percent__lte=100
+                ),
+                name="workflow_canary_has_share",
             ),
         ]
         indexes = [models.Index(fields=["workspace", "created_at", "id"], name="workflow_list")]
@@ -98,6 +117,11 @@ class WorkflowVersion(models.Model):
     checksum = models.CharField(max_length=64)
     published_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=set_null, null=True, related_name="+"
+    )
+    withdrawn_at = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text="When it was rolled back, or its canary ended without a promotion.",
     )
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 

@@ -1,6 +1,7 @@
 """Signals for the events of executions."""
 
 from executions.events import (
+    canary_ended,
     execution_admitted,
     execution_ended,
     execution_failed,
@@ -11,6 +12,7 @@ from executions.events import (
 )
 
 __all__ = [
+    "canary_ended",
     "execution_admitted",
     "execution_ended",
     "execution_failed",

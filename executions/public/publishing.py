@@ -1,6 +1,6 @@
 """Create, save and publish workflows; publish workflows declared in code."""
 
-from executions.publishing import versioning
+from executions.publishing import rollout, versioning
 from executions.publishing.code_batch import CodeVersion
 from executions.publishing.from_code import (
     CodeDefinition,
@@ -19,5 +19,6 @@ __all__ = [
     "plan_from_code",
     "publish_from_code",
     "publish_many_from_code",
+    "rollout",
     "versioning",
 ]

@@ -27,6 +27,7 @@ from executions.definition.limits import limits
 from executions.egress.definition_check import unreachable
 from executions.errors import InvalidDefinition, NotFound, StaleRevision, Unchanged, ValkyrError
 from executions.models import Activity, Workflow, WorkflowVersion, Workspace
+from executions.publishing import rollout
 from executions.states import VersionKind
 from executions.triggers.sync import sync
 
@@ -130,6 +131,7 @@ def archive_workflow(
         workflow.archived_at = workflow.updated_at = database_now()
         workflow.revision += 1
         workflow.save(update_fields=["archived_at", "updated_at", "revision"])
+        rollout.end_canary(workflow, actor, "The workflow was archived.")
         sync(workflow, None)
         _audit(actor, "workflow.archive", workflow, reason=reason)
     return workflow
@@ -142,14 +144,17 @@ def publish(
     kind: str = VersionKind.PUBLISHED,
     again: int | None = None,
     from_bundle: bool = False,
+    percent: float | None = None,
 ) -> WorkflowVersion:
     """Make an immutable version of the draft, fully resolved.
 
     A published version becomes the latest and its triggers take effect; a test version does
-    neither. With `again`, the number of an earlier published version, publish that one's source
-    anew and leave the draft as it is. Raises NotFound, InvalidDefinition with all problems,
-    Unchanged, FromCode if a user publishes a workflow from code, and PublishedFromGit unless a
-    bundle publishes it.
+    neither. With `percent`, the version becomes the canary: that share of the starts takes it,
+    while triggers stay those of the latest version. Either ends an earlier canary. With `again`,
+    the number of an earlier published version, publish that one's source again and leave the draft
+    as it is. Raises NotFound, InvalidDefinition with all problems, Unchanged, FromCode if a user
+    publishes a workflow from code, PublishedFromGit unless a bundle publishes it, and NotPublished
+    for a canary without a latest version.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id, None)
@@ -161,14 +166,16 @@ def publish(
         if kind == VersionKind.PUBLISHED:
             _refuse_unchanged(workflow, version)
         version.save(force_insert=True)
-        if kind == VersionKind.PUBLISHED:
-            workflow.latest_version = version
-            workflow.save(update_fields=["latest_version"])
-            sync(workflow, version)
+        if percent is not None:
+            rollout.begin_canary(workflow, version, percent, actor)
+        elif kind == VersionKind.PUBLISHED:
+            rollout.make_latest(workflow, version, actor)
         about: dict[str, Any] = {"version": version.number, "kind": str(kind)}
         about["checksum"] = version.checksum
         if again is not None:
             about["again"] = again
+        if percent is not None:
+            about["percent"] = percent
         _audit(actor, "workflow.publish", workflow, details=about)
     return version
 

@@ -4,7 +4,7 @@
 WITH moment AS MATERIALIZED (SELECT clock_timestamp() AS now), inserted AS (
     INSERT INTO executions_workflowexecution (
         id, workspace_id, workflow_id, version_id, trigger_id, trigger_type, principal_id,
-        parent_id, parent_run_id, depth, failure_of_id, origin_id, origin_point,
+        parent_id, parent_run_id, depth, failure_of_id, origin_id, origin_point, canary,
         state, place, epoch, priority, idempotency_key, request_hash,
         concurrency_key, concurrency_limit,
         trigger_payload, context_data, trace_id, error_message, error_stack_trace,
@@ -13,6 +13,7 @@ WITH moment AS MATERIALIZED (SELECT clock_timestamp() AS now), inserted AS (
     SELECT n.id, %(workspace)s, %(workflow)s, %(version)s, %(trigger)s, %(trigger_type)s,
            %(principal)s,
            %(parent)s, %(parent_run)s, %(depth)s, %(failure_of)s, %(origin)s, %(origin_point)s,
+           %(canary)s,
            CASE WHEN n.runs THEN 'RUNNING' ELSE 'PENDING' END, %(place)s, 0, %(priority)s,
            %(idempotency_key)s, %(request_hash)s,
            n.key, CASE WHEN n.key IS NOT NULL THEN %(key_limit)s::int END,

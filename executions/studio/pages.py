@@ -18,7 +18,7 @@ from executions.api.page_headers import View, csrf_header, own_page
 from executions.bundles.managed import git_state
 from executions.credentials import KINDS
 from executions.errors import NotFound
-from executions.models import Workflow
+from executions.models import Workflow, WorkflowVersion
 from executions.states import Permission
 
 # The placeholder for an id in the addresses that the scripts complete.
@@ -82,8 +82,17 @@ def _facts(found: Workflow, may: Powers) -> dict[str, Any]:
         "can-run": may.allows(Action.TRIGGER),
         "can-operate": may.allows(Action.OPERATE),
         "can-see-payloads": may.allows(Permission.VIEW_PAYLOADS),
+        "canary-version": _canary_number(found),
+        "canary-percent": found.canary_percent or 0,
         "workflow-page": addresses.admin_or_none("executions_workflow_change", found.pk),
     }
+
+
+def _canary_number(found: Workflow) -> int:
+    """Return the number of the version that a share of the starts takes; 0 without one."""
+    if found.canary_version_id is None:
+        return 0
+    return WorkflowVersion.objects.values_list("number", flat=True).get(pk=found.canary_version_id)
 
 
 def _credential_types() -> list[dict[str, Any]]:

@@ -25,7 +25,8 @@ ACTOR = Actor.system("code")
 MOST = 1_000
 # The columns of `workflow_to_start`, in the order of the model's fields, as `from_db` reads them.
 FACTS = (
-    "id", "workspace_id", "name", "slug", "origin", "enabled", "latest_version_id", "archived_at",
+    "id", "workspace_id", "name", "slug", "origin", "enabled", "latest_version_id",
+    "canary_version_id", "canary_percent", "archived_at",
 )  # fmt: skip
 
 

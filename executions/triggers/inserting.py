@@ -86,6 +86,7 @@ def _shared(one: WorkflowExecution, *, sealed: bool) -> dict[str, Any]:
         "failure_of": one.failure_of_id,
         "origin": one.origin_id,
         "origin_point": one.origin_point,
+        "canary": one.canary,
         "priority": one.priority,
         "idempotency_key": one.idempotency_key,
         "request_hash": one.request_hash,

@@ -64,6 +64,9 @@ class StartRequest:
     trigger: Trigger | None = None
     parent: ParentRun | None = None
     joined: bool = False  # it is part of a transaction that its caller began
+    canary: bool = False  # it takes the canary version's share of the starts
+    ids: tuple[UUID, ...] = ()  # of its executions, if the choice of the version needed them
+    more: bool = False  # other statements follow in the transaction
 
 
 def chosen_priority(priority: int | None) -> int:

@@ -5,7 +5,7 @@ and messages are sent after it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
 from typing import Any
@@ -43,6 +43,7 @@ from executions.quotas import Ceilings, count
 from executions.sealing import payload_keys
 from executions.states import CapacityState, ExecutionState, TriggerType
 from executions.triggers import conflicts
+from executions.triggers.canary_share import by_version, with_shares
 from executions.triggers.inserting import insert
 from executions.triggers.request import (
     Branch,
@@ -79,6 +80,8 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
 ) -> Started:
     """Start one execution of the latest (or the given) version, or as a `branch` of another.
 
+    A workflow with a canary version starts that one instead of the latest for its share of keys.
+
     `trial` is the version of a test run, which only a user starts. A known idempotency key returns
     the earlier execution. `trigger` is the workflow's trigger that caused the start, if any.
     `joined` starts it as part of the caller's transaction, which may stay open for long: with
@@ -97,6 +100,8 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
         trigger=trigger,
         joined=joined,
     )
+    if version is None and branch is None and trial is None:
+        [request] = with_shares(request, [payload], idempotency_key)
     fingerprint = ""
     if idempotency_key is not None:
         asked = str(version) if isinstance(version, UUID) else version
@@ -148,6 +153,8 @@ def start_child(
         parent.trigger_type,
         parent=parent,
     )
+    if version is None:
+        [request] = with_shares(request, [payload], key)
     text = check(request.version, payload, "input")
     with transaction.atomic():
         return _insert(request, [payload], [text], actor, idempotency_key=key)[0]
@@ -175,12 +182,15 @@ def start_batch(
         trigger_type,
         joined=joined,
     )
+    requests = [request] * len(payload_list)
+    if version is None:
+        requests = with_shares(request, payload_list)
     problems: list[Any] = []
     texts: list[str] = []
     with one_request(len(payload_list)):
         for number, payload in enumerate(payload_list):
             try:
-                texts.append(check(request.version, payload, f"payloads[{number}]"))
+                texts.append(check(requests[number].version, payload, f"payloads[{number}]"))
             except InvalidPayload as error:
                 problems.extend(error.problems)
                 if any(problem.code == SCHEMA_BUDGET for problem in error.problems):
@@ -189,6 +199,8 @@ def start_batch(
         raise InvalidPayload("Some payloads do not match the workflow's input schema.", problems)
     payload_keys.prepare()
     with transaction.atomic():
+        if requests and workflow.canary_version_id is not None:
+            return _insert_by_version(requests, payload_list, texts, actor)
         return _insert(request, payload_list, texts, actor)
 
 
@@ -208,10 +220,12 @@ def owe_execution(
     Raises InvalidPayload, NotPublished, WorkflowDisabled.
     """
     request = StartRequest(workflow, chosen_version(workflow, None), -1, TriggerType.EVENT)
+    [request] = with_shares(request, [payload], key)
     text = check(request.version, payload)
     rule = request.version.graph.concurrency
     [taken] = concurrency.render_all(rule, workflow.pk, [payload])
-    execution = _execution(request, payload, running=False, key=key, hashed="")
+    own_id = next(iter(request.ids), None)
+    execution = _execution(request, payload, running=False, key=key, hashed="", own_id=own_id)
     execution.failure_of, execution.principal_id = failure_of, failure_of.principal_id
     if rule is not None and taken is not None:
         execution.concurrency_key, execution.concurrency_limit = taken.text, rule.limit
@@ -229,6 +243,22 @@ def owe_execution(
     )
     transaction.on_commit(partial(admit, workflow.workspace_id), robust=True)
     return execution
+
+
+def _insert_by_version(
+    requests: Sequence[StartRequest],
+    payload_list: Sequence[Any],
+    texts: Sequence[str],
+    actor: Actor,
+) -> list[WorkflowExecution]:
+    """Insert a batch that the latest and the canary version share, one version after the other."""
+    made: dict[int, WorkflowExecution] = {}
+    for version, numbers in by_version(requests):
+        together = replace(version, more=len(made) + len(numbers) < len(requests))
+        chosen = [payload_list[n] for n in numbers]
+        found = _insert(together, chosen, [texts[n] for n in numbers], actor)
+        made.update(zip(numbers, found, strict=True))
+    return [made[number] for number in range(len(requests))]
 
 
 def _insert(
@@ -268,8 +298,11 @@ def _insert(
             hashed=hashed,
             principal_id=principal_id,
             asked=asked,
+            own_id=own_id,
         )
-        for payload, now_on in zip(payload_list, running, strict=True)
+        for payload, now_on, own_id in zip(
+            payload_list, running, request.ids or [None] * len(running), strict=True
+        )
     ]
     if rule is not None:
         for execution, key in zip(executions, keys, strict=True):
@@ -302,7 +335,8 @@ def _insert(
 def _is_last(request: StartRequest, verdict: conflicts.ConflictVerdict) -> bool:
     """Return whether the rows are the transaction's last statement, which may then commit it."""
     return (
-        request.branch is None
+        not request.more
+        and request.branch is None
         and not any(verdict.replaced)
         and bool(request.version.graph.tasks)
         and not executions_started.has_listeners(WorkflowExecution)
@@ -355,14 +389,16 @@ def _execution(
     hashed: str,
     principal_id: Any = None,
     asked: bool = False,
+    own_id: UUID | None = None,
 ) -> WorkflowExecution:
     graph = request.version.graph
     priority = graph.priority if request.priority < 0 else request.priority
     return WorkflowExecution(
-        id=uuid7(),
+        id=own_id or uuid7(),
         workspace_id=request.workflow.workspace_id,
         workflow_id=request.workflow.pk,
         version_id=request.version.id,
+        canary=request.canary,
         state=ExecutionState.RUNNING if running else ExecutionState.PENDING,
         place=CapacityState.ASKED if asked else CapacityState.HELD,
         trigger_type=request.trigger_type,

@@ -177,8 +177,9 @@ def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildC
             f"there is no workflow {slug!r} in this workspace. Create and publish it, or fix "
             "`workflow`.",
         )
-    if workflow.latest_version_id is not None:
-        compiled(workflow.latest_version_id)  # slow the first time, so do it without a lock
+    for version_id in (workflow.latest_version_id, workflow.canary_version_id):
+        if version_id is not None:
+            compiled(version_id)  # slow the first time, so do it without a lock
     waits = bool(facts.get("wait", True))
     return ChildCall(
         workflow=workflow,

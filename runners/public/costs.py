@@ -1,6 +1,6 @@
-"""Receive the costs of attempts, in the transactions that record them."""
+"""Receive the costs of attempts, in the transactions that record them, and sum them."""
 
-from runners.ports import record_costs
+from runners.ports import record_costs, spent_by
 from runners.segment.context import SegmentContext
 from runners.segment.work import Cost, Unit, Work
 
@@ -10,4 +10,5 @@ __all__ = [
     "Unit",
     "Work",
     "record_costs",
+    "spent_by",
 ]

@@ -210,6 +210,7 @@ def _author(day: Recorder) -> None:
     for one in (written.workflow_id, copy["id"]):
         day.client.delete(f"/v1/Workflow/{one}")
     ask("importN8nWorkflow", FROM_N8N, query="?dryRun=true")
+    _canary(day)
     hook, *_ = [t for t in ask("listTriggers") if t["type"] == "WEBHOOK"]
     ask("getTrigger", id=hook["id"])
     ask("patchTrigger", {"enabled": True}, id=hook["id"])
@@ -234,6 +235,28 @@ def _bundle(day: Recorder, workspace: str) -> None:
     day.ask("applyBundle", applied, id=workspace)
     made = Workflow.objects.get(slug="reservation-2", workspace_id=workspace)
     day.client.delete(f"/v1/Workflow/{made.pk}")
+
+
+def _canary(day: Recorder) -> None:
+    """A version that a share of the starts takes first, and the rollback of a publication."""
+    ask, steps = day.ask, [{"id": "price", "use": "flow.noop"}]
+    draft = {"schema": "valkyr/1", "name": "pricing"}
+    pk = ask("createWorkflow", {"definition": draft | {"tasks": steps}})["id"]
+    ask("publishWorkflow", {"kind": "published"}, id=pk)
+    stop = {"failureRate": 10, "atLeast": 50, "slower": 2.0}
+    for number in (2, 3):
+        more = [{"id": f"check{n}", "use": "flow.noop"} for n in range(number)]
+        ask("patchWorkflow", {"definition": draft | {"tasks": steps + more}}, id=pk)
+        ask("publishCanary", {"percent": 5, "stop": stop}, id=pk)
+        if number == 2:
+            ask("changeCanary", {"percent": 25, "reason": "No failures yet."}, id=pk)
+            ask("getCanary", id=pk)
+            ask("stopCanary", {"reason": "Prices were wrong."}, id=pk)
+    ask("promoteCanary", {"reason": "As good as before."}, id=pk)
+    ask("listCanaries", id=pk)
+    ask("rollBackWorkflow", {"executions": "FORK", "reason": "Prices were wrong."}, id=pk)
+    ask("listRollbacks", id=pk)
+    day.client.delete(f"/v1/Workflow/{pk}")
 
 
 def _start(day: Recorder) -> str:

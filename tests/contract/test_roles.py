@@ -48,6 +48,16 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
         (200, 403, 404, 404),
     ),
     "publish": ("post", "/v1/Workflow/{w}/publish", {}, (409, 403, 404, 404)),
+    "get canary": ("get", "/v1/Workflow/{w}/canary", None, (404, 403, 404, 404)),
+    "publish canary": (
+        "post", "/v1/Workflow/{w}/canary", {"percent": 5}, (409, 403, 404, 404)
+    ),
+    "change canary": ("patch", "/v1/Workflow/{w}/canary", {"percent": 5}, (404, 403, 404, 404)),
+    "promote canary": ("post", "/v1/Workflow/{w}/canary/promote", {}, (404, 403, 404, 404)),
+    "stop canary": ("post", "/v1/Workflow/{w}/canary/stop", {}, (404, 403, 404, 404)),
+    "canaries": ("get", "/v1/Workflow/{w}/canaries", None, (200, 403, 404, 404)),
+    "rollbacks": ("get", "/v1/Workflow/{w}/rollbacks", None, (200, 403, 404, 404)),
+    "roll back workflow": ("post", "/v1/Workflow/{w}/rollbacks", {}, (409, 403, 404, 404)),
     "validate anything": (
         "post", "/v1/Workflow/validate", {"definition": {}, "workspaceId": "{ws}"},
         (200, 403, 403, 404),

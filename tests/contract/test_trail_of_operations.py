@@ -59,6 +59,15 @@ class World(dict[str, str]):
     def make_workflow(self) -> Any:
         return publish({"tasks": [task("one")]}).pk
 
+    def make_changed(self) -> Any:
+        made = publish({"tasks": [task("one")]})
+        definition = made.definition | {"tasks": [task("one"), task("two")]}
+        self.root.patch(f"/v1/Workflow/{made.pk}", {"definition": definition}, format="json")
+        return made.pk
+
+    def make_with_canary(self) -> Any:
+        return self.post(f"/v1/Workflow/{self['changed']}/canary", {"percent": 5})["workflowId"]
+
     def make_execution(self) -> Any:
         return self.post(f"{EXECUTION}/{self['workflow']}/execute")["id"]
 
@@ -225,6 +234,21 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
         "post", "/v1/Workflow/{from_code}/take-over", {}, ["workflow.create", "workflow.take_over"],
     ),
     "publishWorkflow": ("post", "/v1/Workflow/{draft}/publish", {}, ["workflow.publish"]),
+    "publishCanary": (
+        "post", "/v1/Workflow/{changed}/canary", {"percent": 5},
+        ["workflow.publish", "canary.begin"],
+    ),
+    "changeCanary": (
+        "patch", "/v1/Workflow/{with_canary}/canary", {"percent": 9}, ["canary.change"]
+    ),
+    "promoteCanary": (
+        "post", "/v1/Workflow/{with_canary}/canary/promote", {}, ["canary.promote"]
+    ),
+    "stopCanary": ("post", "/v1/Workflow/{with_canary}/canary/stop", {}, ["canary.stop"]),
+    "rollBackWorkflow": (
+        "post", "/v1/Workflow/{with_canary}/rollbacks", {},
+        ["canary.replace", "workflow.rollback"],
+    ),
     "importWorkflow": (
         "post", "/v1/Workflow/import?workspaceId={workspace}", DEFINITION, ["workflow.create"]
     ),

@@ -4,6 +4,7 @@ psycopg prepares the hot statements, so from their sixth use PostgreSQL plans th
 the values; the test reads that plan.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from executions.database.statements import Statements
 from runners import statements
 from tests.support.engine_database import engine_database
 from tests.support.workflows import publish, start_many, task
+from valkyr_plugins.canary import figures as canaries
 from valkyr_plugins.circuits import statements as circuits
 from valkyr_plugins.remote import statements as leases
 from valkyr_plugins.timetravel import statements as past
@@ -225,6 +227,30 @@ def test_steps_held_for_a_target_are_found_by_index(large_table: None, name: str
     nodes = _plan(name, circuits)
     assert "waiter_key" in {node.get("Index Name") for node in nodes}
     assert not _sequential(nodes) & {"runners_waiter", "runners_circuitbreaker"}
+
+
+def test_a_canary_is_counted_by_the_index_of_canaries(large_table: None) -> None:
+    nodes = _plan("canary_side", canaries)
+    assert "execution_canary" in {node.get("Index Name") for node in nodes}
+    assert not _sequential(nodes)
+
+
+def test_the_version_beside_a_canary_is_counted_by_the_index_of_its_workflow(
+    large_table: None,
+) -> None:
+    """Of a workflow with few executions: it is planned for that, each time."""
+    rare = publish({"tasks": [task("begin")]})
+    given = {
+        "workflow": rare.pk, "version": rare.latest_version_id, "since": rare.created_at,
+        "slow": None, "most": canaries.MOST, "ids": canaries.MOST_COSTS,
+    }  # fmt: skip
+    assert not canaries.is_kept("latest_side")
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (FORMAT JSON) {canaries.statement('latest_side')}", given)
+        found = cursor.fetchone()[0]
+    nodes = list(_nodes((json.loads(found) if isinstance(found, str) else found)[0]["Plan"]))
+    assert "execution_workflow_list" in {node.get("Index Name") for node in nodes}
+    assert not _sequential(nodes)
 
 
 def test_executions_past_their_deadline_are_found_by_index(large_table: None) -> None:

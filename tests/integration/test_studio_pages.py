@@ -151,6 +151,8 @@ def test_a_page_says_where_things_are_and_nothing_of_the_workflow_itself(
         "can-take-over": "false",
         "can-configure": "false",
         "credential-types": "[]",
+        "canary-version": "0",
+        "canary-percent": "0",
     }
     assert "tasks" not in answer.content.decode()
     assert answer.cookies["csrftoken"].value

@@ -250,6 +250,8 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
             alerted(of.workspace)
         if apps.is_installed("valkyr_plugins.circuits"):
             circuits(of.workspace)
+        if apps.is_installed("valkyr_plugins.canary"):
+            canaries(of, number)
         if apps.is_installed("valkyr_plugins.mfa"):
             second_factor(person(f"mallory-{uuid7()}"))
 
@@ -289,6 +291,26 @@ def circuits(of: Workspace) -> None:
         workspace=of, target=f"http.request:{uuid7()}", failures=2, last_error=HOSTILE
     )
     CircuitRule.objects.create(pattern=f"http.request:{uuid7()}", failure_threshold=3)
+
+
+def canaries(of: Workflow, number: int) -> None:
+    """A canary that ended, and the rollback of its version."""
+    from valkyr_plugins.canary.models import Canary, VersionRollback
+
+    latest = of.versions.earliest("number")
+    bad = WorkflowVersion.objects.create(
+        workflow=of, number=1_000 + number + of.versions.count(), source={}, definition={},
+        checksum=str(uuid4()),
+    )  # fmt: skip
+    common = {"workspace": of.workspace, "workflow": of, "created_by_name": HOSTILE}
+    Canary.objects.create(
+        **common, version=bad, latest=latest, percent=5, state="STOPPED", reason=HOSTILE,
+        ended_at=timezone.now(),
+    )  # fmt: skip
+    VersionRollback.objects.create(
+        **common, bad=bad, good=latest, switched=False, treatment="FORK", reason=HOSTILE,
+        refused=[{"id": str(uuid7()), "reason": HOSTILE}], failed=1,
+    )  # fmt: skip
 
 
 def second_factor(of: Any) -> None:

@@ -20,6 +20,7 @@ class AlertKind(models.TextChoices):
     NO_WORKER = "NO_WORKER", lazy("work waits in a queue without a worker")
     BEAT_SILENT = "BEAT_SILENT", lazy("beat is not running")
     CIRCUIT_OPEN = "CIRCUIT_OPEN", lazy("a circuit has opened")
+    CANARY_STOPPED = "CANARY_STOPPED", lazy("a canary version was stopped by its rule")
     BUDGET_SOFT = "BUDGET_SOFT", lazy("a budget is nearly spent")
     BUDGET_SPENT = "BUDGET_SPENT", lazy("a budget is spent")
 

@@ -36,7 +36,12 @@ ALERTS_AT_ONCE = 500
 MOST_ALERTS = 20_000
 # Plugins report which alerts of these kinds last; an alert that the plugin no longer reports is
 # over.
-OF_PLUGINS = (AlertKind.CIRCUIT_OPEN, AlertKind.BUDGET_SOFT, AlertKind.BUDGET_SPENT)
+OF_PLUGINS = (
+    AlertKind.CIRCUIT_OPEN,
+    AlertKind.CANARY_STOPPED,
+    AlertKind.BUDGET_SOFT,
+    AlertKind.BUDGET_SPENT,
+)
 Ids = Collection[UUID]
 
 

@@ -17,7 +17,7 @@ from dlq.public.retention import Aged
 from executions.public.configuration import read
 from executions.public.models import Workflow, Workspace
 from executions.public.values import payloads
-from runners.public.costs import Cost, SegmentContext, Unit, Work, record_costs
+from runners.public.costs import Cost, SegmentContext, Unit, Work, record_costs, spent_by
 from valkyr_plugins.limits import statements
 from valkyr_plugins.limits.budget_enforcement import tell
 from valkyr_plugins.limits.conf import LimitsSettings
@@ -76,6 +76,13 @@ def count_tokens(workspace_id: UUID, execution_id: UUID, used: Sequence[tuple[st
         "count_tokens",
         {"workspace": workspace_id, "execution": execution_id, "used": json.dumps(models)},
     )
+
+
+@spent_by.provide
+def spent(execution_ids: Sequence[UUID]) -> dict[str, Decimal]:
+    """Return the costs of these executions, by currency; one query."""
+    rows = CostEntry.objects.filter(execution_id__in=execution_ids).order_by()
+    return dict(rows.values_list("currency").annotate(spent=Sum("amount")))
 
 
 # Costs, summed by user, workspace, workflow, model or day.

@@ -8,6 +8,8 @@ COMMANDS = {
     "doctor": "onboarding:doctor",
     "validate": "definitions:validate",
     "publish": "definitions:publish",
+    "canary": "canaries:canary",
+    "rollback": "canaries:rollback",
     "plan": "applying:plan",
     "apply": "applying:apply",
     "export": "definitions:export",

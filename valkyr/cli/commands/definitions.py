@@ -7,10 +7,11 @@ from typing import Any
 import click
 
 from valkyr.cli.commands.bundles import export_folder
+from valkyr.cli.commands.canaries import share
 from valkyr.cli.connecting import connected
 from valkyr.cli.errors import Exit, usage
 from valkyr.cli.folder import is_folder
-from valkyr.cli.inputs import workflow_id, workspace_id
+from valkyr.cli.inputs import JsonParameter, workflow_id, workspace_id
 from valkyr.cli.options import ApiCommand, Choices
 from valkyr.cli.output import CommandOutput
 
@@ -117,12 +118,26 @@ def _tell(output: CommandOutput, one: Verdict) -> None:
 @click.command(cls=ApiCommand)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--workspace", metavar="NAME", help="The workspace to publish in.")
+@click.option(
+    "--percent",
+    type=click.FloatRange(0.01, 100),
+    help="Publish as a canary: this share of the starts takes the new version.",
+)
+@click.option("--stop", type=JsonParameter(), help="The rule that stops the canary, as JSON.")
+@click.option("--no-stop", is_flag=True, help="The canary never stops by itself.")
+@click.option(
+    "--promote-after", type=click.IntRange(1), metavar="SECONDS", help="Promote the canary then."
+)
 @click.pass_obj
-def publish(choices: Choices, files: tuple[Path, ...], workspace: str | None) -> None:
+def publish(
+    choices: Choices, /, files: tuple[Path, ...], workspace: str | None, **canary: Any
+) -> None:
     """Import workflow files, YAML or JSON, or folders of them, and publish each.
 
-    A workflow of the same name gets a new version. Executions that run keep theirs.
+    A workflow of the same name gets a new version. Executions that run keep theirs. With --percent
+    the version is a canary: `valkyr canary` compares, promotes and stops it.
     """
+    how = share(**canary)
     output, found = CommandOutput(choices), _files(files)
     told = []
     with connected(choices) as api:
@@ -133,7 +148,8 @@ def publish(choices: Choices, files: tuple[Path, ...], workspace: str | None) ->
             row = api.upload(
                 "/v1/Workflow/import", text, kind, onConflict="update", workspaceId=place
             )
-            version = api.post(f"/v1/Workflow/{row['id']}/publish", {})
+            verb, body = ("publish", {}) if how is None else ("canary", how)
+            version = api.post(f"/v1/Workflow/{row['id']}/{verb}", body)
             told.append({"id": row["id"], "slug": row["slug"], "file": str(path)} | version)
             output.note(f"{path}: published {row['slug']}.")
     if choices.json:

@@ -1,11 +1,15 @@
--- The module types of every version that something runs or will run: the latest of each workflow,
--- those of executions under way, and those of open dead letters, which a requeue runs. Asked when a
+-- The module types of every version that something runs or will run: the latest of each workflow
+-- and its canary, those of executions under way, and those of open dead letters, which a requeue runs. Asked when a
 -- deploy is checked, never while steps run.
 -- Rows: workflow's slug, version's number, module type.
 WITH live AS (
     SELECT w.latest_version_id AS id
       FROM executions_workflow w
      WHERE w.archived_at IS NULL AND w.latest_version_id IS NOT NULL
+    UNION
+    SELECT w.canary_version_id
+      FROM executions_workflow w
+     WHERE w.archived_at IS NULL AND w.canary_version_id IS NOT NULL
     UNION
     SELECT DISTINCT e.version_id
       FROM executions_workflowexecution e

@@ -97,6 +97,20 @@ export const publish = async (id: string, again?: number): Promise<Published> =>
     })
   ).data;
 
+/** A version that a share of the starts takes, as far as the studio reads it. */
+export interface Canary {
+  version: number;
+  percent: number;
+}
+
+/** Publish the draft for a share of the starts, in per cent; the default rule may stop it. */
+export const publishCanary = async (id: string, percent: number): Promise<Canary> =>
+  (await ask<Canary>(at(id, "/canary"), { method: "POST", json: { percent } })).data;
+
+/** Make the canary the latest version, or let all starts take the latest version again. */
+export const endCanary = async (id: string, how: "promote" | "stop"): Promise<Canary> =>
+  (await ask<Canary>(at(id, `/canary/${how}`), { method: "POST", json: {} })).data;
+
 /** The versions, newest first; `next` is the address of a later page, from `nextPage`. */
 export const listVersions = (id: string, next?: string): Promise<Answer<VersionSummary[]>> =>
   ask(next ?? at(id, "/versions"));

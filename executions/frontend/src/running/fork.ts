@@ -6,6 +6,7 @@ import { watch } from "../live/watching";
 import { save } from "../saving/useSaving";
 import { announce } from "../shared/announce";
 import { useStudio } from "../store/studio";
+import { setCanary } from "../versions/canary";
 import { t } from "../words/t";
 import { forkExecution, newKey } from "./executions";
 
@@ -50,7 +51,9 @@ export async function publishAndFork({ execution, step }: Origin): Promise<void>
 /** The draft's version: a new one, or the latest where nothing changed since. */
 async function published(workflow: string, latest: number | null): Promise<number> {
   try {
-    return (await publish(workflow)).version;
+    const { version } = await publish(workflow);
+    setCanary(null); // a publication ends it
+    return version;
   } catch (error) {
     if (error instanceof Refused && error.code === UNCHANGED && latest !== null) return latest;
     throw error;

@@ -9,6 +9,7 @@ import { Banners } from "../saving/Banners";
 import { Keeper } from "../saving/Keeper";
 import { Button } from "../shared/Button";
 import { useStudio } from "../store/studio";
+import { CanaryBanner } from "../versions/CanaryBanner";
 import { PublishedBanner } from "../versions/PublishedBanner";
 import { t } from "../words/t";
 import { YamlView } from "../yaml/YamlView";
@@ -57,6 +58,7 @@ function Regions() {
         <ReadOnly />
         <Banners />
         <PublishedBanner />
+        <CanaryBanner />
       </div>
       <SidePanel side="palette">
         <LeftSide />

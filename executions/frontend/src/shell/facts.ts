@@ -25,6 +25,8 @@ export function factsOf(root: HTMLElement): PageFacts {
     home: told.home ?? "",
     admin: told.admin ?? "",
     executionPage: told.executionPage ?? "",
+    canaryVersion: Number(told.canaryVersion ?? 0),
+    canaryPercent: Number(told.canaryPercent ?? 0),
     workflowPage: told.workflowPage ?? "",
     credentialsPage: told.credentialsPage ?? "",
   };

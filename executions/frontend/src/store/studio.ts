@@ -54,6 +54,9 @@ export interface PageFacts {
   admin: string;
   /** The admin's pages, with a zero UUID for the id. */
   executionPage: string;
+  /** The version that a share of the starts takes, when the page was loaded; 0 without one. */
+  canaryVersion: number;
+  canaryPercent: number;
   workflowPage: string;
   credentialsPage: string;
 }
@@ -200,6 +203,8 @@ function NOWHERE(): PageFacts {
     home: "",
     admin: "",
     executionPage: "",
+    canaryVersion: 0,
+    canaryPercent: 0,
     workflowPage: "",
     credentialsPage: "",
   };

@@ -19,6 +19,7 @@ export function PublishDialog() {
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const [working, setWorking] = useState(false);
   const [failure, setFailure] = useState("");
+  const [share, setShare] = useState<string | null>(null);
   useEffect(() => {
     prepare().then(
       (found) => {
@@ -30,7 +31,7 @@ export function PublishDialog() {
   }, []);
   const go = (): void => {
     setWorking(true);
-    publishNow()
+    publishNow(share === null ? null : Number(share))
       .then(
         (made) => {
           setOutcome(made);
@@ -57,7 +58,7 @@ export function PublishDialog() {
               label={t("versions.publish")}
               icon="publish"
               strong
-              refusal={failure || refusalOf(prepared, outcome, working)}
+              refusal={failure || refusalOf(prepared, outcome, working) || shareRefusal(share)}
               onClick={go}
             />
           </>
@@ -76,12 +77,59 @@ export function PublishDialog() {
       {!done && prepared === null && failure === "" && (
         <p role="status">{t("versions.savingAndCheckingTheDraft")}</p>
       )}
+      {!done && prepared?.latest && <Share share={share} onChange={setShare} />}
       {!done && prepared && <Before prepared={prepared} outcome={outcome} />}
     </Dialog>
   );
 }
 
 const close = (): void => useStudio.getState().set({ dialog: null });
+
+/** Why the share cannot be used, if so; null stands for all starts. */
+function shareRefusal(share: string | null): string | undefined {
+  if (share === null) return undefined;
+  const percent = Number(share);
+  const fits = share.trim() !== "" && percent >= 0.01 && percent <= 100;
+  return fits ? undefined : t("versions.giveAShare");
+}
+
+/** Whether all starts take the version, or a share of them first. */
+function Share({
+  share,
+  onChange,
+}: {
+  share: string | null;
+  onChange: (share: string | null) => void;
+}) {
+  return (
+    <div className="publish-share">
+      <label>
+        <input
+          type="checkbox"
+          checked={share !== null}
+          onChange={(event) => onChange(event.target.checked ? "5" : null)}
+        />{" "}
+        {t("versions.publishAsCanary")}
+      </label>
+      {share !== null && (
+        <>
+          <label>
+            {t("versions.shareOfTheStarts")}{" "}
+            <input
+              type="number"
+              min={0.01}
+              max={100}
+              step="any"
+              value={share}
+              onChange={(event) => onChange(event.target.value)}
+            />
+          </label>
+          <p className="dialog-hint">{t("versions.canaryHint")}</p>
+        </>
+      )}
+    </div>
+  );
+}
 
 const errorsOf = (problems: readonly FoundProblem[]): FoundProblem[] =>
   problems.filter((one) => one.level === "error");
@@ -156,7 +204,11 @@ function Done({ outcome }: { outcome: Outcome & { kind: "published" } }) {
       <p className="version-made" role="status">
         <Icon name="check_circle" /> {t("versions.publishedVersion", { number: outcome.version })}
       </p>
-      <p className="dialog-hint">{t("versions.newExecutionsRun")}</p>
+      <p className="dialog-hint">
+        {outcome.percent === null
+          ? t("versions.newExecutionsRun")
+          : t("versions.canaryTakes", { number: outcome.version, percent: outcome.percent })}
+      </p>
       <p className="version-links">
         <Button
           label={t("versions.seeAllVersions")}

@@ -1,6 +1,6 @@
 /** The way from a draft to a version, as far as it can be known before it is gone. */
 import { Refused } from "../api/client";
-import { getVersion, publish, validate } from "../api/workflows";
+import { getVersion, publish, publishCanary, validate } from "../api/workflows";
 import { read } from "../document/reading";
 import type { Definition } from "../document/types";
 import { check } from "../problems/check";
@@ -9,6 +9,7 @@ import { located } from "../problems/places";
 import { save } from "../saving/useSaving";
 import { type FoundProblem, useStudio } from "../store/studio";
 import { t } from "../words/t";
+import { setCanary } from "./canary";
 import { offerUndo } from "./undoing";
 
 /** The newest published version, to compare with. */
@@ -27,7 +28,7 @@ export interface Prepared {
 }
 
 export type Outcome =
-  | { kind: "published"; version: number; warnings: FoundProblem[] }
+  | { kind: "published"; version: number; percent: number | null; warnings: FoundProblem[] }
   | { kind: "unchanged"; message: string }
   | { kind: "problems"; problems: FoundProblem[] };
 
@@ -60,15 +61,25 @@ async function latestOf(id: string, number: number | null): Promise<Latest | nul
   return { number, document: read(version.source, ""), checksum: version.checksum };
 }
 
-/** Make a version of the saved draft. Raises Refused for what is neither problems nor unchanged. */
-export async function publishNow(): Promise<Outcome> {
+/**
+ * Make a version of the saved draft, with a percentage for that share of the starts alone.
+ *
+ * Raises Refused for what is neither problems nor unchanged.
+ */
+export async function publishNow(percent: number | null): Promise<Outcome> {
   const { workflow, stored } = useStudio.getState();
   if (!workflow) throw new Refused(1, t("versions.thereIsNoWorkflow"));
   try {
+    if (percent !== null) {
+      const canary = await publishCanary(workflow.id, percent);
+      setCanary(canary);
+      return { kind: "published", version: canary.version, percent, warnings: [] };
+    }
     const { version, warnings } = await publish(workflow.id);
+    setCanary(null);
     useStudio.setState({ workflow: { ...workflow, latestVersion: version } });
     offerUndo(version, workflow.latestVersion);
-    return { kind: "published", version, warnings: located(warnings, "warning", stored) };
+    return { kind: "published", version, percent, warnings: located(warnings, "warning", stored) };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     if (error.code === "unchanged") return { kind: "unchanged", message: error.detail };

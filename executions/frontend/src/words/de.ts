@@ -1224,6 +1224,18 @@ export const de = {
     "Inzwischen wurde Version {number} veröffentlicht. Unter „Versionen“ können Sie eine andere wiederherstellen.",
   "versions.hideThisNote": "Hinweis ausblenden",
   "versions.publishedVersion": "Version {number} veröffentlicht",
+  "versions.publishAsCanary": "Als Canary veröffentlichen, für einen Anteil der Starts",
+  "versions.shareOfTheStarts": "Anteil der Starts, in Prozent",
+  "versions.canaryHint":
+    "Die anderen Starts und die Auslöser behalten die neueste Version. Die Canary-Version stoppt von selbst, wenn sie zu oft fehlschlägt.",
+  "versions.giveAShare": "Geben Sie einen Anteil von 0,01 bis 100 Prozent an.",
+  "versions.canaryTakes":
+    "Version {number} ist eine Canary-Version: Sie erhält {percent} % der Starts.",
+  "versions.promoteCanary": "Canary übernehmen",
+  "versions.stopCanary": "Canary stoppen",
+  "versions.theCanaryIsEnding": "Canary wird beendet…",
+  "versions.canaryPromoted": "Version {number} ist jetzt die neueste Version",
+  "versions.canaryStopped": "Die Canary-Version {number} wurde gestoppt",
   "versions.publish": "Veröffentlichen",
   "versions.nothingToPublish": "Nichts zu veröffentlichen. {reason}",
   "versions.savingAndCheckingTheDraft": "Entwurf wird gespeichert und geprüft…",

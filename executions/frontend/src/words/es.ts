@@ -1201,6 +1201,18 @@ export const es = {
     "Desde entonces se publicó la versión {number}. Restaure otra en «Versiones».",
   "versions.hideThisNote": "Ocultar este aviso",
   "versions.publishedVersion": "Versión {number} publicada",
+  "versions.publishAsCanary": "Publicar como canary, para una cuota de los inicios",
+  "versions.shareOfTheStarts": "Cuota de los inicios, en tanto por ciento",
+  "versions.canaryHint":
+    "Los demás inicios y los disparadores conservan la última versión. La versión canary se detiene por sí misma si falla demasiado.",
+  "versions.giveAShare": "Indique una cuota de 0,01 a 100 por ciento.",
+  "versions.canaryTakes":
+    "La versión {number} es una versión canary: recibe el {percent} % de los inicios.",
+  "versions.promoteCanary": "Promover canary",
+  "versions.stopCanary": "Detener canary",
+  "versions.theCanaryIsEnding": "Terminando la versión canary…",
+  "versions.canaryPromoted": "La versión {number} es ahora la última versión",
+  "versions.canaryStopped": "Se detuvo la versión canary {number}",
   "versions.publish": "Publicar",
   "versions.nothingToPublish": "Nada que publicar. {reason}",
   "versions.savingAndCheckingTheDraft": "Guardando y comprobando el borrador…",

@@ -1,0 +1,75 @@
+"""Choose between the latest version and the canary version of a workflow, for each start.
+
+The choice is a hash of what identifies the start, so that equal keys take the same version as long
+as the canary lasts, and a larger share keeps the keys that a smaller one had.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from uuid6 import uuid7
+
+from executions.admission import concurrency
+from executions.definition.versions import Compiled, compiled
+from executions.errors import InvalidPayload
+from executions.triggers.request import StartRequest
+
+
+def takes_canary(version_id: UUID, percent: float, key: str) -> bool:
+    """Return whether the start with this key belongs to a canary version's share.
+
+    The first 64 bits of SHA-256 over the version's ID and the key, as a fraction of 2**64, are
+    compared with the share. The ID makes each canary choose other keys.
+    """
+    number = int.from_bytes(sha256(f"{version_id}:{key}".encode()).digest()[:8])
+    return number * 100 < percent * 2**64
+
+
+def with_shares(
+    request: StartRequest, payload_list: Sequence[Any], key: str | None = None
+) -> list[StartRequest]:
+    """Return the request of each payload: on the latest version, or on the canary version.
+
+    `request` is one without a given version. A start is identified by its concurrency key, as the
+    latest version renders it, else by `key`, its idempotency key, else by its own ID. Needs no
+    query.
+    """
+    version_id, percent = request.workflow.canary_version_id, request.workflow.canary_percent
+    if version_id is None or percent is None:
+        return [request] * len(payload_list)
+    canary = compiled(version_id)
+    return [
+        _chosen(request, canary, percent, customer or key)
+        for customer in _customers(request, payload_list)
+    ]
+
+
+def _chosen(
+    request: StartRequest, canary: Compiled, percent: float, key: str | None
+) -> StartRequest:
+    own_id = uuid7()
+    if takes_canary(canary.id, percent, key or str(own_id)):
+        return replace(request, version=canary, canary=True, ids=(own_id,))
+    return replace(request, ids=(own_id,))
+
+
+def by_version(requests: Sequence[StartRequest]) -> Iterator[tuple[StartRequest, list[int]]]:
+    """Yield one request for each version, and the numbers of its payloads in the batch."""
+    for canary in (False, True):
+        numbers = [n for n, request in enumerate(requests) if request.canary is canary]
+        if numbers:
+            ids = tuple(own_id for n in numbers for own_id in requests[n].ids)
+            yield replace(requests[numbers[0]], ids=ids), numbers
+
+
+def _customers(request: StartRequest, payload_list: Sequence[Any]) -> list[str | None]:
+    """Return the concurrency keys; a payload without a valid one is rejected later."""
+    rule = request.version.graph.concurrency
+    try:
+        keys = concurrency.render_all(rule, request.workflow.pk, payload_list)
+    except InvalidPayload:
+        return [None] * len(payload_list)
+    return [None if key is None else key.text for key in keys]

@@ -1,0 +1,47 @@
+"""Canary versions and rollbacks by commands, against a server."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from executions.models import Workflow
+from tests.cli.conftest import Valkyr
+
+pytestmark = pytest.mark.timeout(240)
+
+
+def written(folder: Path, steps: int) -> Path:
+    """A workflow's file with so many steps."""
+    tasks = [{"id": f"step{number}", "use": "flow.noop"} for number in range(steps)]
+    file = folder / "shared.yaml"
+    file.write_text(yaml.dump({"schema": "valkyr/1", "name": "shared out", "tasks": tasks}))
+    return file
+
+
+def test_a_canary_is_published_compared_promoted_and_rolled_back(
+    valkyr: Valkyr, tmp_path: Path
+) -> None:
+    assert valkyr("publish", written(tmp_path, 1)).code == 0
+    canary = ("--percent", "5", "--stop", '{"failureRate": 10, "atLeast": 50}')
+    assert valkyr("publish", written(tmp_path, 2), *canary).code == 0
+
+    told = json.loads(valkyr("canary", "status", "shared-out", "--json").out)
+    assert (told["version"], told["latestVersion"], told["percent"]) == (2, 1, 5)
+    shown = valkyr("canary", "status", "shared-out")
+    assert "FAILED %" in shown.out
+
+    assert valkyr("canary", "promote", "shared-out", "--reason", "good").code == 0
+    assert Workflow.objects.get(slug="shared-out").latest_version.number == 2  # type: ignore[union-attr]
+    back = json.loads(valkyr("rollback", "shared-out", "--executions", "cancel", "--json").out)
+    assert (back["version"], back["goodVersion"], back["executions"]) == (2, 1, "CANCEL")
+    assert valkyr("canary", "stop", "shared-out").code != 0
+
+
+def test_the_conditions_of_a_canary_need_a_share(offline: Valkyr, tmp_path: Path) -> None:
+    file = written(tmp_path, 1)
+
+    assert offline("publish", file, "--no-stop").code == 2
+    assert offline("publish", file, "--promote-after", "60").code == 2
+    assert offline("publish", file, "--percent", "5", "--stop", "{}", "--no-stop").code == 2

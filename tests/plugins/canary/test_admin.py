@@ -1,0 +1,118 @@
+"""Canaries in the admin: publish one from a workflow, compare, promote, stop, roll back."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from executions.models import Activity, Membership, Workflow
+from executions.publishing import versioning
+from tests.support import admin_rows as rows
+from tests.support.workflows import ACTOR, publish, task
+from valkyr_plugins.canary import lifecycle
+from valkyr_plugins.canary.lifecycle import CanaryWish
+from valkyr_plugins.canary.models import Canary, VersionRollback
+from valkyr_plugins.canary.stop_rule import StopRule
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("static_files")]
+FORM = {
+    "_form_submitted": "True", "percent": "20", "failure_rate": "7.5", "at_least": "30",
+    "slower": "", "new_group": "", "promote_hours": "2", "reason": "try it",
+}  # fmt: skip
+
+
+@pytest.fixture
+def op(client: Client, django_user_model: Any) -> Client:
+    """A superuser's client."""
+    client.force_login(django_user_model.objects.create_superuser("op"))
+    return client
+
+
+@pytest.fixture
+def changed() -> Workflow:
+    """A published workflow whose draft has changed since."""
+    made = publish({"tasks": [task("a")]})
+    definition = made.definition | {"tasks": [task("a"), task("b")]}
+    return versioning.update_workflow(
+        made.pk, {"definition": definition}, actor=ACTOR, expected_revision=None
+    )
+
+
+@pytest.fixture
+def canary(changed: Workflow) -> Canary:
+    return lifecycle.begin(changed.pk, CanaryWish(percent=5, rule=StopRule()), actor=ACTOR)
+
+
+def page(name: str, row: Any) -> str:
+    return reverse(f"admin:{name}", args=[row.pk])
+
+
+def test_a_workflow_is_published_for_a_share(op: Client, changed: Workflow) -> None:
+    address = page("executions_workflow_operate_canary", changed)
+    assert "Share of the starts" in op.get(address).content.decode()
+
+    op.post(address, FORM)
+
+    made = Canary.objects.get(workflow=changed)
+    assert made.percent == 20
+    assert made.stop == {
+        "at_least": 30, "failure_rate": 7.5, "slower": None, "new_group": None,
+    }  # fmt: skip
+    assert made.promote_at is not None
+    assert Activity.objects.get(action="canary.begin").via == "admin"
+
+
+def test_its_page_compares_both_versions(op: Client, canary: Canary) -> None:
+    shown = op.get(page("valkyr_canary_canary_change", canary)).content.decode()
+
+    assert "Both versions since the canary began" in shown
+    assert "above 10 % failures, at 3 dead letters of a new kind" in shown
+    for button in ("Promote…", "Stop canary…", "Change share…", "Roll back…"):
+        assert button in shown
+    workflow = op.get(page("executions_workflow_change", canary.workflow)).content.decode()
+    assert "Publish canary…" in workflow
+    assert f"{canary.workflow_id}/open_canary" in workflow
+
+
+def test_it_is_stopped_and_promoted_by_a_button(op: Client, canary: Canary) -> None:
+    given = {"_form_submitted": "True", "reason": "bad"}
+
+    op.post(page("valkyr_canary_canary_operate_stop", canary), given)
+
+    canary.refresh_from_db()
+    assert (canary.state, canary.reason, canary.ended_by_name) == ("STOPPED", "bad", "op")
+    op.post(page("valkyr_canary_canary_operate_promote", canary), given)
+    canary.refresh_from_db()
+    assert canary.state == "STOPPED"
+
+
+def test_a_workflow_is_rolled_back_by_a_button(op: Client, changed: Workflow) -> None:
+    versioning.publish(changed.pk, actor=ACTOR)
+
+    op.post(
+        page("executions_workflow_operate_roll_back", changed),
+        {"_form_submitted": "True", "executions": "LEAVE", "reason": "bad"},
+    )
+
+    made = VersionRollback.objects.get(workflow=changed)
+    assert (made.bad.number, made.good.number) == (2, 1)
+    shown = op.get(page("valkyr_canary_versionrollback_change", made)).content.decode()
+    assert "v2" in shown
+    assert "Executions that could not be settled" in shown
+
+
+def test_other_workspaces_do_not_see_it(
+    canary: Canary, client: Client, django_user_model: Any
+) -> None:
+    user = django_user_model.objects.create(username="foreign", is_staff=True)
+    Membership.objects.create(user=user, workspace=rows.workspace("other"), role="ADMIN")
+    client.force_login(user)
+
+    assert client.get(page("valkyr_canary_canary_change", canary)).status_code in {302, 403, 404}
+    client.post(
+        page("valkyr_canary_canary_operate_stop", canary),
+        {"_form_submitted": "True", "reason": "x"},
+    )
+    canary.refresh_from_db()
+    assert canary.state == "RUNNING"

@@ -1,0 +1,29 @@
+"""The plugin `canary`."""
+
+from datetime import timedelta
+
+from executions.public.plugins import PluginConfig
+
+
+class CanaryConfig(PluginConfig):
+    """Publish a version for a share of the starts; roll publications back."""
+
+    name = "valkyr_plugins.canary"
+    label = "valkyr_canary"
+    verbose_name = "Canary versions"
+    api = "valkyr_plugins.canary.urls"
+    api_enums = {
+        "CanaryState": "valkyr_plugins.canary.models.CanaryState",
+        "Treatment": "valkyr_plugins.canary.models.Treatment",
+    }
+    schedule = {
+        "valkyr: canaries": {"task": "valkyr_canary.watch", "every": timedelta(seconds=1)},
+        "valkyr: rollbacks": {"task": "valkyr_canary.settle", "every": timedelta(seconds=1)},
+    }
+
+    def ready(self) -> None:
+        """Listen for ended canaries and failed executions; report stopped canaries."""
+        from executions.public.conditions import LASTING
+        from valkyr_plugins.canary import lifecycle, watching
+
+        LASTING[lifecycle.STOPPED] = watching.lasting

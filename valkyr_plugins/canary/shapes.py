@@ -1,0 +1,274 @@
+"""Canaries and rollbacks as JSON: requests, and both versions side by side."""
+# ruff: noqa: N815 - the names are the JSON's
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from executions.public.api import Body, CamelCase, CamelCaseSerializer, PageQuery, Text, Whole
+from valkyr_plugins.canary import figures
+from valkyr_plugins.canary.models import Canary, CanaryState, Treatment, VersionRollback
+from valkyr_plugins.canary.stop_rule import StopRule
+
+RULE = StopRule()
+MAX_AGE = 400 * 24 * 3_600
+HIGHEST = 2**31 - 1
+
+
+class StopRuleBody(Body):
+    """When the canary stops by itself; null switches a condition off."""
+
+    atLeast = Whole(
+        required=False,
+        default=RULE.at_least,
+        min_value=1,
+        max_value=figures.MOST,
+        help_text="Executions that must end before the limits are compared. Before that, only a "
+        "clear excess stops the canary.",
+    )
+    failureRate = serializers.FloatField(
+        required=False,
+        default=RULE.failure_rate,
+        allow_null=True,
+        min_value=0,
+        max_value=100,
+        help_text="Stops if more than this percentage of the ended executions failed.",
+    )
+    slower = serializers.FloatField(
+        required=False,
+        default=RULE.slower,
+        allow_null=True,
+        min_value=1,
+        max_value=1_000,
+        help_text="Stops if the 95th percentile of the durations is more than this many times "
+        "that of the latest version.",
+    )
+    newGroup = Whole(
+        required=False,
+        default=RULE.new_group,
+        allow_null=True,
+        min_value=1,
+        max_value=figures.MOST,
+        help_text="Stops at this many dead letters in a failure group that no other version has.",
+    )
+
+    def to_internal_value(self, data: Any) -> StopRule:
+        """Return the rule; raises ValidationError."""
+        given = super().to_internal_value(data)
+        return StopRule(
+            at_least=given["atLeast"],
+            failure_rate=given["failureRate"],
+            slower=given["slower"],
+            new_group=given["newGroup"],
+        )
+
+
+class CanaryChange(Body):
+    """The changes of a running canary."""
+
+    percent = serializers.FloatField(
+        required=False,
+        min_value=0.01,
+        max_value=100,
+        help_text="The share of the starts that take the version, in per cent.",
+    )
+    stop = StopRuleBody(
+        required=False, allow_null=True, help_text="null: it never stops by itself."
+    )
+    promoteAfterSeconds = Whole(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=MAX_AGE,
+        help_text="It becomes the latest version this long after the request, once enough "
+        "executions ended and none of the limits is exceeded.",
+    )
+    reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
+
+
+class NewCanary(CanaryChange):
+    """The version to publish for a share of the starts, and its conditions."""
+
+    percent = serializers.FloatField(
+        min_value=0.01,
+        max_value=100,
+        help_text="The share of the starts that take the version, in per cent.",
+    )
+    version = Whole(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=HIGHEST,
+        help_text="An earlier published version to publish again, in place of the draft.",
+    )
+
+
+NAMES = {"promoteAfterSeconds": "promote_after", "stop": "rule"}
+
+
+def values(given: dict[str, Any]) -> dict[str, Any]:
+    """Return a body's values as the operations expect them."""
+    return {NAMES.get(name, name): value for name, value in given.items()}
+
+
+class CanaryReason(Body):
+    """A reason for the audit trail."""
+
+    reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
+
+
+class NewRollback(Body):
+    """What to withdraw, and the treatment of the executions that started on it."""
+
+    version = Whole(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=HIGHEST,
+        help_text="The version to withdraw: by default the canary's, else the latest. One that "
+        "was withdrawn before is allowed, to settle its executions.",
+    )
+    executions = serializers.ChoiceField(
+        Treatment.choices,
+        required=False,
+        default=Treatment.LEAVE,
+        help_text="CANCEL ends those under way. FORK also ends them, and starts each, like each "
+        "failed one, on the good version from the step that had not succeeded.",
+    )
+    reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
+
+
+class StopRuleShape(CamelCaseSerializer):
+    """When the canary stops by itself."""
+
+    at_least = serializers.IntegerField()
+    failure_rate = serializers.FloatField(allow_null=True)
+    slower = serializers.FloatField(allow_null=True)
+    new_group = serializers.IntegerField(allow_null=True)
+
+
+class CostPerExecution(CamelCaseSerializer):
+    """The average cost of an execution in one currency."""
+
+    currency = serializers.CharField()
+    perExecution = serializers.CharField()
+
+
+class SideShape(CamelCaseSerializer):
+    """The figures of one version: of its newest 5,000 executions since the canary began."""
+
+    started = serializers.IntegerField()
+    ended = serializers.IntegerField(help_text="Succeeded, failed, or timed out.")
+    failed = serializers.IntegerField(help_text="Includes time-outs.")
+    cancelled = serializers.IntegerField()
+    failure_rate = serializers.FloatField(
+        allow_null=True, help_text="In per cent of the ended executions."
+    )
+    p50_seconds = serializers.FloatField(allow_null=True, help_text="Of succeeded executions.")
+    p95_seconds = serializers.FloatField(allow_null=True)
+    costs = CostPerExecution(many=True, help_text="Of the newest 1,000 executions.")
+
+
+class GroupSide(CamelCaseSerializer):
+    """A failure group of the canary version."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField(help_text="The step and the exception.")
+    canary = serializers.IntegerField(help_text="Dead letters of the canary version.")
+    latest = serializers.IntegerField(help_text="Dead letters of the latest version.")
+    is_new = serializers.BooleanField(help_text="No other version has the group.")
+
+
+class SidesShape(CamelCaseSerializer):
+    """Both versions side by side; of an ended canary, at its end."""
+
+    canary = SideShape()
+    latest = SideShape()
+    groups = GroupSide(many=True, help_text="At most 20, the most frequent first.")
+
+
+class CanaryShape(CamelCase, serializers.ModelSerializer[Canary]):
+    """A version that a share of the starts takes."""
+
+    workflow_id = serializers.UUIDField()
+    workspace_id = serializers.UUIDField()
+    version = serializers.IntegerField(source="version.number")
+    latestVersion = serializers.IntegerField(
+        source="latest.number", help_text="The version that the other starts take."
+    )
+    percent = serializers.FloatField()
+    stop = StopRuleShape(allow_null=True)
+    promote_at = serializers.DateTimeField(allow_null=True)
+    state = serializers.ChoiceField(CanaryState.choices)
+    reason = serializers.CharField(help_text="Why it ended.")
+    createdBy = serializers.CharField(source="created_by_name")
+    endedBy = serializers.CharField(source="ended_by_name")
+    created_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+
+    class Meta:
+        model = Canary
+        fields = [
+            "id", "workspace_id", "workflow_id", "version", "latestVersion", "percent", "stop",
+            "promote_at", "state", "reason", "createdBy", "created_at", "endedBy", "ended_at",
+        ]  # fmt: skip
+
+
+class CanaryDetail(CanaryShape):
+    """A canary with the figures of both versions."""
+
+    figures = serializers.SerializerMethodField()
+
+    class Meta(CanaryShape.Meta):
+        fields = [*CanaryShape.Meta.fields, "figures"]
+
+    @extend_schema_field(SidesShape)
+    def get_figures(self, canary: Canary) -> dict[str, Any]:
+        """Return both versions side by side."""
+        found = canary.figures or figures.as_json(figures.compare(canary))
+        return dict(SidesShape(found).data)
+
+
+class CanaryQuery(PageQuery):
+    """The parameters of the list of a workflow's canaries."""
+
+
+class RefusedExecution(CamelCaseSerializer):
+    """An execution that could not be settled, and the reason."""
+
+    id = serializers.UUIDField()
+    reason = serializers.CharField()
+
+
+class RollbackShape(CamelCase, serializers.ModelSerializer[VersionRollback]):
+    """A withdrawn version, and the progress of its executions' treatment."""
+
+    workflow_id = serializers.UUIDField()
+    workspace_id = serializers.UUIDField()
+    version = serializers.IntegerField(source="bad.number", help_text="The withdrawn version.")
+    goodVersion = serializers.IntegerField(
+        source="good.number", help_text="The version that starts take since then."
+    )
+    switched = serializers.BooleanField(
+        help_text="false if starts did not take the version any more, as after a stopped canary."
+    )
+    executions = serializers.ChoiceField(Treatment.choices, source="treatment")
+    cancelled = serializers.IntegerField()
+    forked = serializers.IntegerField()
+    failed = serializers.IntegerField(help_text="Executions that could not be settled.")
+    refused = RefusedExecution(many=True, help_text="The first 100 of them, with the reasons.")
+    reason = serializers.CharField()
+    createdBy = serializers.CharField(source="created_by_name")
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(
+        allow_null=True, help_text="null while executions are being settled."
+    )
+
+    class Meta:
+        model = VersionRollback
+        fields = [
+            "id", "workspace_id", "workflow_id", "version", "goodVersion", "switched",
+            "executions", "cancelled", "forked", "failed", "refused", "reason", "createdBy",
+            "created_at", "finished_at",
+        ]  # fmt: skip

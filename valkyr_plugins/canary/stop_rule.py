@@ -1,0 +1,176 @@
+"""Decide whether a canary version must stop, from counts of both versions. Pure.
+
+Two tests share one limit. The plain one compares the share of bad executions with the limit once
+`at_least` executions ended. Before that, a sequential test stops a version that is clearly worse.
+
+Only the sequential test bounds the probability of a wrong stop. The plain one does what its limit
+says: a version whose true rate is near the limit exceeds it sooner or later. Simulated with a limit
+of 10 % and `at_least` 50: within 50 executions, 96 % of the versions that fail 20 % of the time
+stop, and 36 % of those that fail 10 % of the time.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+# The largest probability that the sequential test ever stops a version within its limit.
+ERROR_RATE = 0.01
+# By definition, this share of a version's executions takes longer than its 95th percentile.
+BEYOND_P95 = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopRule:
+    """When a canary stops by itself; None switches a part off.
+
+    `failure_rate` is in per cent of the ended executions, `slower` the largest allowed ratio of the
+    95th percentiles, and `new_group` the number of dead letters in one failure group that no other
+    version has.
+    """
+
+    at_least: int = 50
+    failure_rate: float | None = 10.0
+    slower: float | None = None
+    new_group: int | None = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideFigures:
+    """The newest executions that started on one version, counted; times are in seconds.
+
+    `ended` succeeded or failed; `failed` includes time-outs; `slow` took, or already take, longer
+    than the limit that the other side sets. Percentiles are those of succeeded executions.
+    """
+
+    started: int = 0
+    ended: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    slow: int = 0
+    p50: float | None = None
+    p95: float | None = None
+
+    @property
+    def succeeded(self) -> int:
+        """Return how many succeeded."""
+        return self.ended - self.failed
+
+    @property
+    def failure_rate(self) -> float | None:
+        """Return the failed share of the ended executions, in per cent; None if none ended."""
+        return 100 * self.failed / self.ended if self.ended else None
+
+
+@dataclass(frozen=True, slots=True)
+class NewGroup:
+    """A failure group that only the canary version has: its step and exception, and its count."""
+
+    name: str
+    count: int
+
+
+def slow_limit(rule: StopRule, latest: SideFigures) -> float | None:
+    """Return the duration in seconds from which a canary's execution is slow; None if unknown."""
+    if rule.slower is None or latest.p95 is None or latest.succeeded < rule.at_least:
+        return None
+    return rule.slower * latest.p95
+
+
+def reason_to_stop(
+    rule: StopRule, canary: SideFigures, latest: SideFigures, groups: Sequence[NewGroup]
+) -> str | None:
+    """Return why the canary stops, as a sentence; None if it goes on."""
+    return (
+        _new_failure(rule, groups)
+        or _too_many_failures(rule, canary)
+        or _slow(rule, canary, latest)
+    )
+
+
+def may_promote(rule: StopRule | None, canary: SideFigures) -> bool:
+    """Return whether enough executions ended for a promotion without a person."""
+    return canary.ended >= (1 if rule is None else rule.at_least)
+
+
+def evidence(tried: int, bad: int, limit: float) -> float:
+    """Return the logarithm of the evidence that more than `limit` of the executions are bad.
+
+    The evidence is the likelihood ratio against `limit`, averaged over all higher rates p with a
+    uniform weight: with x of n bad and the limit q,
+
+        M = integral from q to 1 of (p/q)**x * ((1-p)/(1-q))**(n-x) dp / (1-q)
+          = B(x+1, n-x+1) * P(Binomial(n+1, q) <= x) / ((1-q) * q**x * (1-q)**(n-x)).
+
+    At any rate up to the limit, M is a supermartingale that begins at 1. So the probability that it
+    ever reaches 1/a is at most a, however often one looks (Ville's inequality). Source: H. Robbins,
+    "Statistical methods related to the law of the iterated logarithm", Annals of Mathematical
+    Statistics 41 (1970); J. Ville, "Étude critique de la notion de collectif" (1939).
+    """
+    good = tried - bad
+    beta = math.lgamma(bad + 1) + math.lgamma(good + 1) - math.lgamma(tried + 2)
+    at_limit = bad * math.log(limit) + (good + 1) * math.log1p(-limit)
+    return beta + _log_at_most(bad, tried + 1, limit) - at_limit
+
+
+def _log_at_most(most: int, tried: int, rate: float) -> float:
+    """Return the logarithm of the probability of at most so many bad ones."""
+    terms = [
+        math.lgamma(tried + 1)
+        - math.lgamma(k + 1)
+        - math.lgamma(tried - k + 1)
+        + k * math.log(rate)
+        + (tried - k) * math.log1p(-rate)
+        for k in range(most + 1)
+    ]
+    largest = max(terms)
+    return largest + math.log(sum(math.exp(term - largest) for term in terms))
+
+
+def _is_clear(tried: int, bad: int, limit: float) -> bool:
+    """Return whether more than `limit` are bad with the fixed error rate."""
+    if not 0 < limit < 1 or bad <= limit * tried:
+        return False
+    return evidence(tried, bad, limit) >= -math.log(ERROR_RATE)
+
+
+def _too_many_failures(rule: StopRule, canary: SideFigures) -> str | None:
+    if rule.failure_rate is None:
+        return None
+    if canary.ended >= rule.at_least:
+        rate = canary.failure_rate or 0.0
+        exceeds = rate > rule.failure_rate
+    else:
+        # Running executions count as good, because failures may come earlier than successes.
+        exceeds = _is_clear(canary.started, canary.failed, rule.failure_rate / 100)
+    if not exceeds:
+        return None
+    return (
+        f"{canary.failed} of {canary.ended} ended executions failed; "
+        f"the limit is {rule.failure_rate:g} %."
+    )
+
+
+def _slow(rule: StopRule, canary: SideFigures, latest: SideFigures) -> str | None:
+    limit = slow_limit(rule, latest)
+    if limit is None:
+        return None
+    if canary.succeeded >= rule.at_least:
+        exceeds = canary.p95 is not None and canary.p95 > limit
+    else:
+        exceeds = _is_clear(canary.started, canary.slow, BEYOND_P95)
+    if not exceeds:
+        return None
+    return (
+        f"{canary.slow} of {canary.started} executions took longer than {limit:.3g} s, which is "
+        f"{rule.slower:g} times the 95th percentile of the latest version."
+    )
+
+
+def _new_failure(rule: StopRule, groups: Sequence[NewGroup]) -> str | None:
+    if rule.new_group is None:
+        return None
+    found = [group for group in groups if group.count >= rule.new_group]
+    if not found:
+        return None
+    worst = max(found, key=lambda group: group.count)
+    return f"A failure that only this version has occurred {worst.count} times: {worst.name}."

@@ -1,0 +1,32 @@
+"""The Celery tasks of the plugin."""
+
+from uuid import UUID
+
+from executions.public.messaging import CONTROL, send, task
+
+
+@task("valkyr_canary.watch")
+def watch() -> int:
+    """Stop and promote canaries by their conditions, every second."""
+    from valkyr_plugins.canary import watching
+
+    return watching.watch()
+
+
+@task("valkyr_canary.look")
+def look(execution_id: str) -> bool:
+    """Look at the canary of an execution that failed."""
+    from valkyr_plugins.canary import watching
+
+    return watching.look_after_failure(UUID(execution_id))
+
+
+@task("valkyr_canary.settle")
+def settle() -> int:
+    """Settle executions on withdrawn versions, every second, and again at once if there is more."""
+    from valkyr_plugins.canary import settling
+
+    turn = settling.settle_alone()
+    if turn.more:
+        send(settle.name, (), CONTROL, expires=5.0)
+    return turn.settled

@@ -1,0 +1,104 @@
+"""Watch running canaries: stop those that their rule stops, promote those whose time has come.
+
+Beat asks every second, and a failed execution of a canary asks at once. A look counts at most 5,000
+executions of each version; it decides nothing itself, so that repeated looks do no harm.
+"""
+
+import logging
+from collections.abc import Collection
+from contextlib import suppress
+from time import monotonic
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F
+from django.dispatch import receiver
+
+from executions.public.database import ClockTimestamp, database_now, transaction
+from executions.public.errors import WrongState
+from executions.public.events import execution_failed
+from executions.public.messaging import CONTROL, send
+from executions.public.models import WorkflowExecution
+from valkyr_plugins.canary import figures, lifecycle
+from valkyr_plugins.canary.models import Canary, CanaryState
+from valkyr_plugins.canary.stop_rule import may_promote, reason_to_stop
+
+log = logging.getLogger(__name__)
+
+# Seconds after which one pass leaves the remaining canaries to the next.
+TURN_SECONDS = 0.8
+MOST = 500
+LOOK = "valkyr_canary.look"
+
+
+def watch() -> int:
+    """Look at every running canary, the longest waiting first; return how many ended."""
+    until = monotonic() + TURN_SECONDS
+    ended = 0
+    rows = Canary.objects.filter(state=CanaryState.RUNNING).order_by("watched_at")
+    for pk in list(rows.values_list("pk", flat=True)[:MOST]):
+        if monotonic() > until:
+            break
+        try:
+            ended += look(pk)
+        except Exception:
+            log.exception("could not look at canary %s; trying again", pk)
+    return ended
+
+
+def look(canary_id: UUID) -> bool:
+    """Count a running canary, and stop or promote it by its conditions; return whether it ended."""
+    canary = _claimed(canary_id)
+    if canary is None:
+        return False
+    rule = figures.rule_of(canary)
+    found = figures.compare(canary)
+    reason = None
+    if rule is not None:
+        reason = reason_to_stop(rule, found.canary.counts, found.latest.counts, found.new_groups)
+    due = canary.promote_at is not None and canary.promote_at <= database_now()
+    with suppress(WrongState):  # a person ended it meanwhile
+        if reason is not None:
+            lifecycle.stop(canary_id, actor=lifecycle.ENGINE, reason=reason)
+            return True
+        if due and may_promote(rule, found.canary.counts):
+            lifecycle.promote(canary_id, actor=lifecycle.ENGINE, reason="Its time had come.")
+            return True
+    return False
+
+
+def look_after_failure(execution_id: UUID) -> bool:
+    """Look at the canary of a failed execution, if it runs."""
+    failed = WorkflowExecution.objects.filter(pk=execution_id, canary=True).values("version_id")
+    pk = (
+        Canary.objects.filter(version_id__in=failed, state=CanaryState.RUNNING)
+        .values_list("pk", flat=True)
+        .first()
+    )
+    return pk is not None and look(pk)
+
+
+@receiver(execution_failed)
+def note_failure(sender: Any, execution_id: UUID, **_: Any) -> None:
+    """Request a look after the commit, if the execution took a canary's share."""
+    if WorkflowExecution.objects.filter(pk=execution_id, canary=True).exists():
+        transaction.on_commit(lambda: send(LOOK, [str(execution_id)], CONTROL), robust=True)
+
+
+def lasting(ids: Collection[UUID]) -> set[UUID]:
+    """Return those of these canaries that stopped, and after which nothing was published."""
+    rows = Canary.objects.filter(
+        pk__in=ids,
+        state=CanaryState.STOPPED,
+        workflow__latest_version=F("latest"),
+        workflow__canary_version=None,
+    )
+    return set(rows.values_list("pk", flat=True))
+
+
+def _claimed(canary_id: UUID) -> Canary | None:
+    """Return the canary if it runs, and note when it was looked at."""
+    rows = Canary.objects.filter(pk=canary_id, state=CanaryState.RUNNING)
+    if not rows.update(watched_at=ClockTimestamp()):
+        return None
+    return rows.select_related("version", "latest").defer(*lifecycle.TEXTS).first()
