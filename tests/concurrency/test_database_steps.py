@@ -140,10 +140,10 @@ def test_its_time_is_bounded(
 
 
 def test_a_step_that_fails_before_its_transaction_leaves_nothing_to_undo(queue: World) -> None:
+    fields = {"value": "fails-as-it-says"}
     kept = credentials.create(
-        default_workspace(), name="till", type="secret", fields={"value": "1"}, hosts=["*"],
-        actor=ACTOR,
-    )  # fmt: skip
+        default_workspace(), name="till", type="secret", fields=fields, hosts=["*"], actor=ACTOR
+    )
     execution = started(row_step(way="{{ secrets.till }}"))
     Credential.objects.filter(pk=kept.pk).delete()
 
