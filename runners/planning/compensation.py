@@ -66,7 +66,6 @@ def fail(state: SegmentState, message: str, trace: str) -> bool:
         return False
     if not compensation.fail(state.context.execution_id, message=message, trace=trace):
         return False
-    state.paused = True
     go_on(state)
     return True
 

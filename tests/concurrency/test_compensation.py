@@ -4,7 +4,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
+from uuid6 import uuid7
 
 from dlq.models import DeadLetterEntry
 from dlq.resolve.fix_or_skip import fix, skip
@@ -13,9 +14,11 @@ from dlq.resolve.requeue import requeue
 from executions import lifecycle
 from executions.errors import Compensated, WrongState
 from executions.models import Activity, WorkflowExecution
+from runners.containers import child_executions
+from runners.dispatch import messages
 from runners.explain.explanation import explain
 from runners.models import Run
-from runners.planning import plan_execution
+from runners.planning import compensation, plan_execution
 from runners.recovery.sweeper import executions as sweeper
 from tests.support.segments import claimed, lease_runs_out, recorded
 from tests.support.single_thread import World
@@ -383,3 +386,63 @@ def test_the_database_knows_no_compensation_without_an_ending(queue: World) -> N
             "UPDATE executions_workflowexecution SET compensation = 'DONE' WHERE id = %s",
             [execution],
         )
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_children_that_still_run_are_cancelled_before_anything_is_undone(
+    queue: World, monkeypatch: pytest.MonkeyPatch, ended: bool
+) -> None:
+    told: list[tuple[str, UUID]] = []
+    monkeypatch.setattr(messages, "tell", lambda name, subject, *_: told.append((name, subject)))
+    child = publish({"tasks": [effect("inner")]})
+    calls = task("call", "flow.subworkflow", "a", **{"with": {"workflow": child.slug}})
+    execution = start(publish({"tasks": [undoable("a"), calls, effect("b", "call")]}))
+    held = claimed(execution, "a.main")
+    following = recorded(held)
+    assert following is not None
+    recorded((held[0], following))
+    if ended:
+        made = WorkflowExecution.objects.get(parent_id=execution)
+        recorded(claimed(made.pk, "inner.main"))
+    queue.queue.clear()
+    told.clear()
+
+    lifecycle.cancel(execution, actor=ACTOR)
+
+    assert (told == []) if ended else ((child_executions.CANCEL, execution) in told)
+    assert [(one.execution, one.segment) for one in queue.queue] == [(execution, "")], "to plan it"
+    child_executions.cancel_of(execution)
+    queue.drain()
+    assert sweeper.compensations() == 0
+    assert seen(execution) == ("CANCELLED", "DONE", "CANCELLED")
+    assert undone(execution) == [("undo:a.main", "a")]
+
+
+def test_an_undo_begins_though_no_message_can_be_sent(
+    queue: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    execution = start(publish({"tasks": [undoable("a"), effect("b", "a")]}))
+    recorded(claimed(execution, "a.main"))
+
+    def fail(_: UUID) -> None:
+        raise OSError("no broker")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(messages, "advance", fail)
+        lifecycle.cancel(execution, actor=ACTOR)
+    assert seen(execution) == ("PAUSED", "WAITING", "CANCELLED")
+    assert sweeper.compensations() == 1
+    queue.drain()
+    assert seen(execution) == ("CANCELLED", "DONE", "CANCELLED")
+
+
+def test_nothing_is_stopped_where_nothing_is_due_to_be_undone(queue: World) -> None:
+    execution = start(publish({"tasks": [undoable("a")]}))
+    held = claimed(execution, "a.main")
+    queue.queue.clear()
+    with transaction.atomic():
+        assert compensation.stop(execution, frozenset()) is False
+        assert compensation.stop(uuid7(), frozenset()) is False
+    assert not queue.queue
+    assert recorded(held) is None
+    assert states([execution])[execution] == "SUCCESS"

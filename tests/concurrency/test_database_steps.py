@@ -9,7 +9,9 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
+from executions import credentials
 from executions.database import transaction
+from executions.models import Credential
 from runners.errors import LeaseLost, StepFailed
 from runners.models import Run
 from runners.pipeline import database_steps, lease_renewal, receive
@@ -18,7 +20,7 @@ from tests.support.row_steps import rows
 from tests.support.segments import claimed, lease_runs_out, run_of
 from tests.support.single_thread import World, configured
 from tests.support.waiting import wait_until
-from tests.support.workflows import effect, publish, start, states, task
+from tests.support.workflows import ACTOR, default_workspace, effect, publish, start, states, task
 
 PATH = "row.main"
 # What fails in the function, and what its dead letter says.
@@ -135,6 +137,20 @@ def test_its_time_is_bounded(
 
     assert (late.state, late.error_type, rows(execution)) == ("DLQ", "TIMEOUT", [])
     assert asleep() == []
+
+
+def test_a_step_that_fails_before_its_transaction_leaves_nothing_to_undo(queue: World) -> None:
+    fields = {"value": "fails-as-it-says"}
+    kept = credentials.create(
+        default_workspace(), name="till", type="secret", fields=fields, hosts=["*"], actor=ACTOR
+    )
+    execution = started(row_step(way="{{ secrets.till }}"))
+    Credential.objects.filter(pk=kept.pk).delete()
+
+    failed = run(execution)
+
+    assert (failed.state, rows(execution)) == ("DLQ", [])
+    assert 'needs the credential "till"' in failed.error
 
 
 def test_a_step_past_its_own_time_leaves_no_statement_behind(queue: World) -> None:

@@ -92,10 +92,14 @@ def test_a_sibling_that_is_claimed_later_is_a_segment_of_its_own(
     engine: None, sent: list[Parcel]
 ) -> None:
     steps = [{"id": name, "use": "test.effect", "with": {}} for name in ("main", "next")]
-    execution = start(publish({"tasks": [{"id": f"b{n}", "modules": steps} for n in range(3)]}))
+    several = [{"id": f"b{n}", "modules": steps} for n in range(3)]
+    joined = task("end", after=[branch["id"] for branch in several])
+    execution = start(publish({"tasks": [*several, joined]}))
     state, work = taken_up(execution)
     claimed(execution, "b1.main")
-    going: Work | None = work
+    going = go_on(state, work)
+    assert going is not None
+    assert going.path == "b0.next", "the rest of its own segment comes before a sibling"
     while going is not None:
         going = go_on(state, going)
     following = claim_run.claim_following(state)
@@ -116,11 +120,12 @@ def test_a_worker_is_patient_with_siblings_of_which_the_durations_are_known(
     for path in ("b0.main", "b1.main", "b2.main"):
         held = claimed(first, path)
         recorded(held)
-    estimates.forget_durations()  # as another process, which finds them in the table
     if not known:
         workflow = publish({**FAN, "name": "other"})
+    execution = start(workflow)
+    estimates.forget_durations()  # as another process, which finds them in the table
     with configured(pack_patience=600, pack_trial=60):
-        state, _ = taken_up(start(workflow))
+        state, _ = taken_up(execution)
     assert state.pack is not None
     left = state.pack.until - time.monotonic()
     assert (500 < left < 600) if known else (50 < left < 60)

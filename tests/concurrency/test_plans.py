@@ -366,6 +366,33 @@ def test_an_output_that_cannot_be_made_fails_the_execution(begin: Begin, output:
     assert row.error_message.startswith("The workflow's output could not be rendered: ")
 
 
+def test_the_output_is_that_of_the_workflow_though_an_item_ends_it(begin: Begin) -> None:
+    """The body has a task of the same name."""
+    tasks = [{**MAP["tasks"][0], "body": {"tasks": [effect("after")]}}, MAP["tasks"][1]]
+    rows: dict[str, Row] = {
+        "each.main": "SUCCESS",
+        "after.main": ("SUCCESS", {"outputs": "of the workflow"}),
+        "each[0].after.main": ("SUCCESS", {"outputs": "of the item"}),
+    }
+    execution = begin({"tasks": tasks, "output": "{{ tasks.after.output }}"}, rows)
+    with transaction.atomic():
+        assert finish.settle_or_end(_state(execution, "each[0].after.main"))
+    row = WorkflowExecution.objects.get(pk=execution)
+    assert (row.state, row.output) == ("SUCCESS", "of the workflow")
+
+
+def test_an_execution_with_a_past_begins_what_is_ready_and_does_not_end(
+    queue: World, begin: Begin
+) -> None:
+    ended = {"a.main": "SUCCESS", "b.main": "SUCCESS", "rescue.one": "SKIPPED"}
+    for rows, begun in ((ended, set()), ({"a.main": "SUCCESS"}, {"b.main"})):
+        execution = begin(FLOW, rows)
+        with transaction.atomic():
+            plan_execution.insert_first(WorkflowExecution.objects.get(pk=execution))
+        assert WorkflowExecution.objects.get(pk=execution).state == "RUNNING"
+        assert sent(queue, execution) == begun
+
+
 @pytest.mark.parametrize(
     ("output", "here"), [(None, True), ("constant", True), ("{{ input.city }}", False)]
 )

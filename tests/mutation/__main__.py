@@ -60,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", default="", help="mutants whose place or key begins so")
     parser.add_argument("--budget", type=float, default=30, help="seconds of tests for a mutant")
     parser.add_argument("--without", default="-", help="leave out files of tests that begin so")
+    parser.add_argument("--first", action="append", default=[], help="tests that begin so go first")
     parser.add_argument("--minutes", type=float, help="begin no further mutant after so long")
     parser.add_argument("--survivors", action="store_true", help="again those that survived")
     parser.add_argument("--anew", action="store_true", help="again all of the sample")
@@ -120,7 +121,7 @@ def _run(given: Any, chosen: Sequence[Any], kept: Any, equivalents: Any) -> None
         for file in sorted(PROJECT.glob(one))
         if not (name := file.relative_to(PROJECT).as_posix()).startswith(given.without)
     ]
-    judge = Judge(FOLDER / "reach", files, kept, given.budget)
+    judge = Judge(FOLDER / "reach", files, kept, given.budget, tuple(given.first))
     began = time.monotonic()
     try:
         for number, mutant in enumerate(todo, 1):

@@ -29,8 +29,16 @@ AT_LEAST, AT_LEAST_ONE, TIMES = 30.0, 10.0, 5.0
 class Judge:
     """A warm process, and the known facts about the tests."""
 
-    def __init__(self, folder: Path, files: Sequence[str], session: Session, budget: float) -> None:
-        self._session, self._budget = session, budget
+    def __init__(
+        self,
+        folder: Path,
+        files: Sequence[str],
+        session: Session,
+        budget: float,
+        first: tuple[str, ...] = (),
+    ) -> None:
+        """Load the tests of these files; those that begin with one of `first` run before others."""
+        self._session, self._budget, self._first = session, budget, first
         self._warm = Warm(files)
         self._reach = Reach(folder)
         self._reach.measure(self._warm, files)
@@ -77,6 +85,7 @@ class Judge:
         # each other, so many of one come after some of all.
         found.sort(
             key=lambda test: (
+                not test.startswith(self._first),
                 not named & set(WORD.findall(test.partition("[")[2])),
                 -killers[test] / (0.2 + tests[test].seconds),
                 mutant.group == SQL and not test.startswith(RACES),

@@ -4,6 +4,7 @@ Stored for each test file, by its content: only changed files are measured again
 that has changed since, it is known only which tests reach it, and not which of its lines.
 """
 
+import ast
 import hashlib
 import json
 import time
@@ -139,7 +140,9 @@ class Reach:
             kept.write_text(json.dumps({"sources": self._sources, "tests": tests}))
 
     def reaching(self, mutant: Mutant) -> list[str]:
-        """The tests that execute the changed lines; all of a file for lines that run at import."""
+        """The tests that execute the changed lines. For lines that run at import, those that use
+        their names, else all that reach the file.
+        """
         if mutant.group == SQL:
             names = statements_of(mutant.file)
             return [test for test, one in self.tests.items() if names & set(one.statements)]
@@ -147,7 +150,27 @@ class Reach:
         found = [test for test, one in self.tests.items() if one.executes(mutant.file, wanted)]
         if found or _in_function(mutant):
             return found
-        return [test for test, one in self.tests.items() if mutant.file in one.lines]
+        used = _uses(mutant)
+        found = [test for test, one in self.tests.items() if one.executes(mutant.file, used)]
+        return found or [test for test, one in self.tests.items() if mutant.file in one.lines]
+
+
+def _uses(mutant: Mutant) -> set[int]:
+    """The lines that use a constant, whose own line is changed."""
+    tree = ast.parse((PROJECT / mutant.file).read_text())
+    names = {
+        one.id
+        for node in tree.body
+        if isinstance(node, ast.Assign) and node.lineno in mutant.lines
+        for target in node.targets
+        for one in ast.walk(target)
+        if isinstance(one, ast.Name)
+    }
+    return {
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names
+    }
 
 
 def _mark(file: Path) -> str:

@@ -3,11 +3,15 @@
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
+from django.db import connection
 
 from executions import credentials
 from executions.models import Credential, CredentialUse, Workspace
 from runners.models import Run
+from runners.modules.base import StepError
+from runners.pipeline import short_lived
 from tests.support import credential_steps
 from tests.support.issuing import IssuingServer
 from tests.support.segments import run_of
@@ -119,6 +123,68 @@ def test_a_secret_that_is_not_issued_is_a_refused_use_and_names_the_credential(
     assert f"GET {server.url}{READ} answered 403" in run.error
     assert (use.allowed, use.reason) == (False, run.error)
     assert "root-token" not in everything(execution)
+
+
+@pytest.mark.parametrize("pool", ["threads", "processes"])
+def test_a_thread_holds_no_connection_while_a_server_is_asked(
+    queue: World,
+    workspace: Workspace,
+    server: IssuingServer,
+    monkeypatch: pytest.MonkeyPatch,
+    pool: str,
+) -> None:
+    keep_vault(workspace, server)
+    ask, held = short_lived._ask, []
+
+    def asked(*given: Any) -> Any:
+        held.append(connection.connection is not None)
+        return ask(*given)
+
+    monkeypatch.setattr(short_lived, "pool", lambda: pool)
+    monkeypatch.setattr(short_lived, "_ask", asked)
+    execution = ran(queue, asks(server))
+
+    assert run_of(execution, "ask.main").state == "SUCCESS"
+    assert held == [pool == "processes"]
+
+
+def caused(error: Exception, cause: Exception) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
+def of_library(error: Exception) -> Exception:
+    """An error of SQLAlchemy, which holds that of the driver."""
+    found = RuntimeError("of the library")
+    found.orig = error  # type: ignore[attr-defined]
+    return found
+
+
+REJECTED = psycopg.errors.InvalidPassword("password authentication failed")
+OTHER = psycopg.errors.UndefinedTable("no such table")
+
+
+@pytest.mark.parametrize(
+    ("error", "rejects"),
+    [
+        (REJECTED, True),
+        (of_library(REJECTED), True),
+        (caused(RuntimeError("no"), REJECTED), True),
+        (caused(RuntimeError("no"), of_library(REJECTED)), True),
+        (OTHER, False),
+        (of_library(OTHER), False),
+        (caused(RuntimeError("no"), OTHER), False),
+        (StepError("no", details={"status": 401}), True),
+        (StepError("no", details={"status": 403}), False),
+        (StepError("no", details={"code": "ExpiredToken"}), True),
+        (StepError("no", details={"code": "NoSuchKey"}), False),
+        (StepError("no"), False),
+    ],
+)
+def test_it_is_known_which_errors_mean_that_a_credential_was_rejected(
+    error: Exception, rejects: bool
+) -> None:
+    assert short_lived._rejects(error) is rejects
 
 
 def test_a_step_gets_an_access_token_and_a_new_one_once_it_is_rejected(

@@ -357,6 +357,7 @@ def test_inputs_that_cannot_be_made_fail_the_run_and_hand_nothing_out(place: Wor
     bad = remote("one", n="{{ input.missing.deep }}") | {"retry": "none"}
     execution = start(publish({"tasks": [bad]}, place))
 
+    assert prepare_remote_runs() == 0, "nothing can be leased"
     assert leased(1, place) == []
 
     run = run_of(execution, "one.main")
