@@ -35,6 +35,7 @@ from valkyr_plugins.n8n.texts import Texts
 
 # Publishing reports these; the modules still do the work.
 OFF = ("python_code_off", "javascript_code_off")
+MAX_NESTED, MAX_TOOLS = 5, 2_000
 MAX_REJECTED = 4  # texts of one node
 _ITEM = re.compile(r"(?<![\w.])(item|index)\b")
 PACKAGES = ("n8n-nodes-base.", "@n8n/n8n-nodes-langchain.")
@@ -71,6 +72,8 @@ class Nodes(ABC):
     ids: Ids = field(default_factory=Ids)
     variables: dict[str, None] = field(default_factory=dict)
     answers: list[str] = field(default_factory=list)
+    agents: list[str] = field(default_factory=list)  # the tools being drawn, the innermost last
+    tools_drawn: int = 0
 
     def draw(self, level: Level) -> None:
         """Draw all nodes of a level whose first ports are set."""
@@ -165,11 +168,23 @@ class Nodes(ABC):
             self.report, self.helpers(node.name), drawing=self,
         )  # fmt: skip
         try:
-            made = self.mapped(inner)
+            made = self.nested(inner)
         except Left as reason:
             made = self.left(inner, str(reason))
         self.tell(inner, made.use)
         return [*made.before, self.task(inner, made)]
+
+    def nested(self, work: NodeWork) -> Made:
+        """Return the task of a tool, which may be an agent with tools; raises Left."""
+        name = work.node.name
+        self.tools_drawn += 1
+        if name in self.agents or len(self.agents) >= MAX_NESTED or self.tools_drawn > MAX_TOOLS:
+            raise Left("agents are tools of each other, or nested too deeply")
+        self.agents.append(name)
+        try:
+            return self.mapped(work)
+        finally:
+            self.agents.pop()
 
     def variable(self, name: str, node: Node) -> str | None:
         """Return the workflow's variable for one of n8n's; None if it may hold a secret."""

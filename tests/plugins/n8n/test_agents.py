@@ -242,6 +242,18 @@ def test_a_node_becomes_a_module_that_can_be_published(
     assert codes(found) == set()
 
 
+def test_agents_that_are_tools_of_each_other_are_left() -> None:
+    one, two = (node(name, f"{LANGCHAIN}openAi", {"messages": {"values": [{"content": "Hi"}]}})
+                for name in ("One", "Two"))  # fmt: skip
+    links = [("Begin", 0, "One"), ("Two", "ai_tool", "One"), ("One", "ai_tool", "Two"),
+             ("Two", "ai_tool", "Two")]  # fmt: skip
+
+    found = converted(export(node("Begin", "manualTrigger"), one, two, links=links))
+
+    assert codes(found) <= {"placeholder", "unfinished"}
+    assert "tools of each other" in str(row(found, "Two").remarks + row(found, "One").remarks)
+
+
 @pytest.mark.parametrize(
     ("kind", "parameters"),
     [
