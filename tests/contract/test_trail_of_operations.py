@@ -210,6 +210,10 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
         "post", "/v1/Workflow/{from_code}/take-over", {}, ["workflow.create", "workflow.take_over"],
     ),
     "publishWorkflow": ("post", "/v1/Workflow/{draft}/publish", {}, ["workflow.publish"]),
+    "applyBundle": (
+        "post", "/v1/Workspace/{workspace}/bundle/apply", {"workflows": {"from-git": DEFINITION}},
+        ["workflow.create", "workflow.publish", "bundle.apply"],
+    ),
     "importWorkflow": (
         "post", "/v1/Workflow/import?workspaceId={workspace}", DEFINITION, ["workflow.create"]
     ),
@@ -398,6 +402,7 @@ NOT_RECORDED = {
     "evaluateTemplate": "changes nothing",
     "previewSchedule": "changes nothing",
     "validateDefinition": "changes nothing",
+    "planBundle": "changes nothing",
     "createTrigger": "always refused",
     "deleteTrigger": "always refused",
     "refreshToken": "goes on with a sign-in that is recorded",
