@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
+from executions import credentials
 from executions.models import (
     Activity,
     AppliedBundle,
@@ -16,7 +17,9 @@ from executions.models import (
     Workspace,
 )
 from executions.publishing.from_code import publish_from_code
+from tests.support.workflows import ACTOR
 from valkyr_plugins.alerts.models import AlertRule
+from valkyr_plugins.alerts.rules import secret_of
 from valkyr_plugins.circuits.models import CircuitRule
 from valkyr_plugins.limits.models import Budget, Quota
 
@@ -263,15 +266,6 @@ def test_a_version_is_only_taken_with_its_checksum(author: APIClient) -> None:
 
 def test_alert_rules_budgets_and_quotas_follow_the_bundle(admin: APIClient) -> None:
     ann = a_member("USER", name="ann")
-    admin.post(
-        "/v1/Credential",
-        {
-            "name": "ops",
-            "type": "slack_webhook",
-            "fields": {"webhook_url": "https://hooks.slack.com/services/a"},
-        },
-        format="json",
-    )
     items: dict[str, Any] = {
         "alert-rules": [
             {
@@ -302,6 +296,37 @@ def test_alert_rules_budgets_and_quotas_follow_the_bundle(admin: APIClient) -> N
     assert AlertRule.objects.get().about == Workflow.objects.get()
     assert Budget.objects.get().user == ann
     assert plan(admin, {"ship": SHIP}, resources=items)["changes"] == []
+
+
+def test_an_alert_rule_takes_its_secret_from_a_credential(
+    admin: APIClient, workspace: Workspace
+) -> None:
+    first, second = (f"https://hooks.slack.com/services/{n}" for n in "12")
+    rule = {"name": "Ops", "kinds": ["GROUP_NEW"], "channel": "SLACK", "credential": "ops"}
+    items = {"alert-rules": [rule]}
+
+    missing = plan(admin, {}, resources=items)
+    made = credentials.create(
+        workspace,
+        name="ops",
+        type="custom",
+        fields={"webhook_url": first},
+        hosts=["*"],
+        actor=ACTOR,
+    )
+    apply(admin, {}, resources=items)
+    same = plan(admin, {}, resources=items)
+    credentials.update(made.pk, actor=ACTOR, fields={"webhook_url": second})
+    changed = plan(admin, {}, resources=items)
+    apply(admin, {}, resources=items)
+
+    assert [one["path"] for one in missing["problems"]] == ["resources.alert-rules[0].credential"]
+    assert same["changes"] == []
+    assert lines(changed["changes"][0]) == ["~ secret: that of the credential ops"]
+    assert secret_of(AlertRule.objects.get()) == second
+    assert plan(admin, {}, resources=items)["changes"] == []
+    exported = admin.get(address()).content.decode()
+    assert "hooks.slack.com" not in exported
 
 
 def test_tiers_and_circuit_rules_are_for_superusers(admin: APIClient) -> None:

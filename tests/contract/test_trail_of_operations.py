@@ -249,6 +249,10 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
         "post", "/v1/Workflow/{with_canary}/rollbacks", {},
         ["canary.replace", "workflow.rollback"],
     ),
+    "applyBundle": (
+        "post", "/v1/Workspace/{workspace}/bundle/apply", {"workflows": {"from-git": DEFINITION}},
+        ["workflow.create", "workflow.publish", "bundle.apply"],
+    ),
     "importWorkflow": (
         "post", "/v1/Workflow/import?workspaceId={workspace}", DEFINITION, ["workflow.create"]
     ),
@@ -444,6 +448,7 @@ NOT_RECORDED = {
     "evaluateTemplate": "changes nothing",
     "previewSchedule": "changes nothing",
     "validateDefinition": "changes nothing",
+    "planBundle": "changes nothing",
     "createTrigger": "always refused",
     "deleteTrigger": "always refused",
     "refreshToken": "goes on with a sign-in that is recorded",
