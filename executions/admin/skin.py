@@ -84,7 +84,8 @@ __all__ = [
 
 # Templates by purpose.
 TEMPLATES: Mapping[str, str] = {
-    name: f"valkyr/{'unfold' if UNFOLD else 'plain'}/{name}.html" for name in ("dialog", "field")
+    name: f"valkyr/{'unfold' if UNFOLD else 'plain'}/{name}.html"
+    for name in ("dialog", "facts", "field")
 }
 _FONTS = (
     ["unfold/fonts/inter/styles.css", "unfold/fonts/material-symbols/styles.css"]
