@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,22 @@ def test_the_small_font_has_every_icon_that_a_page_names() -> None:
 
     assert len(named) > 50
     assert named - kept == set(), "run tools/fonts.py"
+
+
+def test_each_character_is_in_one_file_of_a_weight() -> None:
+    """A browser fetches every file whose range has a character of the page."""
+    styles = (OURS / "overrides/unfold/fonts/inter/styles.css").read_text()
+    ranges: dict[str, list[tuple[int, int]]] = {}
+    for weight, listed in re.findall(
+        r"font-weight: (\d+);.*?unicode-range: ([^;]+);", styles, re.DOTALL
+    ):
+        for one in listed.split(","):
+            first, _, last = one.strip().removeprefix("U+").partition("-")
+            ranges.setdefault(weight, []).append((int(first, 16), int(last or first, 16)))
+
+    assert set(ranges) == {"400", "500", "600", "700"}
+    for found in ranges.values():
+        ordered = sorted(found)
+        assert (ordered[0][0], ordered[-1][1]) == (0, 0x10FFFF)
+        for (_, end), (begin, _) in pairwise(ordered):
+            assert begin == end + 1
