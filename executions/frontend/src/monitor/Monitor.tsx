@@ -11,7 +11,7 @@ import { useStudio } from "../store/studio";
 import { t } from "../words/t";
 import { Details } from "./details/Details";
 import { Graph } from "./Graph";
-import { documentOf } from "./graphDocument";
+import { documentOf, modulesIn } from "./graphDocument";
 import { KEYS, listenToKeys } from "./keys";
 import { ErrorNote, Link, Note } from "./pieces";
 import { followAddress } from "./selecting";
@@ -45,11 +45,9 @@ export function Monitor() {
 
 /** The graph of the version that runs, as a document that nobody edits. */
 async function load(execution: string, workflow: string): Promise<void> {
-  const [{ data: graph }, types] = await Promise.all([
-    ask<GraphShape>(`v1/WorkflowExecution/${execution}/graph`),
-    // Without them the graph has no symbols, and that is all.
-    listModuleTypes().catch((): ModuleType[] => []),
-  ]);
+  const { data: graph } = await ask<GraphShape>(`v1/WorkflowExecution/${execution}/graph`);
+  // Without them the graph has no symbols, and that is all.
+  const types = await listModuleTypes(modulesIn(graph)).catch((): ModuleType[] => []);
   const byName = new Map(types.map((type) => [type.type, type]));
   const document = overview(documentOf(graph, workflow), byName);
   useStudio.setState({ types: byName, history: begin(document), stored: document });
