@@ -40,11 +40,11 @@ from executions.models import Workspace
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-def _scripts(*names: str) -> forms.Media:
-    return forms.Media(js=[f"admin/js/{name}.js" for name in names])
+def _scripts(*names: str, **attributes: bool) -> forms.Media:
+    return forms.Media(js=[forms.Script(f"admin/js/{name}.js", **attributes) for name in names])
 
 
-LIST_SCRIPTS = _scripts("core", "actions")
+LIST_SCRIPTS = _scripts("core", "actions", defer=True)
 # In Django's order. The first four are for a form's links to other objects.
 FORM_SCRIPTS = _scripts(
     "vendor/jquery/jquery" + ("" if settings.DEBUG else ".min"),
