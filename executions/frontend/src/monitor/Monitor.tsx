@@ -13,6 +13,7 @@ import { Details } from "./details/Details";
 import { Graph } from "./Graph";
 import { documentOf, modulesIn } from "./graphDocument";
 import { KEYS, listenToKeys } from "./keys";
+import { isNarrow } from "./narrow";
 import { ErrorNote, Link, Note } from "./pieces";
 import { followAddress } from "./selecting";
 import { useMonitor, usePages } from "./store";
@@ -49,7 +50,7 @@ async function load(execution: string, workflow: string): Promise<void> {
   // Without them the graph has no symbols, and that is all.
   const types = await listModuleTypes(modulesIn(graph)).catch((): ModuleType[] => []);
   const byName = new Map(types.map((type) => [type.type, type]));
-  const document = overview(documentOf(graph, workflow), byName);
+  const document = overview(documentOf(graph, workflow), byName, isNarrow());
   useStudio.setState({ types: byName, history: begin(document), stored: document });
 }
 
