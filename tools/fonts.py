@@ -3,8 +3,9 @@
     python -m venv /tmp/fonts && /tmp/fonts/bin/pip install fonttools brotli
     /tmp/fonts/bin/python tools/fonts.py .venv/lib/python3.*/site-packages/unfold
 
-Inter keeps Latin letters; other scripts come from Unfold's own files, which a browser fetches only
-for them. Material Symbols keeps the icons that a source of ours or of Unfold names.
+Inter has a file for Western European letters and one for the other Latin letters; other scripts
+come from Unfold's own files. Material Symbols keeps the icons that a source of ours or of Unfold
+names.
 """
 
 import re
@@ -22,10 +23,19 @@ SUFFIXES = {".py", ".html", ".js", ".ts", ".tsx", ".css"}
 # Code names an icon in quotation marks, a style sheet with escapes; a template as any word.
 QUOTED, WORD = re.compile(r"""["'>]\s*([a-z0-9_]{2,40})\s*["'<]"""), re.compile(r"[a-z0-9_]{2,40}")
 WEIGHTS = {"Regular": 400, "Medium": 500, "SemiBold": 600, "Bold": 700}
-# Basic Latin to Latin Extended-A, punctuation, currencies, arrows and some signs.
-LATIN = (
-    "U+0000-017F,U+02BB-02DC,U+2000-206F,U+20A0-20CF,U+2122,U+2190-2193,U+2212,U+2215,U+25B8,U+25BE"
-)
+# Western European letters, punctuation, arrows and some signs; then the other Latin letters and
+# currencies, and the rest. A browser fetches only the files whose characters a page has.
+RANGES = {
+    "-Latin": (
+        "U+0000-00FF,U+0131,U+0152-0153,U+02BB-02BC,U+02C6,U+02DA,U+02DC,U+2000-206F,U+20AC,"
+        "U+2122,U+2190-2193,U+2212,U+2215,U+25B8,U+25BE"
+    ),
+    "-Latin-Extended": (
+        "U+0100-0130,U+0132-0151,U+0154-017F,U+02BD-02C5,U+02C7-02D9,U+02DB,U+20A0-20AB,U+20AD-20CF"
+    ),
+    "": "U+0180-02BA,U+02DD-1FFF,U+2070-209F,U+20D0-2121,U+2123-218F,U+2194-2211,U+2213-2214,"
+    "U+2216-25B7,U+25B9-25BD,U+25BF-10FFFF",
+}
 FACE = """@font-face {{
   font-family: "Inter";
   font-style: normal;
@@ -48,16 +58,14 @@ def main(unfold: Path) -> None:
 
 
 def inter(source: Path, target: Path) -> None:
-    """Write a Latin file for each weight, and the style sheet that names both files."""
+    """Write two Latin files for each weight, and the style sheet that names all files."""
     faces = []
     for name, weight in WEIGHTS.items():
-        file = f"Inter-{name}-Latin.woff2"
-        cut(source / f"Inter-{name}.woff2", target / file, unicodes=LATIN)
-        rest = (
-            "U+0180-02BA,U+02DD-1FFF,U+2070-209F,U+2100-2121,U+2123-218F,U+2194-2211,U+2213-10FFFF"
-        )
-        faces.append(FACE.format(weight=weight, file=f"Inter-{name}.woff2", range=rest))
-        faces.append(FACE.format(weight=weight, file=file, range=LATIN.replace(",", ", ")))
+        for part, range_ in RANGES.items():
+            file = f"Inter-{name}{part}.woff2"
+            if part:  # the rest comes from Unfold's file
+                cut(source / f"Inter-{name}.woff2", target / file, unicodes=range_)
+            faces.append(FACE.format(weight=weight, file=file, range=range_.replace(",", ", ")))
     (target / "styles.css").write_text("\n".join(faces))
 
 

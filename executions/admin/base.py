@@ -6,9 +6,11 @@ from typing import Any
 from uuid import UUID
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin import ModelAdmin as DjangoModelAdmin
 from django.contrib.admin import ShowFacets
+from django.contrib.admin.options import IS_POPUP_VAR
 from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.db.models import Model, Q, QuerySet
 from django.forms import ModelChoiceField, ModelMultipleChoiceField
@@ -21,7 +23,7 @@ from executions.access.powers import Power
 from executions.admin.changelist import BoundedChangeList, BoundedPaginator
 from executions.admin.scope import holds, may, scoped
 from executions.admin.sections import Page
-from executions.admin.skin import MEDIA, ModelAdmin
+from executions.admin.skin import MEDIA, TEMPLATES, ModelAdmin
 from executions.audit.changes import told
 from executions.audit.trail import name_of
 from executions.definition.templating.render_guard import guarded
@@ -38,7 +40,33 @@ from executions.models import Workspace
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-class AuditedAdmin(ModelAdmin):
+def _scripts(*names: str, **attributes: bool) -> forms.Media:
+    return forms.Media(js=[forms.Script(f"admin/js/{name}.js", **attributes) for name in names])
+
+
+LIST_SCRIPTS = _scripts("core", "actions", defer=True)
+# In Django's order. The first four are for a form's links to other objects.
+FORM_SCRIPTS = _scripts(
+    "vendor/jquery/jquery" + ("" if settings.DEBUG else ".min"),
+    "jquery.init",
+    "core",
+    "admin/RelatedObjectLookups",
+    "actions",
+)
+
+
+class FewerScripts(DjangoModelAdmin):  # type: ignore[type-arg]
+    """Loads Django's scripts, except those for prepopulated fields unless there are some."""
+
+    scripts = FORM_SCRIPTS
+
+    @property
+    def media(self) -> forms.Media:
+        """Return the scripts."""
+        return super().media if self.prepopulated_fields else self.scripts
+
+
+class AuditedAdmin(ModelAdmin, FewerScripts):
     """Records what is added, changed and deleted through its forms and lists."""
 
     # Whether its forms change permissions or hold secrets: then they need a recent sign-in.
@@ -279,6 +307,8 @@ class ScopedAdmin(AuditedAdmin):
 class FactAdmin(ScopedAdmin):
     """Rows that the engine owns, in a list and a read-only page."""
 
+    scripts = LIST_SCRIPTS
+    change_form_template = TEMPLATES["facts"]
     change_form_outer_before_template = "valkyr/facts.html"
     # Big tables are read in the order of their key; sorting by another column reads all of one.
     sortable_by = ()
@@ -299,6 +329,13 @@ class FactAdmin(ScopedAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """Return no form fields: the page shows facts."""
         return []
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show the list; as a form's popup, with the scripts that return the selected row."""
+        more = {"media": self.media + FORM_SCRIPTS} if IS_POPUP_VAR in request.GET else {}
+        return super().changelist_view(request, {**more, **(extra_context or {})})
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """Return the content of the object's page."""

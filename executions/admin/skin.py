@@ -84,7 +84,8 @@ __all__ = [
 
 # Templates by purpose.
 TEMPLATES: Mapping[str, str] = {
-    name: f"valkyr/{'unfold' if UNFOLD else 'plain'}/{name}.html" for name in ("dialog", "field")
+    name: f"valkyr/{'unfold' if UNFOLD else 'plain'}/{name}.html"
+    for name in ("dialog", "facts", "field")
 }
 _FONTS = (
     ["unfold/fonts/inter/styles.css", "unfold/fonts/material-symbols/styles.css"]
@@ -101,8 +102,13 @@ _STYLES = [
 ]
 # For pages that are not the admin's.
 FONTS = forms.Media(css={"all": _FONTS})
+# Scripts run after the page is shown, in this order.
 MEDIA = forms.Media(
-    css={"all": _STYLES}, js=[f"executions/{name}.js" for name in ("valkyr", "palette", "live")]
+    css={"all": _STYLES},
+    js=[
+        forms.Script(f"executions/{name}.js", defer=True)  # type: ignore[misc]
+        for name in ("valkyr", "palette", "live")
+    ],
 )
 # For the execution's page, whose live part is the studio's code.
 MONITOR = forms.Media(

@@ -11,7 +11,7 @@ from executions.admission.rates import Rate
 from executions.api import etags, throttles
 from executions.api.documentation import header, operation
 from executions.api.endpoint import Endpoint
-from executions.api.fields import CamelCaseSerializer, Json
+from executions.api.fields import Body, CamelCaseSerializer, Json
 from executions.api.sign_in import OpenEndpoint
 from executions.definition.catalog import Take, catalog
 from executions.definition.graph.schema import WORKFLOW_SCHEMA
@@ -99,6 +99,20 @@ class ModuleType(CamelCaseSerializer):
     outputs_schema = Json(allow_null=True)
 
 
+class ModuleTypeQuery(Body):
+    """Which modules to list."""
+
+    types = serializers.CharField(
+        required=False,
+        max_length=4_000,
+        help_text="Only these types, separated by commas; unknown types are left out.",
+    )
+
+    def validate_types(self, text: str) -> frozenset[str]:
+        """Return the types."""
+        return frozenset(word.strip() for word in text.split(","))
+
+
 class ModuleTypes(Endpoint):
     """All module types."""
 
@@ -106,11 +120,13 @@ class ModuleTypes(Endpoint):
         "listModuleTypes",
         "ModuleType",
         {200: ModuleType(many=True), 304: None},
-        parameters=[IF_NONE_MATCH],
+        parameters=[ModuleTypeQuery, IF_NONE_MATCH],
     )
     def get(self, request: Request) -> Response:
         """List every installed module by type, with the JSON Schema of its `with`."""
-        specs = sorted(catalog().values(), key=lambda spec: spec.type)
+        only = self.query(ModuleTypeQuery).get("types")
+        found = (spec for spec in catalog().values() if only is None or spec.type in only)
+        specs = sorted(found, key=lambda spec: spec.type)
         told = ModuleType(specs, many=True).data
         return etags.unless_known(request, told, fresh=FRESH)
 

@@ -59,7 +59,7 @@ def workflow(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
     if found.origin:
         facts["can-take-over"] = powers_on(request.user, found.workspace_id).allows(Action.AUTHOR)
     elif powers_on(request.user, found.workspace_id).allows(Permission.CONFIGURE):
-        facts |= {"can-configure": True, "credential-types": json.dumps(_credential_types())}
+        facts["can-configure"] = True
     return _frame(request, found.name, facts)
 
 
@@ -78,7 +78,7 @@ def _facts(found: Workflow, may: Powers) -> dict[str, Any]:
         "can-publish": edits and not git.locked,
         "can-take-over": False,
         "can-configure": False,
-        "credential-types": "[]",
+        "credential-types": json.dumps(_credential_types()),
         "can-run": may.allows(Action.TRIGGER),
         "can-operate": may.allows(Action.OPERATE),
         "can-see-payloads": may.allows(Permission.VIEW_PAYLOADS),
@@ -106,6 +106,8 @@ def _credential_types() -> list[dict[str, Any]]:
             "known": sorted(kind.known),
             # Without a host of its own, the form asks for the hosts that it may go to.
             "suggestsHosts": bool(kind.hosts or kind.address),
+            # These modules can use it without naming it: it gives values of any kind.
+            "modules": [] if kind.fields and kind.issuer is None else [*kind.modules],
         }
         for kind in KINDS.values()
     ]

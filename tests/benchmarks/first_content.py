@@ -57,19 +57,25 @@ LETTERS = filling.FILL_LETTERS.replace(
     f"AND g.place = 1 + abs(hashtext(e.id::text)) %% {GROUPS_EACH + 1}",
 ).replace("r.state = 'DLQ'", "r.state <> 'DLQ' AND e.finished_at IS NOT NULL")
 LOOK = """() => new Promise((told) => {
-  const found = { lcp: 0, cls: 0, tbt: 0 };
+  const found = { fcp: 0, lcp: 0, cls: 0, tbt: 0 };
   const note = (type, each) => new PerformanceObserver((list) => list.getEntries().forEach(each))
     .observe({ type, buffered: true });
+  const tell = () => {
+    const [page] = performance.getEntriesByType("navigation");
+    const files = [page, ...performance.getEntriesByType("resource")];
+    told({
+      ...found, server: page.responseStart - page.requestStart,
+      bytes: files.reduce((sum, file) => sum + file.encodedBodySize, 0),
+    });
+  };
   note("largest-contentful-paint", (entry) => { found.lcp = entry.startTime; });
   note("layout-shift", (entry) => { if (!entry.hadRecentInput) found.cls += entry.value; });
   note("longtask", (entry) => { found.tbt += Math.max(0, entry.duration - 50); });
-  const [page] = performance.getEntriesByType("navigation");
-  const [paint] = performance.getEntriesByName("first-contentful-paint");
-  const files = [page, ...performance.getEntriesByType("resource")];
-  setTimeout(() => told({
-    ...found, server: page.responseStart - page.requestStart, fcp: paint.startTime,
-    bytes: files.reduce((sum, file) => sum + file.encodedBodySize, 0),
-  }), 300);
+  note("paint", (entry) => {
+    if (entry.name !== "first-contentful-paint") return;
+    found.fcp = entry.startTime;
+    setTimeout(tell, 300);
+  });
 })"""
 
 

@@ -1,7 +1,8 @@
 """`python -m tests.browser.before_after`: picture the demo's pages at two commits, side by side.
 
-Each commit is checked out to a temporary folder and runs `make demo` there with data of its own. A
-page that one of the commits does not have leaves its place empty.
+Each commit is checked out to a temporary folder and runs `make demo` there with data of its own, in
+this project's .venv if it needs the same packages. A page that one of the commits does not have
+leaves its place empty.
 """
 
 import argparse
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page as Tab
 
 PROJECT = Path(__file__).parents[2]
-READY = "The stack and the partner run on"
+READY = "; Ctrl-C stops both."
 PATIENCE_SECONDS = 600.0
 SIZES = {"1440": (1440, 900), "390": (390, 844)}
 ROW = "#result_list tbody tr th a, #result_list tbody tr td a"
@@ -94,6 +95,8 @@ def checked_out(commit: str) -> Iterator[Path]:
     try:
         _git("clone", "--quiet", "--no-checkout", str(PROJECT), str(checkout))
         _git("-C", str(checkout), "checkout", "--quiet", "--detach", _git("rev-parse", commit))
+        if _packages(checkout) == _packages(PROJECT):
+            (checkout / ".venv").symlink_to((PROJECT / ".venv").resolve())
         yield checkout
     finally:
         shutil.rmtree(home, ignore_errors=True)
@@ -172,6 +175,10 @@ def side_by_side(folder: Path, before: str, after: str) -> str:
         f"<table><tr><td>{html.escape(before)}</td><td>{html.escape(after)}</td></tr>"
         f"{''.join(rows)}</table>"
     )
+
+
+def _packages(project: Path) -> str:
+    return (project / "requirements.txt").read_text()
 
 
 def _opened(tab: "Tab", url: str, page: Page) -> bool:

@@ -69,6 +69,12 @@ def test_modules_tell_all_that_a_palette_needs(author: APIClient) -> None:
     assert told["flow.delay"]["waits"] is True
 
 
+def test_only_some_modules_are_told(author: APIClient) -> None:
+    told = author.get("/v1/ModuleType?types=http.request, flow.map,gone.module").json()
+
+    assert [one["type"] for one in told] == ["flow.map", "http.request"]
+
+
 @pytest.mark.parametrize("address", ["/v1/ModuleType", "/v1/WorkflowTemplate"])
 def test_what_changes_with_a_release_is_loaded_once(author: APIClient, address: str) -> None:
     first = author.get(address)

@@ -133,6 +133,7 @@ def test_a_page_says_where_things_are_and_nothing_of_the_workflow_itself(
 
     told = Page(answer).facts
     assert len(told.pop("csrf-token")) == 64
+    assert "vault" in {one["name"] for one in json.loads(told.pop("credential-types"))}
     assert told | dict.fromkeys(POWERS, "") == dict.fromkeys(POWERS, "") | {
         "id": "studio",
         "workflow": str(workflow.pk),
@@ -150,7 +151,6 @@ def test_a_page_says_where_things_are_and_nothing_of_the_workflow_itself(
         "origin": "",
         "can-take-over": "false",
         "can-configure": "false",
-        "credential-types": "[]",
         "canary-version": "0",
         "canary-percent": "0",
     }
@@ -168,6 +168,13 @@ def test_who_may_make_credentials_is_told_what_each_type_asks_for(
     assert types["basic"]["fields"] == ["username", "password"]
     assert types["basic"]["known"] == ["username"]
     assert (types["bearer"]["suggestsHosts"], types["smtp"]["suggestsHosts"]) == (False, True)
+    # Those that give values of any kind are offered beside those that a module names.
+    assert {name: one["modules"] for name, one in types.items() if one["modules"]} == {
+        "custom": ["*"],
+        "vault": ["*"],
+        "oauth2": ["*"],
+        "aws_sts": ["file.*", "archive.*"],
+    }
 
 
 @pytest.mark.parametrize("role", ["", "USER", "SYSTEM"])

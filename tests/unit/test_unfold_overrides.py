@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -56,14 +57,30 @@ def test_alpine_is_the_csp_build_as_published() -> None:
     assert _checksum(alpine) == ALPINE_CSP_3_17_4
 
 
-def test_the_skeleton_differs_from_unfolds_in_the_body_alone() -> None:
-    theirs = (UNFOLD / "templates/unfold/layouts/skeleton.html").read_text().splitlines()
-    ours = (OURS / "templates/unfold/layouts/skeleton.html").read_text().splitlines()
+def test_the_skeleton_differs_from_unfolds_in_scripts_and_fonts_alone() -> None:
+    theirs = (UNFOLD / "templates/unfold/layouts/skeleton.html").read_text()
+    ours = (OURS / "templates/unfold/layouts/skeleton.html").read_text()
 
-    added = [line for line in ours if line not in theirs]
-    assert len(added) == 2
-    assert added[0].startswith("{# Unfold 0.91.0's skeleton")
-    assert added[1].strip().endswith('x-data="unfoldBody"')
+    added = set(_lines(ours)) - set(_lines(theirs))
+    assert sorted(line.split()[0] for line in added) == [
+        *["<link"] * 4,  # fonts, earlier
+        "<script",  # what is seen first
+        *["{#"] * 3,
+        *["{%"] * 2,  # fonts only if signed in, and the body's x-data
+    ]
+    gone = {line for line in _lines(theirs) if line.startswith("<script")} - set(_lines(ours))
+    assert [re.findall(r"(\w+\.\w+\.js|\w+/chart\.js)", line) for line in sorted(gone)] == [
+        ["alpine.sort.js"], ["chart/chart.js"],
+    ]  # fmt: skip
+
+
+def _lines(skeleton: str) -> list[str]:
+    """Its lines, without when a script runs."""
+    return [
+        line.strip().replace(" defer>", ">").replace("</script>", "")
+        for line in skeleton.splitlines()
+        if line.strip()
+    ]
 
 
 def test_the_small_font_has_every_icon_that_a_page_names() -> None:
@@ -80,3 +97,22 @@ def test_the_small_font_has_every_icon_that_a_page_names() -> None:
 
     assert len(named) > 50
     assert named - kept == set(), "run tools/fonts.py"
+
+
+def test_each_character_is_in_one_file_of_a_weight() -> None:
+    """A browser fetches every file whose range has a character of the page."""
+    styles = (OURS / "overrides/unfold/fonts/inter/styles.css").read_text()
+    ranges: dict[str, list[tuple[int, int]]] = {}
+    for weight, listed in re.findall(
+        r"font-weight: (\d+);.*?unicode-range: ([^;]+);", styles, re.DOTALL
+    ):
+        for one in listed.split(","):
+            first, _, last = one.strip().removeprefix("U+").partition("-")
+            ranges.setdefault(weight, []).append((int(first, 16), int(last or first, 16)))
+
+    assert set(ranges) == {"400", "500", "600", "700"}
+    for found in ranges.values():
+        ordered = sorted(found)
+        assert (ordered[0][0], ordered[-1][1]) == (0, 0x10FFFF)
+        for (_, end), (begin, _) in pairwise(ordered):
+            assert begin == end + 1

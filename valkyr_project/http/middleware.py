@@ -3,6 +3,8 @@
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 
 from executions.definition.templating.render_guard import refused
 
@@ -21,6 +23,11 @@ PERMISSIONS = ", ".join(
 PERMISSIONS += ", publickey-credentials-get=(self), publickey-credentials-create=(self)"
 
 
+# Browsers apply the policy of permissions to documents and workers. It has 500 bytes, and a page
+# has some 40 files.
+NO_DOCUMENTS = ("text/css", "text/javascript", "font/")
+
+
 class SecurityHeaders:
     """Sets security headers. Static files set their own caching; nothing else is cached."""
 
@@ -31,10 +38,35 @@ class SecurityHeaders:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Return the response with its headers."""
         answer = self._get_response(request)
-        answer.headers.setdefault("Permissions-Policy", PERMISSIONS)
+        if not answer.get("Content-Type", "").startswith(NO_DOCUMENTS):
+            answer.headers.setdefault("Permissions-Policy", PERMISSIONS)
         answer.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
         answer.headers.setdefault("Cache-Control", "no-store")
         return answer
+
+
+class PageCompression(GZipMiddleware):
+    """Compresses pages, scripts, and JSON that browsers may keep, such as the list of modules.
+
+    Pages have no secret that an attacker could guess by the length of a response (BREACH): Django
+    masks CSRF tokens differently in each response, and gives compressed ones a random length. Other
+    JSON is left as it is: it can have secrets, and is small. Streams are sent as they are written.
+    """
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """Return the response, compressed if the browser accepts it."""
+        if response.streaming or not _compressible(response):
+            return response
+        return super().process_response(request, response)
+
+
+def _compressible(response: HttpResponseBase) -> bool:
+    kind = response.get("Content-Type", "").partition(";")[0]
+    if kind == "application/json":
+        return "max-age" in response.get("Cache-Control", "")
+    return kind in {"text/html", "text/javascript"}
 
 
 # Requests render no templates of tenants: workers do.

@@ -7,19 +7,23 @@ import {
   wrongIn,
 } from "../src/inspector/credential/asked";
 
-const type = (name: string) => ({
+const type = (name: string, modules: string[] = []) => ({
   name,
   title: name,
   fields: ["value"],
   optional: [],
   known: [],
   suggestsHosts: false,
+  modules,
 });
 
-test("the types that a module takes are offered, all where it takes any", () => {
-  const all = [type("basic"), type("bearer"), type("smtp")];
-  expect(offeredTypes(all, ["bearer", "gone"]).map((one) => one.name)).toEqual(["bearer"]);
-  expect(offeredTypes(all, [])).toHaveLength(3);
+test("the types that a module names are offered first, then those that give any values", () => {
+  const all = [type("vault", ["*"]), type("aws_sts", ["file.*"]), type("bearer"), type("smtp")];
+  const offered = (module: string, credential: string[]) =>
+    offeredTypes(all, { type: module, credential }).map((one) => one.name);
+  expect(offered("http.request", ["bearer", "gone"])).toEqual(["bearer", "vault"]);
+  expect(offered("file.read", ["s3"])).toEqual(["vault", "aws_sts"]);
+  expect(offered("filed.read", ["smtp"])).toEqual(["smtp", "vault"]);
 });
 
 test("the host is the one of an address that is written out", () => {

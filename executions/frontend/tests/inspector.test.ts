@@ -12,6 +12,7 @@ import {
 } from "../src/inspector/workflow/inputSchema";
 import { inWords } from "../src/inspector/workflow/schedule";
 import { usedBy } from "../src/inspector/workflow/usedBy";
+import type { CredentialType } from "../src/store/studio";
 
 describe("a chain of modules", () => {
   const task: Task = { id: "t", use: "data.set", with: { values: {} } };
@@ -122,6 +123,7 @@ it("running settings show the module's own as defaults, and only credentials tha
   }`);
   const workflow = { $defs: { module: { properties } } };
   const type = {
+    type: "http.request",
     retry: "standard",
     timeoutSeconds: 30,
     credential: ["basic"],
@@ -131,12 +133,14 @@ it("running settings show the module's own as defaults, and only credentials tha
   const secrets = [
     { name: "shop", type: "basic", fields: [] },
     { name: "key", type: "secret", fields: [] },
+    { name: "crm", type: "oauth2", fields: [] },
   ];
-  const schema = runningSchema(workflow, type, secrets);
+  const kinds = [{ name: "oauth2", modules: ["http.*"] }] as unknown as CredentialType[];
+  const schema = runningSchema(workflow, type, secrets, kinds);
   expect(schema.properties).toMatchObject({
     retry: { default: "standard", anyOf: [{ enum: ["none", "standard"] }, {}] },
     timeoutSeconds: { default: 30 },
-    credential: { enum: ["shop"] },
+    credential: { enum: ["shop", "crm"] },
   });
   expect(schema.properties).not.toHaveProperty("circuitWaitSeconds");
 });

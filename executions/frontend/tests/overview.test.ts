@@ -115,3 +115,16 @@ test("edges that close a cycle do not keep a large body from being laid out", ()
   document.edges?.push({ from: "s299", to: "s0" });
   expect(overlaps(boxesIn(tidied(document, "LR")))).toBe(0);
 });
+
+test("on a narrow screen a short chain goes on below, too, and three tasks stay beside each other", () => {
+  expect(reach(boxesIn(overview(chain(12)))).h).toBeLessThan(200);
+  for (const count of [5, 12, 40]) {
+    const boxes = boxesIn(overview(chain(count), new Map(), true));
+    const { w, h } = reach(boxes);
+    expect(w / h).toBeGreaterThan(0.3);
+    expect(w / h).toBeLessThan(1.6);
+    expect(overlaps(boxes)).toBe(0);
+  }
+  const few = chain(3);
+  expect(overview(few, new Map(), true)).toEqual(overview(few));
+});

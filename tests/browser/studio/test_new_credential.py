@@ -92,3 +92,29 @@ def test_who_may_not_make_credentials_is_told_so(
     button = details.get_by_role("button", name="New credential…")
     expect(button).to_have_attribute("aria-disabled", "true")
     expect(button).to_have_attribute("title", "Your role does not allow you to create credentials.")
+
+
+def test_types_that_give_any_values_are_offered_after_those_that_the_module_names(
+    studio: Any, workflow: Any
+) -> None:
+    stored = workflow(tasks=[FETCH])
+    page = studio(stored)
+    dialog = open_dialog(page)
+    offered = dialog.get_by_label("Type").locator("option")
+    assert [one.get_attribute("value") for one in offered.all()] == [
+        *("basic", "bearer", "custom", "vault", "oauth2")
+    ]
+    dialog.get_by_label("Type").select_option("oauth2")
+    dialog.get_by_label("Name", exact=True).fill("crm")
+    for name, value in (
+        ("token_url", "https://id.example.com/oauth2/token"),
+        ("client_id", "valkyr"),
+        ("client_secret", SECRET),
+    ):
+        dialog.get_by_label(name).fill(value)
+    dialog.get_by_role("button", name="Create credential").click()
+
+    expect(dialog).to_be_hidden()
+    expect(field(page, "credential").locator("option:checked")).to_have_text("crm")
+    assert task(saved(page, stored), "fetch")["credential"] == "crm"
+    assert Credential.objects.get(name="crm").type == "oauth2"

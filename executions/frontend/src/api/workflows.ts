@@ -18,8 +18,9 @@ export const getWorkflow = (id: string): Promise<Answer<Workflow>> => ask(at(id)
 export const listWorkflows = (query = ""): Promise<Answer<WorkflowSummary[]>> =>
   ask(`v1/Workflow${query}`);
 
-export const listModuleTypes = async (): Promise<ModuleType[]> =>
-  (await ask<ModuleType[]>("v1/ModuleType")).data;
+/** All installed modules, or those of some types. */
+export const listModuleTypes = async (types?: readonly string[]): Promise<ModuleType[]> =>
+  (await ask<ModuleType[]>(`v1/ModuleType${types ? `?types=${types.join(",")}` : ""}`)).data;
 
 /** Save the draft; a 412 (Refused) when somebody changed it since this ETag. */
 export const saveDraft = (

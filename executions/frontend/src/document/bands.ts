@@ -4,17 +4,27 @@ import type { Point } from "./edits";
 import { reach, type Size } from "./sizes";
 
 const GAP = 80;
-/** What is longer than this, and so many times as long as high, is broken. */
-const LENGTH = 3000;
-const RATIO = 8;
-/** How much longer than high it should be then. */
-const WANTED = 2;
+/** What is longer than `length`, and more than `ratio` times as long as high, is broken; it is then
+ * about `wanted` times as long as high. */
+interface Shape {
+  length: number;
+  ratio: number;
+  wanted: number;
+}
+const WIDE: Shape = { length: 3000, ratio: 8, wanted: 2 };
+const NARROW: Shape = { length: 800, ratio: 2, wanted: 1 };
 
 /** The places of boxes that go from left to right, broken into bands where that is needed. */
-export function banded(
-  places: ReadonlyMap<string, Point>,
-  sizes: ReadonlyMap<string, Size>,
-): ReadonlyMap<string, Point> {
+export const banded = (places: Places, sizes: Sizes): Places => broken(places, sizes, WIDE);
+
+/** The same for a narrow screen. */
+export const narrowlyBanded = (places: Places, sizes: Sizes): Places =>
+  broken(places, sizes, NARROW);
+
+type Places = ReadonlyMap<string, Point>;
+type Sizes = ReadonlyMap<string, Size>;
+
+function broken(places: Places, sizes: Sizes, shape: Shape): Places {
   const boxes = [...places].map(([id, place]) => ({
     id,
     ...place,
@@ -22,9 +32,9 @@ export function banded(
   }));
   const { w, h } = reach(boxes);
   const step = h + GAP;
-  if (w < LENGTH || w < RATIO * step) return places;
-  const length = w / Math.sqrt(w / (WANTED * step));
-  const broken = new Map<string, Point>();
+  if (w < shape.length || w < shape.ratio * step) return places;
+  const length = Math.sqrt(w * shape.wanted * step);
+  const moved = new Map<string, Point>();
   let [start, band, column] = [0, 0, Number.NaN];
   for (const box of boxes.toSorted((one, other) => one.x - other.x)) {
     // What begins together stays together.
@@ -33,7 +43,7 @@ export function banded(
       band += 1;
     }
     column = box.x;
-    broken.set(box.id, { x: box.x - start, y: box.y + band * step });
+    moved.set(box.id, { x: box.x - start, y: box.y + band * step });
   }
-  return broken;
+  return moved;
 }

@@ -4,7 +4,7 @@
  * are laid out by `layers.ts` and `columns.ts`.
  */
 import { graphlib, layout } from "@dagrejs/dagre";
-import { banded } from "./bands";
+import { banded, narrowlyBanded } from "./bands";
 import { placed } from "./columns";
 import type { Point } from "./edits";
 import { layered } from "./layers";
@@ -50,9 +50,15 @@ export function tidied(
   return { ...document, ...placed, ui: { ...document.ui, direction } };
 }
 
-/** The document laid out to the right for whoever only looks: long lines of tasks go on below. */
-export function overview(document: Definition, types: Types = NO_TYPES): Definition {
-  return { ...document, ...tidiedBody(document, [], drawingOf(types, "LR"), banded) };
+/** The document laid out to the right for whoever only looks: long lines of tasks go on below, on a
+ * narrow screen also shorter ones. */
+export function overview(
+  document: Definition,
+  types: Types = NO_TYPES,
+  narrow = false,
+): Definition {
+  const shape = narrow ? narrowlyBanded : banded;
+  return { ...document, ...tidiedBody(document, [], drawingOf(types, "LR"), shape) };
 }
 
 const drawingOf = (types: Types, direction: Direction): Drawing => ({

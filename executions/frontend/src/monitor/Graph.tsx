@@ -14,13 +14,14 @@ import { taskOf } from "../live/frames";
 import { NOTHING } from "../store/selection";
 import { useDocument, useStudio } from "../store/studio";
 import { t } from "../words/t";
+import { isNarrow } from "./narrow";
 import { IconButton } from "./pieces";
 import { chooseTask } from "./selecting";
 import { useMonitor, usePages, useRun } from "./store";
 
 const FIRST_VIEW = { padding: 0.06, maxZoom: 1 };
 /** How high the graph is at least and at most, in pixels; people may pull it larger. */
-const HEIGHT = { least: 180, most: 380, air: 56 };
+const HEIGHT = { least: 180, most: 380, mostNarrow: 480, air: 56 };
 const STEP = 60;
 
 /** Later views are as the first one, so that it does not depend on which comes last. */
@@ -158,7 +159,8 @@ function useSize(box: { current: HTMLDivElement | null }, nodes: readonly Canvas
 
 function heightOf({ w, h }: Size, width: number): number {
   const scale = Math.min(1, width / (w + 48));
-  return Math.round(Math.min(HEIGHT.most, Math.max(HEIGHT.least, h * scale + HEIGHT.air)));
+  const most = isNarrow() ? HEIGHT.mostNarrow : HEIGHT.most;
+  return Math.round(Math.min(most, Math.max(HEIGHT.least, h * scale + HEIGHT.air)));
 }
 
 /** Whether somebody chose what is seen of the graph. */

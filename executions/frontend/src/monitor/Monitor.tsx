@@ -11,8 +11,9 @@ import { useStudio } from "../store/studio";
 import { t } from "../words/t";
 import { Details } from "./details/Details";
 import { Graph } from "./Graph";
-import { documentOf } from "./graphDocument";
+import { documentOf, modulesIn } from "./graphDocument";
 import { KEYS, listenToKeys } from "./keys";
+import { isNarrow } from "./narrow";
 import { ErrorNote, Link, Note } from "./pieces";
 import { followAddress } from "./selecting";
 import { useMonitor, usePages } from "./store";
@@ -45,13 +46,11 @@ export function Monitor() {
 
 /** The graph of the version that runs, as a document that nobody edits. */
 async function load(execution: string, workflow: string): Promise<void> {
-  const [{ data: graph }, types] = await Promise.all([
-    ask<GraphShape>(`v1/WorkflowExecution/${execution}/graph`),
-    // Without them the graph has no symbols, and that is all.
-    listModuleTypes().catch((): ModuleType[] => []),
-  ]);
+  const { data: graph } = await ask<GraphShape>(`v1/WorkflowExecution/${execution}/graph`);
+  // Without them the graph has no symbols, and that is all.
+  const types = await listModuleTypes(modulesIn(graph)).catch((): ModuleType[] => []);
   const byName = new Map(types.map((type) => [type.type, type]));
-  const document = overview(documentOf(graph, workflow), byName);
+  const document = overview(documentOf(graph, workflow), byName, isNarrow());
   useStudio.setState({ types: byName, history: begin(document), stored: document });
 }
 

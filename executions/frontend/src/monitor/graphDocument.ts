@@ -26,6 +26,16 @@ export function documentOf({ nodes, edges }: GraphShape, name: string): Definiti
   return { schema: "valkyr/1", name, ...body("") };
 }
 
+/** The modules that the graph names, each once. */
+export function modulesIn({ nodes }: GraphShape): string[] {
+  const named = nodes.flatMap(({ module, undo, steps }) => [
+    module,
+    undo,
+    ...steps.map((step) => step.module),
+  ]);
+  return [...new Set(named)].filter(Boolean).sort();
+}
+
 function chainOf({ steps }: GraphNode): Pick<Task, "use" | "modules"> {
   const chain = steps.map(({ path, module }) => ({ id: idOf(path), use: module }));
   const [only] = chain;

@@ -22,6 +22,8 @@ export interface CredentialType {
   known: readonly string[];
   /** Whether the server knows the hosts that it may go to. */
   suggestsHosts: boolean;
+  /** Patterns of the modules that can use it without naming it: it gives values of any kind. */
+  modules: readonly string[];
 }
 
 /** What the page was opened with: from the attributes of its root element. */

@@ -3,7 +3,7 @@ import type { GraphNode, GraphShape } from "../../src/api/shapes";
 import { taskAt } from "../../src/document/paths";
 import { tasksOf } from "../../src/live/aggregate";
 import { wasTaken } from "../../src/live/live";
-import { documentOf } from "../../src/monitor/graphDocument";
+import { documentOf, modulesIn } from "../../src/monitor/graphDocument";
 import { row } from "./made";
 
 const node = (path: string, more: Partial<GraphNode> = {}): GraphNode => ({
@@ -106,4 +106,9 @@ test("a task says what undoes it, and how far that is beside its own state", () 
   );
   expect(tasks.get("next")).toMatchObject({ state: "SUCCESS", undo: "RUNNING" });
   expect(tasks.get("map.pack")).toMatchObject({ state: "SUCCESS", undo: "DLQ" });
+});
+
+test("each module of the graph is named once, also the one that undoes a task", () => {
+  const nodes = [node("a", { undo: "email.send" }), node("b", { module: "flow.map", steps: [] })];
+  expect(modulesIn({ ...GRAPH, nodes })).toEqual(["email.send", "flow.map", "flow.noop"]);
 });

@@ -1,6 +1,6 @@
 import { type ReactNode, useId, useState } from "react";
 import { Refused } from "../../api/client";
-import type { Problem } from "../../api/shapes";
+import type { ModuleType, Problem } from "../../api/shapes";
 import type { Json } from "../../document/types";
 import { Button } from "../../shared/Button";
 import { Dialog } from "../../shared/Dialog";
@@ -10,7 +10,7 @@ import { makeCredential } from "../credentials";
 import { hostOf, hostsOf, type OwnField, offeredTypes, valuesOf, wrongIn } from "./asked";
 
 interface Props {
-  types: readonly string[];
+  type: ModuleType;
   task: Json;
   onClose: () => void;
   onMade: (name: string) => void;
@@ -24,10 +24,10 @@ const NO_FIELD: OwnField = { name: "", value: "" };
  * Its values are in this dialog alone, until it closes: they go to the server once, which seals them
  * and never tells them again.
  */
-export function CredentialDialog({ types, task, onClose, onMade }: Props) {
+export function CredentialDialog({ type, task, onClose, onMade }: Props) {
   const offered = offeredTypes(
     useStudio((state) => state.page.credentialTypes),
-    types,
+    type,
   );
   const [kind, setKind] = useState(offered[0]);
   const [name, setName] = useState("");

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import type { ModuleType } from "../../api/shapes";
 import type { Json } from "../../document/types";
 import { announce } from "../../shared/announce";
 import { Button } from "../../shared/Button";
@@ -9,15 +10,15 @@ import { t } from "../../words/t";
 import { CredentialDialog } from "./CredentialDialog";
 
 interface Props {
-  /** The types that the module takes. */
-  types: readonly string[];
+  /** The module that is to use it. */
+  type: ModuleType;
   /** The task or module that is to have it. */
   task: Json;
   onMade: (name: string) => void;
 }
 
 /** The way to a credential that is not there yet: made here, or in the admin. */
-export function NewCredential({ types, task, onMade }: Props) {
+export function NewCredential({ type, task, onMade }: Props) {
   const page = useStudio((state) => state.page);
   const readOnly = useRefusal();
   const [open, setOpen] = useState(false);
@@ -45,7 +46,7 @@ export function NewCredential({ types, task, onMade }: Props) {
       </p>
       {open && (
         <CredentialDialog
-          types={types}
+          type={type}
           task={task}
           onClose={() => setOpen(false)}
           onMade={(name) => {

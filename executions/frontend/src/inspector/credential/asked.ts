@@ -1,5 +1,5 @@
 /** What a new credential is asked for, and what is sent. Pure. */
-import type { Problem } from "../../api/shapes";
+import type { ModuleType, Problem } from "../../api/shapes";
 import type { Json } from "../../document/types";
 import type { CredentialType } from "../../store/studio";
 
@@ -9,11 +9,18 @@ export interface OwnField {
   value: string;
 }
 
-/** The types that a module takes, those that are installed; all where it takes any. */
-export const offeredTypes = (
-  all: readonly CredentialType[],
-  taken: readonly string[],
-): CredentialType[] => all.filter((one) => taken.length === 0 || taken.includes(one.name));
+type Taker = Pick<ModuleType, "type" | "credential">;
+
+/** The types whose credentials a module can use: first those that it names, then the others. */
+export function offeredTypes(all: readonly CredentialType[], module: Taker): CredentialType[] {
+  const named = all.filter((one) => module.credential.includes(one.name));
+  const others = all.filter((one) => one.modules.some((pattern) => matches(pattern, module.type)));
+  return [...new Set([...named, ...others])];
+}
+
+/** Whether a pattern such as `file.*` or `*` means a module. */
+const matches = (pattern: string, type: string): boolean =>
+  pattern.endsWith("*") ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
 
 /** The host of a task's own address, where that is written out; "" otherwise. */
 export function hostOf(task: Json): string {

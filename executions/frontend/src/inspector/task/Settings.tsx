@@ -37,14 +37,15 @@ export function Settings({ path, task, module, type, base, problems }: Props) {
   const workflow = useWorkflowSchema();
   const refusal = useRefusal();
   const { secrets, state } = useCredentials();
+  const kinds = useStudio((state) => state.page.credentialTypes);
   const schemas = useMemo(
     () =>
       workflow && {
-        module: runningSchema(workflow, type, state === "known" ? secrets : null),
-        task: runningSchema(workflow, undefined, state === "known" ? secrets : null),
+        module: runningSchema(workflow, type, state === "known" ? secrets : null, kinds),
+        task: runningSchema(workflow, undefined, state === "known" ? secrets : null, kinds),
         join: joinSchema(workflow),
       },
-    [workflow, type, secrets, state],
+    [workflow, type, secrets, state, kinds],
   );
   if (!schemas || !workflow) return <p role="status">{t("shared.loading")}</p>;
   const shared = { root: workflow, refusal, problems };
@@ -68,7 +69,7 @@ export function Settings({ path, task, module, type, base, problems }: Props) {
       />
       {type && type.credential.length > 0 && (
         <NewCredential
-          types={type.credential}
+          type={type}
           task={value}
           onMade={(name) => put(base)(["credential"], name)}
         />

@@ -85,9 +85,10 @@ function Running({ path, undo, type, problems }: RunningProps) {
   const workflow = useWorkflowSchema();
   const refusal = useRefusal();
   const { secrets, state } = useCredentials();
+  const kinds = useStudio((state) => state.page.credentialTypes);
   const schema = useMemo(
-    () => workflow && runningSchema(workflow, type, state === "known" ? secrets : null),
-    [workflow, type, secrets, state],
+    () => workflow && runningSchema(workflow, type, state === "known" ? secrets : null, kinds),
+    [workflow, type, secrets, state, kinds],
   );
   if (!workflow || !schema) return <p role="status">{t("shared.loading")}</p>;
   return (

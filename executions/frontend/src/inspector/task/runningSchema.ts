@@ -2,7 +2,9 @@
 import type { ModuleType } from "../../api/shapes";
 import type { Json, JsonObject } from "../../document/types";
 import type { Secret } from "../../expressions/scope";
+import type { CredentialType } from "../../store/studio";
 import { t } from "../../words/t";
+import { offeredTypes } from "../credential/asked";
 import { partOf } from "../schema";
 
 const KEYS = ["retry", "timeoutSeconds", "credential", "queue", "cache", "circuitWaitSeconds"];
@@ -12,6 +14,7 @@ export function runningSchema(
   workflow: JsonObject,
   type: ModuleType | undefined,
   secrets: readonly Secret[] | null,
+  kinds: readonly CredentialType[],
 ): JsonObject {
   const all = partOf(workflow, "$defs", "module", "properties");
   const properties: JsonObject = {};
@@ -20,9 +23,8 @@ export function runningSchema(
   properties.retry = withDefault(retryOf(partOf(all, "retry")), own?.retry);
   properties.timeoutSeconds = withDefault(partOf(all, "timeoutSeconds"), own?.timeoutSeconds);
   properties.queue = withDefault(partOf(all, "queue"), type?.queue);
-  const taken = type?.credential ?? [];
-  const credential = credentialOf(partOf(all, "credential"), taken, secrets);
-  if (type && taken.length === 0) delete properties.credential;
+  const credential = credentialOf(partOf(all, "credential"), type, secrets, kinds);
+  if (type?.credential.length === 0) delete properties.credential;
   else properties.credential = credential;
   if (type && !type.circuitTarget) delete properties.circuitWaitSeconds;
   return { type: "object", properties };
@@ -46,14 +48,17 @@ function retryOf(schema: JsonObject): JsonObject {
   return { description, anyOf: [{ enum: names }, { $ref: "#/$defs/retryValues" }] };
 }
 
-/** One of the workspace's credentials of these types; any name where they are not known. */
+/** One of the workspace's credentials that the module can use; any name where none are known. */
 function credentialOf(
   schema: JsonObject,
-  types: readonly string[],
+  type: ModuleType | undefined,
   secrets: readonly Secret[] | null,
+  kinds: readonly CredentialType[],
 ): JsonObject {
   if (secrets === null) return schema;
-  const fitting = secrets.filter((one) => types.length === 0 || types.includes(one.type));
+  const types = type?.credential ?? [];
+  const usable = type && [...types, ...offeredTypes(kinds, type).map((kind) => kind.name)];
+  const fitting = secrets.filter((one) => !usable || usable.includes(one.type));
   const description = t("inspector.oneOfTheWorkspacesCredentials", {
     types: types.reduce((one, other) => (one ? t("inspector.or", { one, other }) : other), ""),
   });

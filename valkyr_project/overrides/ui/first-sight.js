@@ -1,0 +1,9 @@
+// Pages are shown before Alpine has gone through them (home.css). What Alpine would change of them at
+// first sight is changed here before: the theme, and whether the side bar is hidden.
+{
+  const { classList } = document.documentElement;
+  const theme = (localStorage.getItem("adminTheme") || "auto").replaceAll('"', "");
+  const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+  if (theme === "dark" || (theme === "auto" && isDark)) classList.add("dark");
+  if (localStorage.getItem("sidebarDesktopOpen") === "0") classList.add("vk-wide");
+}
