@@ -1221,7 +1221,7 @@ export const de = {
   "versions.publishAsCanary": "Als Canary veröffentlichen, für einen Anteil der Starts",
   "versions.shareOfTheStarts": "Anteil der Starts, in Prozent",
   "versions.canaryHint":
-    "Die anderen Starts und die Auslöser behalten die neueste Version. Die Canary-Version stoppt von selbst, wenn sie zu oft fehlschlägt.",
+    "Die anderen Starts und die Auslöser behalten die neueste Version. Die Canary-Version stoppt von selbst, wenn sie zu häufig fehlschlägt.",
   "versions.giveAShare": "Geben Sie einen Anteil von 0,01 bis 100 Prozent an.",
   "versions.canaryTakes":
     "Version {number} ist eine Canary-Version: Sie erhält {percent} % der Starts.",
