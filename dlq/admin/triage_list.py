@@ -162,7 +162,7 @@ class TriageList(SavedViews):
     @property
     def media(self) -> forms.Media:
         """Return Unfold's media, and those of the keyboard shortcuts."""
-        script = forms.Script("dlq/triage.js", defer=True)
+        script: Any = forms.Script("dlq/triage.js", defer=True)
         own = forms.Media(css={"all": ["dlq/triage.css", "dlq/entry.css"]}, js=[script])
         both: forms.Media = super().media + own
         return both

@@ -41,7 +41,8 @@ _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def _scripts(*names: str, **attributes: bool) -> forms.Media:
-    return forms.Media(js=[forms.Script(f"admin/js/{name}.js", **attributes) for name in names])
+    files: list[Any] = [forms.Script(f"admin/js/{name}.js", **attributes) for name in names]
+    return forms.Media(js=files)
 
 
 LIST_SCRIPTS = _scripts("core", "actions", defer=True)
@@ -55,7 +56,10 @@ FORM_SCRIPTS = _scripts(
 )
 
 
-class FewerScripts(DjangoModelAdmin):  # type: ignore[type-arg]
+_DjangosAdmin: Any = DjangoModelAdmin  # without types, as that of `skin`
+
+
+class FewerScripts(_DjangosAdmin):
     """Loads Django's scripts, except those for prepopulated fields unless there are some."""
 
     scripts = FORM_SCRIPTS
@@ -63,7 +67,8 @@ class FewerScripts(DjangoModelAdmin):  # type: ignore[type-arg]
     @property
     def media(self) -> forms.Media:
         """Return the scripts."""
-        return super().media if self.prepopulated_fields else self.scripts
+        all_of_them: forms.Media = super().media
+        return all_of_them if self.prepopulated_fields else self.scripts
 
 
 class AuditedAdmin(ModelAdmin, FewerScripts):

@@ -32,6 +32,15 @@
   function act(key) {
     const row = here();
     const pk = row?.querySelector("input.action-select")?.value;
+    // A row's menu is made when its button is reached, or now.
+    const menu = OPERATIONS[key] && row?.querySelector("[data-menu]:empty");
+    if (menu) {
+      menu.parentElement.dispatchEvent(new Event("pointerenter"));
+      if (menu.hasChildNodes()) {
+        setTimeout(() => act(key));
+        return;
+      }
+    }
     const found =
       row?.querySelector(`[data-row-key="${key}"]`) ||
       (pk && OPERATIONS[key] && document.querySelector(`a[hx-get*="/${pk}/${OPERATIONS[key]}"]`)) ||
