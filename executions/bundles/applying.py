@@ -13,6 +13,7 @@ from executions.bundles.planning import (
     BundleComparison,
     BundlePlan,
     compare,
+    prepare,
     write_items,
 )
 from executions.bundles.workflows import write
@@ -69,6 +70,7 @@ def apply(
     Raises PlanOutdated, InvalidBundle with all problems, and the errors of publishing. An error
     leaves the workspace as it was.
     """
+    prepare(bundle)
     with transaction.atomic():
         applied = _record(workspace)
         found = compare(workspace, bundle, actor, lock=True)

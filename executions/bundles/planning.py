@@ -98,11 +98,19 @@ class BundleComparison:
 
 def plan(workspace: Workspace, bundle: Bundle, actor: Actor) -> BundlePlan:
     """Return what applying the bundle would do; writes nothing."""
+    prepare(bundle)
     with transaction.atomic():
         found = compare(workspace, bundle, actor, lock=False)
         found.plan.problems += write_items(found, bundle)
         transaction.set_rollback(True)
     return found.plan
+
+
+def prepare(bundle: Bundle) -> None:
+    """Let the bundle's kinds prepare, before the transaction begins."""
+    for name, kind in kinds().items():
+        if bundle.resources.get(name):
+            kind.prepare()
 
 
 def compare(workspace: Workspace, bundle: Bundle, actor: Actor, *, lock: bool) -> BundleComparison:
