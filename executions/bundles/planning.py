@@ -22,6 +22,7 @@ from executions.models import AppliedBundle, Workspace
 
 WORKFLOWS = "workflows"
 MOST_WORKFLOWS = 500
+MOST_PROBLEMS = 200
 SLUG = re.compile(r"[-a-zA-Z0-9_]{1,80}\Z")
 # Actions: on a workflow, and on an item of a kind.
 CREATE, CHANGE, LAYOUT, ARCHIVE, DELETE = "create", "change", "layout", "archive", "delete"
@@ -103,7 +104,17 @@ def plan(workspace: Workspace, bundle: Bundle, actor: Actor) -> BundlePlan:
         found = compare(workspace, bundle, actor, lock=False)
         found.plan.problems += write_items(found, bundle)
         transaction.set_rollback(True)
+    found.plan.problems = first_problems(found.plan.problems)
     return found.plan
+
+
+def first_problems(problems: Sequence[DefinitionProblem]) -> list[DefinitionProblem]:
+    """Return the first `MOST_PROBLEMS`, of more than these with one that counts the rest."""
+    if len(problems) <= MOST_PROBLEMS:
+        return list(problems)
+    rest = len(problems) - MOST_PROBLEMS
+    more = DefinitionProblem("", "too_many", f"There are {rest:,} more problems.")
+    return [*problems[:MOST_PROBLEMS], more]
 
 
 def prepare(bundle: Bundle) -> None:
