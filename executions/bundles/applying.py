@@ -13,6 +13,8 @@ from executions.bundles.planning import (
     BundleComparison,
     BundlePlan,
     compare,
+    first_problems,
+    prepare,
     write_items,
 )
 from executions.bundles.workflows import write
@@ -69,6 +71,7 @@ def apply(
     Raises PlanOutdated, InvalidBundle with all problems, and the errors of publishing. An error
     leaves the workspace as it was.
     """
+    prepare(bundle)
     with transaction.atomic():
         applied = _record(workspace)
         found = compare(workspace, bundle, actor, lock=True)
@@ -111,7 +114,9 @@ def _refuse_outdated(plan: BundlePlan, fingerprint: str, bundle: Bundle) -> None
 def _refuse_problems(problems: Sequence[Any]) -> None:
     if problems:
         many = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        raise InvalidBundle(f"The bundle has {many}, so nothing was changed.", problems)
+        raise InvalidBundle(
+            f"The bundle has {many}, so nothing was changed.", first_problems(problems)
+        )
 
 
 def _note(

@@ -123,6 +123,10 @@ class BundleKind(ABC):
     def remove(self, context: BundleContext, row: StoredItem) -> None:
         """Delete the row; raises a ValkyrError."""
 
+    def prepare(self) -> None:
+        """Do what must not happen in a transaction that may be rolled back, such as making keys."""
+        return
+
     def unseen(self, context: BundleContext, row: StoredItem, item: Item) -> list[str]:
         """Return sentences about differences that the fields do not show."""
         return []

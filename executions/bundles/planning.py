@@ -22,6 +22,7 @@ from executions.models import AppliedBundle, Workspace
 
 WORKFLOWS = "workflows"
 MOST_WORKFLOWS = 500
+MOST_PROBLEMS = 200
 SLUG = re.compile(r"[-a-zA-Z0-9_]{1,80}\Z")
 # Actions: on a workflow, and on an item of a kind.
 CREATE, CHANGE, LAYOUT, ARCHIVE, DELETE = "create", "change", "layout", "archive", "delete"
@@ -98,11 +99,29 @@ class BundleComparison:
 
 def plan(workspace: Workspace, bundle: Bundle, actor: Actor) -> BundlePlan:
     """Return what applying the bundle would do; writes nothing."""
+    prepare(bundle)
     with transaction.atomic():
         found = compare(workspace, bundle, actor, lock=False)
         found.plan.problems += write_items(found, bundle)
         transaction.set_rollback(True)
+    found.plan.problems = first_problems(found.plan.problems)
     return found.plan
+
+
+def first_problems(problems: Sequence[DefinitionProblem]) -> list[DefinitionProblem]:
+    """Return the first `MOST_PROBLEMS`, of more than these with one that counts the rest."""
+    if len(problems) <= MOST_PROBLEMS:
+        return list(problems)
+    rest = len(problems) - MOST_PROBLEMS
+    more = DefinitionProblem("", "too_many", f"There are {rest:,} more problems.")
+    return [*problems[:MOST_PROBLEMS], more]
+
+
+def prepare(bundle: Bundle) -> None:
+    """Let the bundle's kinds prepare, before the transaction begins."""
+    for name, kind in kinds().items():
+        if bundle.resources.get(name):
+            kind.prepare()
 
 
 def compare(workspace: Workspace, bundle: Bundle, actor: Actor, *, lock: bool) -> BundleComparison:

@@ -240,3 +240,33 @@ def test_promoting_says_which_credentials_are_missing(
     assert refused.code == 7
     assert "Missing credentials: partner" in refused.out
     assert not Workflow.objects.filter(workspace=valkyr_in["production"]).exists()
+
+
+def test_promoting_to_a_workspace_from_git_leaves_its_record_and_its_other_workflows(
+    valkyr_in: Environments, folder: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    (other / "workflows").mkdir(parents=True)
+    (other / "workflows" / "pack.yaml").write_text(SHIP)
+    valkyr_in("apply", folder)
+    valkyr_in("apply", other, "--commit", "def456", where="production")
+
+    done = valkyr_in("promote", "ship", "--from", "staging", "--to", "production")
+
+    assert done.code == 0, done.err
+    assert "workflows/pack" not in done.out
+    record = AppliedBundle.objects.get(workspace=valkyr_in["production"])
+    assert (record.commit, record.keys) == ("def456", ["workflows/pack"])
+
+
+def test_where_only_git_publishes_a_file_is_not_published_by_hand(
+    valkyr_in: Environments, folder: Path
+) -> None:
+    Workspace.objects.filter(pk=valkyr_in["staging"].pk).update(publish_from_git=True)
+
+    applied = valkyr_in("apply", folder)
+    refused = valkyr_in("publish", folder / "workflows" / "ship.yaml")
+
+    assert applied.code == 0, applied.err
+    assert refused.code == 6
+    assert "from Git only" in refused.err

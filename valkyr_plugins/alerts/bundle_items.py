@@ -6,6 +6,7 @@ from executions.public.bundles import BundleContext, BundleKind, Item, ItemField
 from executions.public.credentials import credential_values
 from executions.public.definitions import DefinitionProblem
 from executions.public.models import Permission, Workspace
+from executions.public.sealing import sealing
 from valkyr_plugins.alerts.models import AlertRule
 from valkyr_plugins.alerts.rules import (
     SECRET_FIELDS,
@@ -63,6 +64,10 @@ class AlertRuleItems(BundleKind):
         "silentSeconds": ItemField("whole", _default("silent_seconds")),
         "enabled": ItemField("flag", default=True),
     }
+
+    def prepare(self) -> None:
+        """Make the keys that seal secrets, if there are none."""
+        sealing.prepare()
 
     def stored(self, workspace: Workspace, *, lock: bool) -> list[StoredItem]:
         """Return the workspace's rules, without their secrets."""
