@@ -192,7 +192,6 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 "executions.refusedmessage",
                 lazy("Messages of queue triggers that could not start a workflow."),
             ),
-            PROPOSALS,
             _list_of(
                 lazy("Activity"),
                 "history",

@@ -106,7 +106,10 @@ def test_related_lists_share_tabs(op: Client) -> None:
 
 def test_every_list_of_ours_is_reached_from_the_side_bar_its_tabs_or_a_card(op: Client) -> None:
     linked = op.get(ADMINISTRATION).content.decode()
-    for address in ("executions/workflowexecution", "dlq/failuregroup", "executions/crontick"):
+    for address in (
+        "executions/workflowexecution", "dlq/failuregroup", "executions/crontick",
+        "runners/approval",
+    ):  # fmt: skip
         linked += op.get(f"/admin/{address}/").content.decode()
 
     ours = filter(is_ours, filter(admin.site.is_registered, apps.get_models()))

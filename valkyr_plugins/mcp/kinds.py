@@ -44,7 +44,8 @@ class ProposedChange:
 def _redrive_object(api: InProcessApi, given: Facts) -> ProposedObject:
     if given.get("groupId"):
         group = api.get("failure-group", id=given["groupId"]).data
-        title = f"Redrive {group['open']:,} dead letters of the group “{group['message']}”"
+        # Not their number, which is counted with a delay; the preview has the exact one.
+        title = f"Redrive the open dead letters of the group “{group['message']}”"
         return _found(group, title, "FailureGroup")
     if given.get("ids"):
         letter = api.get("dead-letter", id=given["ids"][0]).data
