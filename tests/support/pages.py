@@ -5,14 +5,13 @@ for anything on its line; JSON is compared by value.
 """
 
 import json
-import os
 import re
 import subprocess
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.stack import PROJECT, Stack
+from tests.support.stack import PROJECT, Stack, clean_environment
 
 BLOCK = re.compile(r"```(sh|json|text)\n(.*?)```", re.DOTALL)
 NEXT = "~~~ next block ~~~"
@@ -60,7 +59,7 @@ def walk(page: Path, stack: Stack, token: str, seconds: float = 200) -> list[str
     done = subprocess.run(
         ["bash", "-c", "set -eo pipefail\n" + script.replace(".valkyr/", f"{stack.home}/")],
         cwd=PROJECT,
-        env=os.environ
+        env=clean_environment()  # as in a user's shell, where commands find the stack
         | {"URL": stack.url, "VALKYR_HOME": str(stack.home), "TOKEN": token}
         | {"STRIPE_HOST": "127.0.0.1"},
         capture_output=True,
