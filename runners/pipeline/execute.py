@@ -370,7 +370,7 @@ def held(
     if self_stops.begins_too_late(work.claimed_at):
         raise _not_renewed(work)
     heart = lease_renewal.heart()
-    seconds = max(0.001, work.seconds - rendering)
+    seconds = work.seconds - rendering
     beat = heart.hold(work, seconds, pack, sealer)
     context.mind(cancelled=beat.cancelled, details=beat.tell)
     try:

@@ -1,5 +1,7 @@
 """A database step's writes and its record are one transaction: both exist, or neither."""
 
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
@@ -9,7 +11,7 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from executions import credentials
+from executions import credentials, lifecycle
 from executions.database import transaction
 from executions.models import Credential
 from runners.errors import LeaseLost, StepFailed
@@ -161,6 +163,29 @@ def test_a_step_past_its_own_time_leaves_no_statement_behind(queue: World) -> No
 
     assert (late.state, late.error_type, rows(execution)) == ("DLQ", "TIMEOUT", [])
     wait_until(lambda: not asleep(), 5, "the end of the statement", asleep)
+
+
+def test_a_step_that_is_stopped_amid_a_statement_leaves_none_behind(
+    queue: World, rivals: Rivals
+) -> None:
+    """As the lease guard does, if the lease cannot be renewed."""
+    execution = started(row_step(way="sleeps in the server"))
+    held = claimed(execution, PATH)
+
+    def interrupt() -> None:
+        wait_until(asleep, 10, "the statement")
+        [beat] = [one for one in lease_renewal.heart()._active() if one.work is held[1]]
+        beat.interrupted = True
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
+
+    interrupting = rivals.begin(interrupt)
+    with pytest.raises(LeaseLost):
+        database_steps.perform_and_record(*held)
+    interrupting.result(10)
+
+    wait_until(lambda: not asleep(), 5, "the end of the statement", asleep)
+    assert (run_of(execution, PATH).state, rows(execution)) == ("RUNNING", [])
+    lifecycle.cancel(execution, actor=ACTOR)
 
 
 def asleep() -> list[Any]:

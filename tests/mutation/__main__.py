@@ -44,6 +44,7 @@ TESTS = (
     "tests/integration/test_odd_outputs.py",
     "tests/integration/test_orphans.py",
     "tests/integration/test_rendering_time.py",
+    "tests/integration/test_sealed_payloads.py",
     "tests/integration/test_secrets.py",
     "tests/integration/test_trials.py",
     "tests/simulation/more_seeds.py",
