@@ -35,7 +35,7 @@ from valkyr_plugins.n8n.texts import Texts
 
 # Publishing reports these; the modules still do the work.
 OFF = ("python_code_off", "javascript_code_off")
-MAX_NESTED, MAX_TOOLS = 5, 2_000
+AGENT_BODIES, MAX_BODIES, MAX_TOOLS = 2, 8, 2_000  # an agent is a loop with a map in it
 MAX_REJECTED = 4  # texts of one node
 _ITEM = re.compile(r"(?<![\w.])(item|index)\b")
 PACKAGES = ("n8n-nodes-base.", "@n8n/n8n-nodes-langchain.")
@@ -74,6 +74,7 @@ class Nodes(ABC):
     answers: list[str] = field(default_factory=list)
     agents: list[str] = field(default_factory=list)  # the tools being drawn, the innermost last
     tools_drawn: int = 0
+    depth: int = 0  # bodies around the node being drawn
 
     def draw(self, level: Level) -> None:
         """Draw all nodes of a level whose first ports are set."""
@@ -91,6 +92,7 @@ class Nodes(ABC):
             self.loop(level, node, ports)
             return
         work = self.work(level, node, ports)
+        self.depth = level.depth
         made = self.made(work, ports)
         self.add(level, work, made, [port for group in ports.values() for port in group])
         self.lead_on(level, work, made)
@@ -168,17 +170,19 @@ class Nodes(ABC):
             self.report, self.helpers(node.name), drawing=self,
         )  # fmt: skip
         try:
-            made = self.nested(inner)
+            made = self.nested(inner, work.node.name)
         except Left as reason:
             made = self.left(inner, str(reason))
         self.tell(inner, made.use)
         return [*made.before, self.task(inner, made)]
 
-    def nested(self, work: NodeWork) -> Made:
-        """Return the task of a tool, which may be an agent with tools; raises Left."""
+    def nested(self, work: NodeWork, agent: str) -> Made:
+        """Return the task of an agent's tool, which may be an agent with tools; raises Left."""
         name = work.node.name
         self.tools_drawn += 1
-        if name in self.agents or len(self.agents) >= MAX_NESTED or self.tools_drawn > MAX_TOOLS:
+        bodies = self.depth + AGENT_BODIES * (len(self.agents) + 2)
+        deep = bodies > MAX_BODIES and any(kind == "ai_tool" for kind, _ in work.helpers)
+        if deep or name in (agent, *self.agents) or self.tools_drawn > MAX_TOOLS:
             raise Left("agents are tools of each other, or nested too deeply")
         self.agents.append(name)
         try:
