@@ -32,6 +32,7 @@ OPEN: dict[str, str] = {
     "valkyr_plugins/canary/admin.py:_has_canary": BELOW,
     "valkyr_plugins/canary/admin.py:_withdraw": ASKED,
     "valkyr_plugins/canary/api.py:canaries": BELOW,
+    "executions/studio/pages.py:_canary_number": BELOW,
     "executions/admin/search.py:visible": "the model's admin page scopes the rows",
     "valkyr_plugins/alerts/admin/alert_rules.py:AlertRuleForm._workflow": (
         "slugs of the workspace the person chose"

@@ -31,6 +31,7 @@ class Canary(models.Model):
     """A version that a share of its workflow's starts takes, beside the latest version.
 
     `stop` is its rule as JSON, null without one. `figures` are those of both versions at its end.
+    `watched_at` is the beginning of the last look at it that let it go on.
     """
 
     AUDITED_AS = "Canary"

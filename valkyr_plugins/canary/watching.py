@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db.models import F
 from django.dispatch import receiver
 
-from executions.public.database import ClockTimestamp, database_now, transaction
+from executions.public.database import ClockTimestamp, transaction
 from executions.public.errors import WrongState
 from executions.public.events import execution_failed
 from executions.public.messaging import CONTROL, send
@@ -48,7 +48,9 @@ def watch() -> int:
 
 def look(canary_id: UUID) -> bool:
     """Count a running canary, and stop or promote it by its conditions; return whether it ended."""
-    canary = _claimed(canary_id)
+    running = Canary.objects.filter(pk=canary_id, state=CanaryState.RUNNING)
+    rows = running.select_related("version", "latest").defer(*lifecycle.TEXTS)
+    canary = rows.annotate(now=ClockTimestamp()).first()
     if canary is None:
         return False
     rule = figures.rule_of(canary)
@@ -56,7 +58,7 @@ def look(canary_id: UUID) -> bool:
     reason = None
     if rule is not None:
         reason = reason_to_stop(rule, found.canary.counts, found.latest.counts, found.new_groups)
-    due = canary.promote_at is not None and canary.promote_at <= database_now()
+    due = canary.promote_at is not None and canary.promote_at <= canary.now
     with suppress(WrongState):  # a person ended it meanwhile
         if reason is not None:
             lifecycle.stop(canary_id, actor=lifecycle.ENGINE, reason=reason)
@@ -64,6 +66,8 @@ def look(canary_id: UUID) -> bool:
         if due and may_promote(rule, found.canary.counts):
             lifecycle.promote(canary_id, actor=lifecycle.ENGINE, reason="Its time had come.")
             return True
+    # Only now: everything that ended before that time has been counted and decided on.
+    running.filter(watched_at__lt=canary.now).update(watched_at=canary.now)
     return False
 
 
@@ -94,11 +98,3 @@ def lasting(ids: Collection[UUID]) -> set[UUID]:
         workflow__canary_version=None,
     )
     return set(rows.values_list("pk", flat=True))
-
-
-def _claimed(canary_id: UUID) -> Canary | None:
-    """Return the canary if it runs, and note when it was looked at."""
-    rows = Canary.objects.filter(pk=canary_id, state=CanaryState.RUNNING)
-    if not rows.update(watched_at=ClockTimestamp()):
-        return None
-    return rows.select_related("version", "latest").defer(*lifecycle.TEXTS).first()
