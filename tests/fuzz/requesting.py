@@ -94,7 +94,9 @@ def asked_by(case: Any) -> Asked:
     body = sent.body or b""
     body = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
     path = sent.url.removeprefix(BASE) if sent.url else "/"
-    headers = {k: v for k, v in sent.headers.items() if k not in {"Content-Length", "Cookie"}}
+    # Without Accept-Encoding, so that the answer is not compressed and the checks can read it.
+    dropped = {"Content-Length", "Cookie", "Accept-Encoding"}
+    headers = {k: v for k, v in sent.headers.items() if k not in dropped}
     kind = headers.pop("Content-Type", "") or "application/octet-stream"
     return Asked(sent, path, body, kind, headers)
 

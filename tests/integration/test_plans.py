@@ -23,6 +23,7 @@ from runners import statements as of_runs
 from runners.models import Approval, Run
 from tests.support import migrated
 from tests.support.plan_states import HOT, STATES, Session, TablePlan, database, kept_plan, plan_of
+from valkyr_plugins.canary import figures as of_canaries
 from valkyr_plugins.remote import statements as of_remote
 
 # Not called while work is in progress.
@@ -35,7 +36,7 @@ SELDOM = {
 }
 # On tables without finished rows they match most rows: these read a whole table.
 WIDE = {"active", "asleep", "backlog", "held_by", "overlooked", "stalled"}
-OF_PLUGINS = {"reserve": of_remote}
+OF_PLUGINS = {"reserve": of_remote, "canary_side": of_canaries}
 INDEXES = Path(__file__).parents[2] / "docs/reference/indexes.md"
 
 

@@ -153,6 +153,10 @@ def test_a_page_says_where_things_are_and_nothing_of_the_workflow_itself(
         "can-configure": "false",
         "canary-version": "0",
         "canary-percent": "0",
+        "from-git": "false",
+        "git-commit": "",
+        "git-repository": "",
+        "published-from-git": "false",
     }
     assert "tasks" not in answer.content.decode()
     assert answer.cookies["csrftoken"].value

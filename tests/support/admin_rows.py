@@ -252,6 +252,8 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
             circuits(of.workspace)
         if apps.is_installed("valkyr_plugins.canary"):
             canaries(of, number)
+        if apps.is_installed("valkyr_plugins.mcp"):
+            proposed(of)
         if apps.is_installed("valkyr_plugins.mfa"):
             second_factor(person(f"mallory-{uuid7()}"))
 
@@ -311,6 +313,21 @@ def canaries(of: Workflow, number: int) -> None:
         **common, bad=bad, good=latest, switched=False, treatment="FORK", reason=HOSTILE,
         refused=[{"id": str(uuid7()), "reason": HOSTILE}], failed=1,
     )  # fmt: skip
+
+
+def proposed(of: Workflow) -> None:
+    """A change that an agent proposed, and a workflow that agents can call."""
+    from valkyr_plugins.mcp.models import Proposal, WorkflowTool
+
+    Proposal.objects.create(
+        workspace=of.workspace, kind="start", title=HOSTILE, rationale=HOSTILE,
+        object_type="Workflow", object_id=of.pk,
+        arguments={"workflowId": str(of.pk), "input": {"note": HOSTILE}},
+        created_by_name=HOSTILE, created_via="API token", expires_at=timezone.now(),
+    )  # fmt: skip
+    WorkflowTool.objects.get_or_create(
+        workflow_id=of.pk, defaults={"workspace": of.workspace, "created_by_name": HOSTILE}
+    )
 
 
 def second_factor(of: Any) -> None:
