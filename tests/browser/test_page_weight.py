@@ -13,7 +13,7 @@ BUDGET = 250_000
 STUDIO = "/executions/studio/"
 
 
-def fetched(page: Any, address: str) -> dict[str, int]:
+def fetched(page: Any, path: str) -> dict[str, int]:
     """Load a page with an empty cache; the bytes of each file, the page itself included."""
     session = page.context.new_cdp_session(page)
     session.send("Network.enable")
@@ -25,12 +25,13 @@ def fetched(page: Any, address: str) -> dict[str, int]:
         addresses[event["requestId"]] = event["request"]["url"]
 
     def ended(event: Any) -> None:
-        name = addresses[event["requestId"]].removeprefix(page.home)
-        sizes[name] = int(event["encodedDataLength"])
+        # A request of the page before can end here; it began before anything was recorded.
+        if (address := addresses.get(event["requestId"])) is not None:
+            sizes[address.removeprefix(page.home)] = int(event["encodedDataLength"])
 
     session.on("Network.requestWillBeSent", began)
     session.on("Network.loadingFinished", ended)
-    page.goto(f"{page.home}{address}", wait_until="networkidle")
+    page.goto(f"{page.home}{path}", wait_until="networkidle")
     session.detach()
     return sizes
 

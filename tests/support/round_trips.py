@@ -18,15 +18,22 @@ class RoundTrips:
     def read(self, trace: Path) -> None:
         """Count in libpq's trace, a message per line.
 
-        An answer is requested by a Sync, or with a simple Query.
+        An answer is requested by a Sync, or with a simple Query. An empty Query is the pool's check
+        of a connection, which it sends once in five seconds; it is not counted.
         """
-        said = (line.split("\t")[1:4] for line in trace.read_text().splitlines())
+        said = (line.split("\t")[1:] for line in trace.read_text().splitlines())
         self._number = sum(
-            part[0] == "F" and part[2] in ("Sync", "Query") for part in said if len(part) == 3
+            part[0] == "F" and (part[2] == "Sync" or (part[2] == "Query" and not _empty(part)))
+            for part in said
+            if len(part) >= 3
         )
 
     def __len__(self) -> int:
         return self._number
+
+
+def _empty(part: list[str]) -> bool:
+    return len(part) > 3 and part[3].strip() == '""'
 
 
 @contextmanager
