@@ -108,7 +108,7 @@ def test_a_refused_dialog_says_why_and_leads_back(page: Page) -> None:
     page.goto(f"/admin/executions/workflowexecution/{pk}/resume/")
 
     expect(page.locator("#dialog [role=alert]")).to_be_visible()
-    expect(page.get_by_role("link", name="Back")).to_be_visible()
+    expect(page.get_by_role("link", name="Back", exact=True)).to_be_visible()
 
 
 def test_ticked_rows_are_asked_about_before_anything_happens(page: Page) -> None:
@@ -162,7 +162,7 @@ def test_a_token_is_shown_once_and_copied(page: Page) -> None:
     page.get_by_role("button", name="Create token").click()
 
     expect(page.locator("[role=status]")).to_contain_text("vlk_")
-    page.get_by_role("link", name="Back").click()
+    page.get_by_role("link", name="Back", exact=True).click()
     expect(page.locator("#result_list")).to_contain_text("from the browser")
 
 
