@@ -60,12 +60,10 @@ def prepare() -> None:
     with _Opened.trying:
         if _Opened.tried.is_set():
             return
-        try:
-            with suppress(SealingError, ImproperlyConfigured):
-                if PayloadKey.objects.filter(seals=True).exists():
-                    store.present()
-        finally:
-            _Opened.tried.set()
+        with suppress(SealingError, ImproperlyConfigured):
+            if PayloadKey.objects.filter(seals=True).exists():
+                store.present()
+        _Opened.tried.set()
 
 
 def opened(key: int) -> OpenedKey:

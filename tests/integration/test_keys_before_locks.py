@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from dlq.models import DeadLetterEntry
 from dlq.resolve.fix_or_skip import skip
@@ -138,3 +138,17 @@ def test_a_process_asks_once_whether_a_workspace_seals(
         payload_keys.prepare()
     with django_assert_num_queries(0):
         payload_keys.prepare()
+
+
+def test_a_process_asks_again_if_the_database_did_not_answer(
+    valkyr: Valkyr,
+) -> None:
+    def fail(*given: Any) -> Any:
+        raise OperationalError("the server is restarting")
+
+    with watched() as seen:
+        with connection.execute_wrapper(fail), pytest.raises(OperationalError):
+            payload_keys.prepare()
+        payload_keys.prepare()
+
+    assert seen == [False]
