@@ -15,6 +15,7 @@ __all__ = [
     "on_commit",
     "prepare_with",
     "set_rollback",
+    "unprepared",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,6 +27,11 @@ _before: list[Callable[[], None]] = []  # at most one, of this process
 def prepare_with(prepare: Callable[[], None]) -> None:
     """Let each block call `prepare` before it begins, for what must not be done under a lock."""
     _before[:] = [prepare]
+
+
+def unprepared() -> Atomic:
+    """Return a block for `prepare` itself."""
+    return Atomic(alias(), savepoint=True, durable=False)
 
 
 class OurAtomic(Atomic):

@@ -17,9 +17,8 @@ from uuid import UUID
 from django.core.exceptions import ImproperlyConfigured
 from django.db import ProgrammingError
 from django.db.models import OuterRef, QuerySet, Subquery
-from django.db.transaction import Atomic
 
-from executions.database import alias, connection, transaction
+from executions.database import connection, transaction
 from executions.models import PayloadKey, WorkflowExecution
 from executions.sealing import store
 from executions.sealing.errors import KeyUnknown, SealingError
@@ -54,8 +53,9 @@ class _Opened:
 def prepare() -> None:
     """Open the data keys if any workspace seals payloads; each transaction calls it first.
 
-    Then no lock is held while a KMS is called. It asks once in each process, with one query. If the
-    keys cannot be opened, the code that needs them reports it.
+    Then no lock is held while a KMS is called. It asks once in each process, with one query: if the
+    first workspace seals later, `load_segment` opens its key in workers, and other processes open
+    it where they need it. If the keys cannot be opened, the code that needs them reports it.
     """
     if _Opened.tried.is_set() or store.kept() is not None:
         return
@@ -72,7 +72,7 @@ def _any_seals() -> bool:
     rows = PayloadKey.objects.filter(seals=True)
     if not connection.in_atomic_block:
         return rows.exists()
-    with Atomic(alias(), savepoint=True, durable=False):  # an error must not end the outer block
+    with transaction.unprepared():  # an error must not end the outer block
         return rows.exists()
 
 
