@@ -14,7 +14,10 @@ class NameLookup:
         self._addresses: list[str] = []
         self._error: OSError | None = None
         self._thread = threading.Thread(target=self._ask, name=f"lookup of {host}", daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError as error:  # the process has as many threads as it may have
+            self._error = OSError(str(error))
 
     def addresses(self) -> list[str] | None:
         """Return the addresses; None until the resolver answers. Raises OSError if it found none.
@@ -30,7 +33,7 @@ class NameLookup:
     def _ask(self) -> None:
         try:
             found = socket.getaddrinfo(self._host, None, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError) as error:
+        except Exception as error:  # whatever ended the thread would be lost
             self._error = error if isinstance(error, OSError) else OSError(str(error))
             return
         self._addresses = [str(address[0]) for *_, address in found]

@@ -103,7 +103,7 @@ class DatabaseProbe:
         """Connect to the next host, unless its address is not known yet."""
         target = self._targets[self._attempt % len(self._targets)]
         host = str(target.get("host", ""))
-        if is_name(host):
+        if is_name(host) and not target.get("hostaddr"):
             addresses = self._look_up(host)
             if addresses is None:
                 return
@@ -242,14 +242,20 @@ class Reaching(bootsteps.StartStopStep):
 
 
 def _by_host(parameters: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the parameters for each host that they name."""
-    hosts = str(parameters.get("host", "")).split(",")
-    ports = str(parameters.get("port", "")).split(",")
-    if len(hosts) == 1:
+    """Yield the parameters for each host that they name; a host may have an address beside it."""
+    several = {
+        name: str(parameters[name]).split(",")
+        for name in ("host", "hostaddr", "port")
+        if parameters.get(name)
+    }
+    most = max((len(several.get(name, ())) for name in ("host", "hostaddr")), default=0)
+    if most < 2:
         yield parameters
         return
-    for place, host in enumerate(hosts):
-        yield {**parameters, "host": host, "port": ports[place if len(ports) > 1 else 0]}
+    for place in range(most):
+        # One port may serve all hosts.
+        own = {name: found[place if len(found) > 1 else 0] for name, found in several.items()}
+        yield {**parameters, **own}
 
 
 def _said(connection: pq.abc.PGconn) -> str:

@@ -165,6 +165,17 @@ def test_a_failed_lookup_is_tried_again(resolver: Resolver) -> None:
     probe.close()
 
 
+@pytest.mark.parametrize("hosts", ["database.test", "database.test,database.test"])
+def test_a_host_with_an_address_is_not_looked_up(resolver: Resolver, hosts: str) -> None:
+    addresses = ",".join("127.0.0.1" for _ in hosts.split(","))
+    probe = DatabaseProbe(to(real_port(), host=hosts, hostaddr=addresses))
+
+    wait_until(probe.look, 10, "the first question")
+
+    assert resolver.asked == 0
+    probe.close()
+
+
 @pytest.mark.parametrize("host", ["", "/var/run/postgresql", "@abstract", "127.0.0.1", "::1"])
 def test_only_names_are_looked_up(host: str) -> None:
     assert not is_name(host)
