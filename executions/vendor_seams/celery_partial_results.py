@@ -17,7 +17,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from celery.concurrency.asynpool import ResultHandler
+from celery.concurrency import asynpool
+
+# The stubs of Celery do not know what this class keeps to itself.
+ResultHandler: Any = asynpool.ResultHandler
 
 
 def continue_partial_results() -> None:
@@ -32,7 +35,7 @@ _unfinished: WeakKeyDictionary[Any, Iterator[None]] = WeakKeyDictionary()
 
 
 def _continued(
-    self: ResultHandler, add_reader: Callable[..., None], fd: int, callback: Callable[[Any], None]
+    self: Any, add_reader: Callable[..., None], fd: int, callback: Callable[[Any], None]
 ) -> Iterator[None]:
     process = self.fileno_to_outq[fd]
     result = _unfinished.get(process)
