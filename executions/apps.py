@@ -36,12 +36,20 @@ class ExecutionsConfig(ApiConfig):
         from executions.audit import sign_ins  # noqa: F401 - connects on import
         from executions.bundles import kinds, tiers
         from executions.configuration import own_servers
-        from executions.database import accounts, connections, row_scope, row_security, time_limits
+        from executions.database import (
+            accounts,
+            connections,
+            row_scope,
+            row_security,
+            time_limits,
+            transaction,
+        )
         from executions.database import checks as database_checks  # noqa: F401 - registers
         from executions.database.routing import route
         from executions.definition.templating import budget
         from executions.observability import metrics
         from executions.sealing import columns as sealed_columns
+        from executions.sealing import payload_keys
         from executions.triggers import cron, error_workflow  # noqa: F401 - connect on import
 
         checks.refuse()  # before any setting is read
@@ -49,6 +57,7 @@ class ExecutionsConfig(ApiConfig):
         accounts.connect()
         metrics.connect()
         sealed_columns.connect()
+        transaction.prepare_with(payload_keys.prepare)
         time_limits.connect(self)
         row_security.connect(self)
         row_scope.connect()

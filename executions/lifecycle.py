@@ -24,7 +24,6 @@ from executions.events import (
     execution_resumed,
 )
 from executions.models import WorkflowExecution
-from executions.sealing import payload_keys
 from executions.sealing.columns import stored
 from executions.sealing.sealer import PayloadSealer
 from executions.states import (
@@ -67,7 +66,6 @@ def cancel(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
 
     Raises as `pause`. If steps with an undo succeeded, it ends once they are undone.
     """
-    payload_keys.prepare()
     with transaction.atomic():
         execution = _locked(execution_id, "cancel", State.PENDING, State.RUNNING, State.PAUSED)
         compensation.refuse(execution, "be cancelled")
@@ -78,7 +76,6 @@ def cancel(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
 
 def time_out(execution_id: UUID) -> bool:
     """End an execution whose deadline has passed; return False if it has ended in the meantime."""
-    payload_keys.prepare()
     with transaction.atomic():
         execution = _lock(execution_id)
         if execution is None or execution.state in FINAL or execution.compensation:

@@ -93,19 +93,19 @@ class DeadLetterQueue(DeadLetterSummary):
 
 
 class Discard(Body):
-    """The reason for discarding it; kept on the entry."""
+    """The reason for discarding the dead letter, which keeps it."""
 
     notes = Text(max_length=10_000)
 
 
 class DiscardMany(Many):
-    """The entries to discard, and the reason."""
+    """The dead letters to discard, and the reason."""
 
     notes = Text(max_length=10_000)
 
 
 class SkipBody(Body):
-    """The reason for skipping its step; kept on the entry."""
+    """The reason for skipping the dead letter's step; the dead letter keeps it."""
 
     notes = Text(required=False, default="", allow_blank=True, max_length=10_000)
 
@@ -138,7 +138,7 @@ class Quarantine(Body):
 
 
 def occurrences(entries: Iterable[DeadLetterEntry]) -> dict[tuple[UUID, str], int]:
-    """Return how often each fingerprint of these entries occurs in its workspace. One query."""
+    """Return how often each of their fingerprints occurs in its workspace. One query."""
     entries = list(entries)
     rows = (
         DeadLetterEntry.objects.filter(

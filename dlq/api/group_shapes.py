@@ -100,14 +100,14 @@ class NoteShape(CamelCaseSerializer):
 
 
 class ShareShape(CamelCaseSerializer):
-    """The number of entries with one value; an empty value means none."""
+    """The number of dead letters with one value; an empty value means none."""
 
     value = serializers.CharField()
     count = serializers.IntegerField()
 
 
 class FacetShape(CamelCaseSerializer):
-    """The most frequent values of one facet, and the number of other entries."""
+    """The most frequent values of one facet, and the number of other dead letters."""
 
     name = serializers.CharField()
     shares = ShareShape(many=True)
@@ -115,7 +115,7 @@ class FacetShape(CamelCaseSerializer):
 
 
 class BreakdownShape(CamelCaseSerializer):
-    """The differences between the newest entries."""
+    """The differences between the newest dead letters."""
 
     looked_at = serializers.IntegerField()
     more = serializers.BooleanField(help_text="Whether there may be older dead letters.")
@@ -134,7 +134,7 @@ class FailureGroupDetail(FailureGroupSummary):
 
     mergedInto = serializers.UUIDField(source="merged_into_id", allow_null=True)
     moving = serializers.SerializerMethodField(
-        help_text=("Whether more entries are being moved to the group.")
+        help_text="Whether more dead letters are being moved to the group."
     )
     hours = serializers.SerializerMethodField()
     versions = serializers.SerializerMethodField()
@@ -149,7 +149,7 @@ class FailureGroupDetail(FailureGroupSummary):
         ]  # fmt: skip
 
     def get_moving(self, group: FailureGroup) -> bool:
-        """Return whether entries are moving to or from the group."""
+        """Return whether dead letters are moving to or from the group."""
         return bool(self.context["moving"])
 
     @extend_schema_field(FailedHourShape(many=True))
@@ -169,7 +169,7 @@ class FailureGroupDetail(FailureGroupSummary):
 
     @extend_schema_field(BreakdownShape)
     def get_breakdown(self, group: FailureGroup) -> Any:
-        """Return the differences between its newest 10,000 entries."""
+        """Return the differences between its newest 10,000 dead letters."""
         return BreakdownShape(self.context["breakdown"]).data
 
     @extend_schema_field(FingerprintShape(many=True))

@@ -129,7 +129,7 @@ class OneGroup(Endpoint):
 
     @operation("getFailureGroup", TAG, {200: FailureGroupDetail}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return one group in full: times, versions, and the differences of its newest entries."""
+        """Return one group: times, versions, and the differences of its newest dead letters."""
         group, _ = obtain(self.user, groups(), id, Action.VIEW)
         return shown(group)
 

@@ -61,7 +61,7 @@ NAMES: Mapping[str, str] = {**FACETS, "workspace": "workspace"}
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The number of entries with one value; an empty value means none."""
+    """The number of dead letters with one value; an empty value means none."""
 
     value: str
     count: int
@@ -69,7 +69,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """The most frequent values of one facet, and the number of other entries."""
+    """The most frequent values of one facet, and the number of other dead letters."""
 
     name: str
     label: str

@@ -15,7 +15,6 @@ from executions.database import transaction
 from executions.definition.catalog import catalog
 from executions.definition.graph.places import undoes
 from executions.models import WorkflowExecution
-from executions.sealing import payload_keys
 from runners.models import Run
 from runners.repair import manual_results
 
@@ -41,7 +40,6 @@ def fix(
     )
     given = manual_results.check(version_id, entry.step_path, outputs, outcome, _note(entry, actor))
     run_id = uuid7()
-    payload_keys.prepare()
     with transaction.atomic():
         execution = executions.reopen(
             entry.execution_id,
@@ -78,7 +76,6 @@ def skip(entry_id: UUID, *, actor: Actor, reason: str = "") -> Run:
     transitions.must_be_open(entry, "skipped")
     run_id = uuid7()
     note = f"Skipped by {actor.name} (dead letter {entry.pk})."
-    payload_keys.prepare()
     with transaction.atomic():
         execution: WorkflowExecution = executions.reopen(
             entry.execution_id,

@@ -16,7 +16,6 @@ from executions.admission.capacity import limited
 from executions.database import transaction
 from executions.definition.graph.places import undoes
 from executions.lifecycle import Reopenable
-from executions.sealing import payload_keys
 from runners.models import Run
 from runners.repair import reruns
 from runners.repair.forks import names_of
@@ -43,7 +42,6 @@ def requeue(
     if overrides:
         refuse_other_inputs(entry.module, entry.step_path)
     run_id = uuid7()
-    payload_keys.prepare()
     with transaction.atomic():
         transitions.must_be_open(entry, "requeued")
         execution = executions.reopen(

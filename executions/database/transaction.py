@@ -9,9 +9,29 @@ from django.db.transaction import Atomic, TransactionManagementError
 
 from executions.database.routing import alias
 
-__all__ = ["TransactionManagementError", "atomic", "on_commit", "set_rollback"]
+__all__ = [
+    "TransactionManagementError",
+    "atomic",
+    "on_commit",
+    "prepare_with",
+    "set_rollback",
+    "unprepared",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+_before: list[Callable[[], None]] = []  # at most one, of this process
+
+
+def prepare_with(prepare: Callable[[], None]) -> None:
+    """Let each block call `prepare` before it begins, for what must not be done under a lock."""
+    _before[:] = [prepare]
+
+
+def unprepared() -> Atomic:
+    """Return a block for `prepare` itself."""
+    return Atomic(alias(), savepoint=True, durable=False)
 
 
 class OurAtomic(Atomic):
@@ -19,6 +39,11 @@ class OurAtomic(Atomic):
 
     def __init__(self, savepoint: bool = True, durable: bool = False) -> None:
         super().__init__("", savepoint, durable)
+
+    def __enter__(self) -> None:
+        for prepare in _before:
+            prepare()
+        super().__enter__()
 
     @property
     def using(self) -> str:

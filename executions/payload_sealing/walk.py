@@ -25,7 +25,8 @@ from executions.sealing.columns import OPENERS, reform
 from executions.sealing.payloads import keys_in
 
 BATCH = 500
-# A statement writes at most so many characters, or one row: the engine waits for its locks.
+# At most this many characters are written in one statement, unless a single row is larger. The
+# engine waits for the statement's locks, so a statement must be short.
 MOST_WRITTEN = 4_000_000
 # A row that the engine writes at the same moment is read again.
 TRIES = 5

@@ -5,7 +5,6 @@ from executions.models.sealed_columns import SealedObject
 from executions.payloads import SEALED
 from executions.sealing import KeyUnknown, Sealed, SealingError, place_of, seal, unseal
 from executions.sealing.columns import rebind, stored
-from executions.sealing.payload_keys import prepare as prepare_payload_keys
 from executions.sealing.payloads import TEXT as ENVELOPE
 from executions.sealing.payloads import is_sealed, place
 from executions.sealing.sealer import PayloadSealer, opened, opened_text
@@ -25,7 +24,6 @@ __all__ = [
     "opened_text",
     "place",
     "place_of",
-    "prepare_payload_keys",
     "rebind",
     "register",
     "seal",

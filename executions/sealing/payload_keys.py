@@ -15,9 +15,10 @@ from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
+from django.db import ProgrammingError
 from django.db.models import OuterRef, QuerySet, Subquery
 
-from executions.database import transaction
+from executions.database import connection, transaction
 from executions.models import PayloadKey, WorkflowExecution
 from executions.sealing import store
 from executions.sealing.errors import KeyUnknown, SealingError
@@ -44,28 +45,35 @@ class _Opened:
 
     keys: OrderedDict[int, OpenedKey] = OrderedDict()
     lock = Lock()
-    # Whether this process has tried to open the data keys before it took a lock.
+    # Whether this process has tried to open the data keys before it took a lock. Without a lock,
+    # which a fork could leave locked: several threads may try.
     tried = Event()
-    trying = Lock()
 
 
 def prepare() -> None:
-    """Open the data keys if any workspace seals payloads; call it before a lock is taken.
+    """Open the data keys if any workspace seals payloads; each transaction calls it first.
 
-    Then no lock is held while a KMS is called. It asks once in each process, with one query. If the
-    keys cannot be opened, the code that needs them reports it.
+    Then no lock is held while a KMS is called. It asks once in each process, with one query: if the
+    first workspace seals later, `load_segment` opens its key in workers, and other processes open
+    it where they need it. If the keys cannot be opened, the code that needs them reports it.
     """
     if _Opened.tried.is_set() or store.kept() is not None:
         return
-    with _Opened.trying:
-        if _Opened.tried.is_set():
-            return
-        try:
-            with suppress(SealingError, ImproperlyConfigured):
-                if PayloadKey.objects.filter(seals=True).exists():
-                    store.present()
-        finally:
-            _Opened.tried.set()
+    try:
+        with suppress(SealingError, ImproperlyConfigured):
+            if _any_seals():
+                store.present()
+    except ProgrammingError:  # the tables are being made: the next transaction asks
+        return
+    _Opened.tried.set()
+
+
+def _any_seals() -> bool:
+    rows = PayloadKey.objects.filter(seals=True)
+    if not connection.in_atomic_block:
+        return rows.exists()
+    with transaction.unprepared():  # an error must not end the outer block
+        return rows.exists()
 
 
 def opened(key: int) -> OpenedKey:

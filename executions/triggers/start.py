@@ -110,7 +110,6 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
         if known is not None:
             return Started(known, created=False)
     text = check(request.version, payload)
-    payload_keys.prepare()
     try:
         with transaction.atomic():
             [execution] = _insert(
@@ -197,7 +196,6 @@ def start_batch(
                     break
     if problems:
         raise InvalidPayload("Some payloads do not match the workflow's input schema.", problems)
-    payload_keys.prepare()
     with transaction.atomic():
         if requests and workflow.canary_version_id is not None:
             return _insert_by_version(requests, payload_list, texts, actor)

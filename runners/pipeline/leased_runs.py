@@ -18,6 +18,7 @@ from executions.definition.graph.model import Step
 from executions.definition.limits import limits
 from executions.definition.templating.secrets import Place
 from runners import statements
+from runners.conf import config
 from runners.errors import LeaseLost
 from runners.failures.classification import Failure, classify
 from runners.gates import gates, held_permits
@@ -249,6 +250,9 @@ def _prepare(execution_id: UUID, version_id: UUID, segment: str) -> bool:
         return False
     state, seen = found
     state.stays, state.hands_over = False, True
+    if seen.crashes >= config().poison:
+        # The watchdog counts crashes; the process that it starts to end such a run may die.
+        return _end(state, seen, (None, None))
     activity.executes(seen.id, seen.token)  # its templates may stall the process
     try:
         return _rendered(state, seen)

@@ -5,7 +5,6 @@ from uuid import UUID
 from executions.database import transaction
 from executions.definition.versions import compiled
 from executions.models import WorkflowExecution
-from executions.sealing import payload_keys
 from runners import statements
 from runners.conf import config
 from runners.dispatch import messages
@@ -22,7 +21,6 @@ def advance(execution_id: UUID) -> bool:
 
     Returns whether the execution is running.
     """
-    payload_keys.prepare()
     with transaction.atomic():
         state = locked(execution_id)
         if state is None:
@@ -33,7 +31,6 @@ def advance(execution_id: UUID) -> bool:
 
 def catch_up(execution_id: UUID) -> bool:
     """Plan as `advance` does; return whether it started a step that another worker left behind."""
-    payload_keys.prepare()
     with transaction.atomic():
         state = locked(execution_id)
         if state is None:
@@ -43,7 +40,6 @@ def catch_up(execution_id: UUID) -> bool:
 
 def wake(execution_id: UUID) -> None:
     """Send a resumed or reopened execution's pending runs again and plan it."""
-    payload_keys.prepare()
     with transaction.atomic():
         state = locked(execution_id)
         if state is None:

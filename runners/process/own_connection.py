@@ -5,16 +5,16 @@ It returns plain values only, which can be passed to another program.
 
 from typing import Any
 
-from executions.database import connection
+from psycopg import pq
 
-KEPT = ("dbname", "user", "password", "host", "port", "connect_timeout", "tcp_user_timeout",
-        "keepalives_idle", "keepalives_interval", "keepalives_count",
-        "application_name", "options", "target_session_attrs", "load_balance_hosts", "sslmode",
-        "sslrootcert", "sslcert", "sslkey", "sslpassword", "sslcrl", "sslnegotiation",
-        "channel_binding", "require_auth")  # fmt: skip
+from executions.database import connection
 
 
 def parameters() -> dict[str, Any]:
-    """Return the arguments of `psycopg.connect`."""
-    given = connection.get_connection_params()
-    return {key: given[key] for key in KEPT if given.get(key)}
+    """Return those arguments of Django's connection that libpq knows, such as those of TLS."""
+    known = {option.keyword.decode() for option in pq.Conninfo.get_defaults()}
+    return {
+        name: value if isinstance(value, int) else str(value)  # a file may be a path
+        for name, value in connection.get_connection_params().items()
+        if name in known and value not in (None, "")
+    }

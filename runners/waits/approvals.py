@@ -10,7 +10,6 @@ from executions.database import transaction
 from executions.database.clock import database_now
 from executions.errors import NotFound, WrongState
 from executions.models import WorkflowExecution
-from executions.sealing import payload_keys
 from executions.states import Role
 from runners.models import Run
 from runners.states import RunState, WaitKind
@@ -26,7 +25,6 @@ def decide(run_id: UUID, decision: str, comment: str, *, user: User, actor: Acto
     Of two decisions the first counts. Raises NotFound if the user may not see the run, Forbidden if
     the user may not decide, and WrongState if the run does not wait for a decision.
     """
-    payload_keys.prepare()
     with transaction.atomic():
         run = _locked(run_id)
         may = (

@@ -12,7 +12,6 @@ from executions.database import transaction
 from executions.database.clock import database_now
 from executions.errors import NotFound, ValkyrError, WrongState
 from executions.models import WorkflowExecution
-from executions.sealing import payload_keys
 from executions.states import ExecutionState
 from runners.models import EarlyCallback, Run
 from runners.segment.template_data import read_callback_url
@@ -64,7 +63,6 @@ def receive(token: str, payload: Any, *, actor: Actor) -> None:
     if named is None:
         raise UnknownCallback
     execution_id, path = named
-    payload_keys.prepare()
     with transaction.atomic():
         execution = _locked(execution_id)
         if execution is None or execution.state not in OPEN:

@@ -21,7 +21,6 @@ from executions.database.clock import ClockTimestamp, database_now
 from executions.definition.templating.render_guard import Allowance, TimeSpent
 from executions.errors import InvalidPayload, WrongState
 from executions.models import Event, WorkflowExecution, Workspace
-from executions.sealing import payload_keys
 from executions.sealing.payload_keys import with_key
 from executions.states import TriggerType
 from executions.triggers.event import EventReceipt, publish_event
@@ -85,7 +84,6 @@ def deliver(event_id: UUID, stamp: str | None = None) -> int:
     if event is None or (stamp is not None and stamp != stamped(event.looked_at)):
         return 0
     count = 0
-    payload_keys.prepare()
     allowance = Allowance(FILTER_SECONDS, workers=True)
     try:
         for found in listeners(_call(event), event.delivered_to):

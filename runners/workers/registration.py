@@ -26,7 +26,7 @@ from django.db import Error
 from executions import messaging
 from executions.database import connection
 from executions.database.clock import ClockTimestamp
-from executions.vendor_seams import billiard_slots
+from executions.vendor_seams import billiard_slots, celery_partial_results
 from runners.conf import config, pool
 from runners.models import Runner
 from runners.modules import registry
@@ -101,6 +101,8 @@ def name_process(sender: Any = None, **_: Any) -> None:
     activity.share_draining()
     if _share is WorkerShare.ALL:
         _keeper.begin()
+    if _forks():
+        celery_partial_results.continue_partial_results()
     if _share is WorkerShare.ALL and _forks():
         billiard_slots.watch_kills(_killed)
     sender.app.steps["consumer"].update({canary.Consuming, reach.Reaching})

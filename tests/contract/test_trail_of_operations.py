@@ -6,218 +6,22 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
-from dlq.models import DeadLetterEntry, GroupFingerprint
-from executions.access.actor import Actor
-from executions.models import Activity, Tier, Trigger, Workflow, Workspace
-from executions.publishing.from_code import publish_from_code
+from executions.models import Activity, Trigger, Workspace
 from executions.triggers.webhook import secret_of
-from runners.models import Run
 from tests.support.document import document
-from tests.support.failures import fail
-from tests.support.segments import claimed, recorded, run_of
-from tests.support.triggers import only_trigger, triggered
-from tests.support.workflows import publish, start, task
-from valkyr_plugins.circuits.models import CircuitBreaker
-from valkyr_plugins.mcp import proposals
-from valkyr_plugins.mcp.in_process import InProcessApi
-from valkyr_plugins.mcp.models import ProposalKind
+from tests.support.workflows import task
 
-from .people import a_client, a_workspace
+from .named_objects import EXECUTION, GROUP, LETTER, REDRIVE, RUN, NamedObjects
+from .people import a_workspace
 
 pytestmark = pytest.mark.django_db
-REDRIVE = "/v1/Redrive"
-PASSWORD = "correct horse battery"
-EXECUTION, LETTER, RUN = "/v1/WorkflowExecution", "/v1/DeadLetterQueue", "/v1/Run"
-GROUP = "/v1/FailureGroup"
 
 
-class World(dict[str, str]):
-    """Ids of objects, each created when an address or a body first names it."""
-
-    def __init__(self, made: Mapping[str, str]) -> None:
-        super().__init__(made)
-        self.root = a_client(get_user_model().objects.get(username="root"))
-
-    def __missing__(self, name: str) -> str:
-        self[name] = str(getattr(self, f"make_{name}")())
-        return self[name]
-
-    def post(self, address: str, body: Any = None) -> dict[str, Any]:
-        answer = self.root.post(address, body or {}, format="json")
-        assert answer.status_code < 300, answer.content
-        made: dict[str, Any] = answer.json()
-        return made
-
-    def make_draft(self) -> Any:
-        definition = {"schema": "valkyr/1", "name": "d", "tasks": [task("one")]}
-        body = {"definition": definition, "workspaceId": self["workspace"]}
-        return self.post("/v1/Workflow", body)["id"]
-
-    def make_workflow(self) -> Any:
-        return publish({"tasks": [task("one")]}).pk
-
-    def make_changed(self) -> Any:
-        made = publish({"tasks": [task("one")]})
-        definition = made.definition | {"tasks": [task("one"), task("two")]}
-        self.root.patch(f"/v1/Workflow/{made.pk}", {"definition": definition}, format="json")
-        return made.pk
-
-    def make_with_canary(self) -> Any:
-        return self.post(f"/v1/Workflow/{self['changed']}/canary", {"percent": 5})["workflowId"]
-
-    def make_execution(self) -> Any:
-        return self.post(f"{EXECUTION}/{self['workflow']}/execute")["id"]
-
-    def make_from_code(self) -> Any:
-        document = {"schema": "valkyr/1", "name": "coded", "tasks": [task("one")]}
-        return publish_from_code("coded", document, origin="shop.flows:coded").workflow_id
-
-    def make_paused(self) -> Any:
-        pk = self.post(f"{EXECUTION}/{self['workflow']}/execute")["id"]
-        return self.post(f"{EXECUTION}/{pk}/pause")["id"]
-
-    def make_undoable(self) -> Any:
-        workflow = publish(UNDOABLE).pk
-        pk = self.post(f"{EXECUTION}/{workflow}/execute")["id"]
-        recorded(claimed(pk, "one.main"))
-        run = Run.objects.get(execution_id=pk, step_path="two.main")
-        self.post(f"{RUN}/{run.pk}/quarantine", {"reason": "x"})
-        return pk
-
-    def make_run(self) -> Any:
-        return Run.objects.get(execution_id=self["execution"]).pk
-
-    def make_letter(self) -> Any:
-        pk = self.post(f"{EXECUTION}/{self['workflow']}/execute")["id"]
-        run = Run.objects.get(execution_id=pk)
-        return self.post(f"{RUN}/{run.pk}/quarantine", {"reason": "x"})["id"]
-
-    def make_discarded(self) -> Any:
-        return self.post(f"{LETTER}/{self['letter']}/discard", {"notes": "x"})["id"]
-
-    def make_pinned(self) -> Any:
-        return self.post(f"{LETTER}/{self['letter']}/pin")["id"]
-
-    def make_group(self) -> Any:
-        return DeadLetterEntry.objects.get(pk=self["letter"]).group_id
-
-    def make_odd_group(self) -> Any:
-        return fail(Workflow.objects.get(pk=self["workflow"]), "odd").group_id
-
-    def make_mixed_group(self) -> Any:
-        of = Workflow.objects.get(pk=self["workflow"])
-        first, _ = (fail(of, details={"status": status}) for status in (500, 503))
-        return first.group_id
-
-    def make_merged_group(self) -> Any:
-        self.post(f"{GROUP}/{self['mixed_group']}/merge", {"ids": [self["odd_group"]]})
-        return self["mixed_group"]
-
-    def make_fingerprint(self) -> Any:
-        rows = GroupFingerprint.objects.filter(group_id=self["merged_group"])
-        return rows.latest("pk").fingerprint
-
-    def make_redrive(self) -> Any:
-        return self.post("/v1/Redrive", {"ids": [self["letter"]]})["id"]
-
-    def make_begun_redrive(self) -> Any:
-        return self.post(f"{LETTER}/requeue", {"ids": [self["letter"]]})["id"]
-
-    def make_paused_redrive(self) -> Any:
-        return self.post(f"{REDRIVE}/{self['begun_redrive']}/pause")["id"]
-
-    def make_proposal(self) -> Any:
-        root = get_user_model().objects.get(username="root")
-        api = InProcessApi(root, None, Actor.of(root))
-        note = {"groupId": str(self["group"]), "note": "x"}
-        return proposals.propose(api, ProposalKind.GROUP, note, "why").pk
-
-    def make_exposed(self) -> Any:
-        address = f"/v1/Workflow/{self['workflow']}/tool"
-        assert self.root.put(address, {}, format="json").status_code == 200
-        return self["workflow"]
-
-    def make_past(self) -> Any:
-        pk = start(publish({"tasks": [task("one"), task("ask", "flow.approval", "one", **ASKED)]}))
-        recorded(claimed(pk, "one.main"))
-        return pk
-
-    def make_approval(self) -> Any:
-        return self._asleep("flow.approval", title="?").pk
-
-    def make_listener(self) -> Any:
-        return self._asleep("flow.wait_for_event", event="paid").execution_id
-
-    def make_callback(self) -> Any:
-        tell = task("tell", **{"with": {"value": "{{ tasks.ask.callbackUrl }}"}})
-        ask = task("ask", "flow.callback", "tell", **{"with": {"timeoutSeconds": 60}})
-        pk = start(publish({"tasks": [tell, ask]}))
-        recorded(claimed(pk, "tell.main"))
-        return str(run_of(pk, "tell.main").outputs).rpartition("/")[2]
-
-    def make_trigger(self) -> Any:
-        return only_trigger(triggered({"type": "WEBHOOK", "auth": "bearer"})).pk
-
-    def make_ada(self) -> Any:
-        return User.objects.create_user("ada", password=PASSWORD).pk
-
-    def make_member(self) -> Any:
-        body = {"workspaceId": self["workspace"], "userId": int(self["ada"]), "role": "USER"}
-        return self.post("/v1/Membership", body)["id"]
-
-    def make_credential(self) -> Any:
-        body = {"name": "shop", "fields": {"value": "canary"}, "hosts": ["*"]}
-        return self.post("/v1/Credential", body | {"workspaceId": self["workspace"]})["id"]
-
-    def make_quota(self) -> Any:
-        return self.post("/v1/Quota", {"workspaceId": self["workspace"], "maxPerDay": 9})["id"]
-
-    def make_budget(self) -> Any:
-        return self.post("/v1/Budget", {"workspaceId": self["workspace"], "amount": 9})["id"]
-
-    def make_alert_rule(self) -> Any:
-        body = {"name": "On call", "kinds": ["GROUP_NEW"], "channel": "EMAIL"}
-        body |= {"recipients": ["ann@example.com"], "workspaceId": self["workspace"]}
-        return self.post("/v1/AlertRule", body)["id"]
-
-    def make_alert_delivery(self) -> Any:
-        return self.post(f"/v1/AlertRule/{self['alert_rule']}/test")["id"]
-
-    def make_circuit(self) -> Any:
-        workspace = Workspace.objects.get(pk=self["workspace"])
-        return CircuitBreaker.objects.create(workspace=workspace, target="http.request:a").pk
-
-    def make_robot(self) -> Any:
-        body = {"name": "robot", "workspaceId": self["workspace"]}
-        return self.post("/v1/ServiceAccount", body)["id"]
-
-    def make_token(self) -> Any:
-        body = {"name": "ci", "workspaceId": self["workspace"]}
-        return self.post("/v1/ApiToken", body)["id"]
-
-    def make_other(self) -> Any:
-        return Tier.objects.create(name="other").pk
-
-    def _asleep(self, use: str, **inputs: Any) -> Run:
-        pk = start(publish({"tasks": [task("ask", use, **{"with": inputs})]}))
-        recorded(claimed(pk, "ask.main"))
-        return run_of(pk, "ask.main")
-
-
-ASKED = {"with": {"title": "?"}}
 PLACE = {"workspaceId": "{workspace}"}
 DEFINITION = {"schema": "valkyr/1", "name": "i", "tasks": [{"id": "one", "use": "flow.noop"}]}
 # operation: (method, address, body, its rows). An address and a body refer to objects by name.
-UNDOABLE = {
-    "settings": {"compensation": "manual"},
-    "tasks": [
-        task("one", undo={"use": "flow.noop"}),
-        task("two", "flow.approval", "one", **{"with": {"title": "Go on?"}}),
-    ],
-}
 RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
     "createWorkflow": ("post", "/v1/Workflow", {"name": "n", **PLACE}, ["workflow.create"]),
     "updateWorkflow": (
@@ -467,7 +271,7 @@ def made(kept_world: None) -> Mapping[str, str]:
     reader = get_user_model().objects.create_user("reader")
     workspace.memberships.create(user=reader, role="USER")
     new = Workspace.objects.create(name="New", slug="new", tier=workspace.tier)
-    found = World(
+    found = NamedObjects(
         {
             "workspace": str(workspace.pk),
             "tier": str(workspace.tier_id),
@@ -481,8 +285,8 @@ def made(kept_world: None) -> Mapping[str, str]:
 
 
 @pytest.fixture
-def world(made: Mapping[str, str]) -> World:
-    return World(made)
+def world(made: Mapping[str, str]) -> NamedObjects:
+    return NamedObjects(made)
 
 
 def test_the_tables_name_every_operation_that_changes_something() -> None:
@@ -498,7 +302,9 @@ def test_the_tables_name_every_operation_that_changes_something() -> None:
 
 
 @pytest.mark.parametrize("operation", RECORDED)
-def test_an_operation_leaves_its_rows_with_who_and_from_where(world: World, operation: str) -> None:
+def test_an_operation_leaves_its_rows_with_who_and_from_where(
+    world: NamedObjects, operation: str
+) -> None:
     method, address, body, expected = RECORDED[operation]
     address, body = _filled(address, world), _filled(body, world)
     before = set(Activity.objects.values_list("pk", flat=True))
@@ -529,7 +335,7 @@ def test_an_operation_leaves_its_rows_with_who_and_from_where(world: World, oper
     ],
 )
 def test_a_change_says_what_was_and_what_is(
-    world: World, operation: str, changed: dict[str, tuple[Any, Any]]
+    world: NamedObjects, operation: str, changed: dict[str, tuple[Any, Any]]
 ) -> None:
     method, address, body, [action] = RECORDED[operation]
     address = _filled(address, world)
@@ -543,7 +349,7 @@ def test_a_change_says_what_was_and_what_is(
     assert set(row.after) - set(changed) <= {"revision"}
 
 
-def test_of_a_draft_the_trail_keeps_the_checksum_alone(world: World) -> None:
+def test_of_a_draft_the_trail_keeps_the_checksum_alone(world: NamedObjects) -> None:
     definition = {"schema": "valkyr/1", "name": "d", "tasks": [task("canary")]}
     address = f"/v1/Workflow/{world['workflow']}"
 
@@ -554,7 +360,7 @@ def test_of_a_draft_the_trail_keeps_the_checksum_alone(world: World) -> None:
     assert "canary" not in str((row.before, row.after, row.details))
 
 
-def test_of_overrides_the_trail_keeps_their_names_alone(world: World) -> None:
+def test_of_overrides_the_trail_keeps_their_names_alone(world: NamedObjects) -> None:
     address = f"{LETTER}/{world['letter']}/requeue"
 
     answer = world.root.post(address, {"value": {"token": "canary"}}, format="json")
@@ -565,7 +371,7 @@ def test_of_overrides_the_trail_keeps_their_names_alone(world: World) -> None:
     assert "canary" not in str((row.before, row.after, row.details))
 
 
-def test_a_webhooks_and_a_callbacks_caller_are_known_by_their_address(world: World) -> None:
+def test_a_webhooks_and_a_callbacks_caller_are_known_by_their_address(world: NamedObjects) -> None:
     client = APIClient()
     trigger = Trigger.objects.get(pk=world["trigger"])
     token = {"Authorization": f"Bearer {secret_of(trigger.pk, trigger.secret_version)}"}
@@ -582,7 +388,7 @@ def test_a_webhooks_and_a_callbacks_caller_are_known_by_their_address(world: Wor
     ]
 
 
-def test_a_refused_request_leaves_nothing(world: World, stranger: APIClient) -> None:
+def test_a_refused_request_leaves_nothing(world: NamedObjects, stranger: APIClient) -> None:
     address = f"{EXECUTION}/{world['execution']}"
     before = Activity.objects.count()
 
@@ -593,7 +399,7 @@ def test_a_refused_request_leaves_nothing(world: World, stranger: APIClient) -> 
     assert Activity.objects.count() == before
 
 
-def _filled(shape: Any, world: World) -> Any:
+def _filled(shape: Any, world: NamedObjects) -> Any:
     if isinstance(shape, str):
         return shape.format_map(world)
     if isinstance(shape, list):

@@ -1,7 +1,9 @@
 """Connections outside of Django's: what they inherit."""
 
+import json
 import os
 import socket
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -25,3 +27,19 @@ def test_connections_are_encrypted_as_django_s_are(monkeypatch: pytest.MonkeyPat
     # The server of the tests has no certificate: without the setting, it would take the connection.
     with pytest.raises(psycopg.OperationalError, match="SSL"):
         psycopg.connect(**own_connection.parameters())
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("sslrootcert", Path("/ca.pem")), ("ssl_min_protocol_version", "TLSv1.3"), ("keepalives", 0)],
+)
+def test_connections_have_each_option_of_libpq(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: object
+) -> None:
+    monkeypatch.setitem(connection.settings_dict["OPTIONS"], name, value)
+
+    given = own_connection.parameters()
+
+    assert given[name] == (str(value) if isinstance(value, Path) else value)
+    assert json.loads(json.dumps(given)) == given, "another program can have them"

@@ -286,7 +286,9 @@ def test_what_is_stored_is_sealed_with_the_first_key_the_next_key_and_opened_aga
     assert {"runners_run.inputs", "dlq_failuregroup.sample"} < set(clear)
 
     call_command("payload_keys", "on", slug, stdout=out)
+    assert f"`manage.py payload_keys reseal {slug}`" in out.getvalue()
     call_command("payload_keys", "reseal", slug, stdout=out)
+    assert f"`manage.py payload_keys retire {slug}`" in out.getvalue()
     assert columns_with(MARKER) == []
     assert done.output == f"order {MARKER} b {MARKER}"
     assert done.logs("first")[0]["message"] == f"got {MARKER}"

@@ -151,6 +151,8 @@ def test_every_ready_step_is_run_kept_or_sent_and_none_twice(
     else:
         assert all(not steps[index].inline for index in choice.pending)
     assert all(steps[index].inline for index in choice.kept)
+    if mine and choice.kept:
+        assert steps[mine[0]].inline, "a step that may wait leaves none in memory beside it"
     if mine and not steps[mine[0]].inline:
         assert steps[mine[0]].queue == case.step.queue
         assert carried < most

@@ -53,7 +53,7 @@ def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def pause(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Stop sending for now; sent entries continue. Raises NotFound, WrongState."""
+    """Stop sending for now; dead letters that were sent continue. Raises NotFound, WrongState."""
     with transaction.atomic():
         redrive = _locked(redrive_id, "pause", State.PAUSED)
         before = redrive.state
@@ -80,7 +80,10 @@ def resume(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def abort(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Stop sending permanently; sent entries continue. Raises NotFound, WrongState."""
+    """Stop sending permanently; dead letters that were sent continue.
+
+    Raises NotFound, WrongState.
+    """
     with transaction.atomic():
         redrive = _locked(redrive_id, "abort", State.ABORTED)
         before = redrive.state

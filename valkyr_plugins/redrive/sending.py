@@ -26,7 +26,6 @@ from executions.public.access import Actor
 from executions.public.database import transaction
 from executions.public.errors import ConcurrencyConflict, QuotaExceeded, ValkyrError, WrongState
 from executions.public.models import WorkflowExecution
-from executions.public.sealing import prepare_payload_keys
 from executions.public.templates import Allowance, TimeSpent
 from runners.public.forks import ForkRequest, Overrides, fork_execution
 from valkyr_plugins.redrive import items, patching
@@ -58,7 +57,6 @@ def send_batch(redrive_id: UUID, after: int) -> Batch | None:
 
     None if the redrive does not run, or another process drives it.
     """
-    prepare_payload_keys()
     with transaction.atomic():
         redrive = items.running(redrive_id)
         if redrive is None:
@@ -204,7 +202,6 @@ def send_one(redrive_id: UUID, item: Queued) -> bool | None:
     None if the redrive has no capacity, does not run, or a limit holds it back (which is stored
     with the item); then the other items need not be tried.
     """
-    prepare_payload_keys()
     try:
         with transaction.atomic():
             redrive = items.running(redrive_id)

@@ -11,14 +11,16 @@ from pathlib import Path
 import psutil
 
 from valkyr_project.up import environment as credentials_file
-from valkyr_project.up.environment import stack_environment
+from valkyr_project.up.environment import KEY_GIVEN, stack_environment
 from valkyr_project.up.home import running
 from valkyr_project.up.options import UpError, home_folder, parse
 
 SETTINGS = "valkyr_project.settings"
 # Two installations must not be mixed: a command must not use the keys of one on the rows of
 # another.
-ADDRESSES = (
+OF_ONE_INSTALLATION = (
+    "VALKYR_SECRET_KEY",
+    *KEY_GIVEN,
     "DATABASE_URL",
     "DATABASE_DIRECT_URL",
     "DATABASE_REPLICA_URL",
@@ -45,7 +47,7 @@ def use_running_stack(environment: MutableMapping[str, str] = os.environ) -> Pat
             "when it is ready, as the user who started it."
         )
     found = _environment_of(folder, facts)
-    _check_addresses(folder, environment, found)
+    _check_installation(folder, environment, found)
     for name, value in found.items():
         if not _text(environment, name):
             environment[name] = value
@@ -80,15 +82,14 @@ def _environment_of(folder: Path, facts: Mapping[str, str]) -> dict[str, str]:
     )
 
 
-def _check_addresses(
+def _check_installation(
     folder: Path, environment: Mapping[str, str], stack: Mapping[str, str]
 ) -> None:
-    for name in ADDRESSES:
+    for name in OF_ONE_INSTALLATION:
         if _text(environment, name) not in ("", _text(stack, name)):
             raise UpError(
-                f"{name} is set, and the stack in {folder} uses another address. Unset {name} to "
-                "use the stack. To use another installation, set VALKYR_SECRET_KEY and "
-                "DATABASE_URL."
+                f"{name} is set, and the stack in {folder} uses another value. Unset {name} to use "
+                "the stack. To use another installation, set VALKYR_SECRET_KEY and DATABASE_URL."
             )
 
 

@@ -36,6 +36,7 @@ class Command(BaseCommand):
 
     requires_system_checks = []
     help = HELP
+    _slug = ""
     _told = ""
     _told_at = 0.0
 
@@ -54,7 +55,8 @@ class Command(BaseCommand):
             if options["action"] == "show":
                 self._show()
             else:
-                place = self._workspace(options["workspace"])
+                self._slug = options["workspace"]
+                place = self._workspace(self._slug)
                 getattr(self, f"_{options['action']}")(place, options["reason"])
         except (ValkyrError, ImproperlyConfigured) as error:
             raise CommandError(str(error)) from error
@@ -76,18 +78,18 @@ class Command(BaseCommand):
 
     def _on(self, workspace_id: UUID, reason: str) -> None:
         key = switch.turn_on(workspace_id, actor=_actor(), reason=reason)
-        self._say(f"Key {key} seals payloads from now on. Next: `manage.py payload_keys reseal`.")
+        self._say(f"Key {key} seals payloads from now on. Next: {self._command('reseal')}.")
 
     def _off(self, workspace_id: UUID, reason: str) -> None:
         switch.turn_off(workspace_id, actor=_actor(), reason=reason)
         self._say(
-            "Payloads are stored in the clear from now on. Next: `manage.py payload_keys reseal`, "
-            "which opens the stored ones."
+            "Payloads are stored in the clear from now on. Next: "
+            f"{self._command('reseal')}, which opens the stored ones."
         )
 
     def _rotate(self, workspace_id: UUID, reason: str) -> None:
         key = switch.rotate(workspace_id, actor=_actor(), reason=reason)
-        self._say(f"Key {key} seals payloads from now on. Next: `manage.py payload_keys reseal`.")
+        self._say(f"Key {key} seals payloads from now on. Next: {self._command('reseal')}.")
 
     def _reseal(self, workspace_id: UUID, reason: str) -> None:
         found = switch.reseal(workspace_id, actor=_actor(), reason=reason, tell=self._tell)
@@ -99,7 +101,7 @@ class Command(BaseCommand):
             )
         self._say(
             "Steps that began before the switch may still write as before for a minute. Run "
-            "`manage.py payload_keys retire` afterwards, which checks all rows."
+            f"{self._command('retire')} afterwards, which checks all rows."
         )
 
     def _retire(self, workspace_id: UUID, reason: str) -> None:
@@ -118,6 +120,9 @@ class Command(BaseCommand):
         if found is None:
             raise CommandError(f"There is no workspace {slug!r}.")
         return found
+
+    def _command(self, action: str) -> str:
+        return f"`manage.py payload_keys {action} {self._slug}`"
 
     def _say(self, text: str) -> None:
         self.stdout.write(text)

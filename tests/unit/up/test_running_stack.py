@@ -98,8 +98,18 @@ def test_an_environment_that_names_an_installation_is_left_alone(
     assert environment == {"VALKYR_HOME": str(tmp_path), **given}
 
 
-@pytest.mark.parametrize("name", ["DATABASE_URL", "DATABASE_DIRECT_URL", "REDIS_URL"])
-def test_another_server_than_that_of_the_stack_is_refused(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        "DATABASE_URL",
+        "DATABASE_DIRECT_URL",
+        "REDIS_URL",
+        "VALKYR_SECRET_KEY",
+        "VALKYR_KEY_FILE",
+        "VALKYR_KEY_URI",
+    ],
+)
+def test_another_server_or_key_than_that_of_the_stack_is_refused(tmp_path: Path, name: str) -> None:
     with stack_in(tmp_path), pytest.raises(UpError, match=f"Unset {name} to use the stack"):
         use_running_stack({"VALKYR_HOME": str(tmp_path), name: "other://server/1"})
 

@@ -57,7 +57,7 @@ from valkyr_plugins.redrive.preview import preview
 def make_permitted(
     user: User, given: dict[str, Any], wish: RedriveOptions, actor: Actor
 ) -> Redrive:
-    """Create a draft of the entries that the caller chose.
+    """Create a draft of the dead letters that the caller chose.
 
     Raises Forbidden, NotFound, InvalidRedrive.
     """
@@ -71,7 +71,7 @@ def make_permitted(
 
 
 def require_bulk(user: User, redrive: Redrive) -> None:
-    """Raise Forbidden for many entries without the permission for bulk actions."""
+    """Raise Forbidden for many dead letters without the permission for bulk actions."""
     if redrive.total <= FREE_IDS:
         return
     entries = DeadLetterEntry.objects.filter(redrive_items__redrive=redrive)
@@ -242,7 +242,7 @@ class PreviewRedrive(Endpoint):
 
 
 class Items(Endpoint):
-    """The result of each entry."""
+    """The result of each dead letter."""
 
     @operation(
         "listRedriveItems",
@@ -252,7 +252,7 @@ class Items(Endpoint):
         parameters=[ItemsQuery],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """List the entries of a redrive, in the order of sending."""
+        """List the dead letters of a redrive, in the order of sending."""
         obtain(self.user, redrives().defer(*LARGE), id, Action.VIEW)
         query = self.query(ItemsQuery)
         rows = RedriveItem.objects.filter(redrive_id=id)
@@ -297,7 +297,7 @@ class PauseRedrive(_Move):
 
     @_described("pause")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Stop sending for now; sent entries continue."""
+        """Stop sending for now; dead letters that were sent continue."""
         return self._moved(id, lifecycle.pause, sends=False)
 
 
@@ -315,5 +315,5 @@ class AbortRedrive(_Move):
 
     @_described("abort")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Stop sending permanently; sent entries continue, the others stay open."""
+        """Stop sending permanently; dead letters that were sent continue, the others stay open."""
         return self._moved(id, lifecycle.abort, sends=False)

@@ -1,4 +1,4 @@
-"""Redrives as JSON: the request, the progress, and the result of each entry."""
+"""Redrives as JSON: the request, the progress, and the result of each dead letter."""
 # ruff: noqa: N815 - the names are the JSON's
 
 from datetime import datetime
@@ -69,8 +69,8 @@ class NewRedrive(Choice):
         allow_blank=True,
         max_length=1_000,
         help_text=(
-            "With scope FROM: the path of the first step to run; empty for each entry's failed "
-            "step."
+            "With scope FROM: the path of the first step to run; empty for the failed step of each "
+            "dead letter."
         ),
     )
     version = VersionField(required=False, default="pinned")
@@ -80,8 +80,9 @@ class NewRedrive(Choice):
         allow_blank=True,
         max_length=10_000,
         help_text=(
-            "Instead of overrides: an expression that returns each entry's patch from inputs, "
-            "error, attempts and entry. Needs the permission view_payloads."
+            "Instead of overrides: an expression that returns the patch of each dead letter. It "
+            "reads inputs, error, attempts and entry (the dead letter). Needs the permission "
+            "view_payloads."
         ),
     )
     maxInFlight = Whole(required=False, allow_null=True, min_value=1, max_value=MOST)
@@ -202,7 +203,7 @@ class RedriveDetail(RedriveSummary):
 
 
 class RedriveItemShape(CamelCase, serializers.ModelSerializer[RedriveItem]):
-    """The result of one entry."""
+    """The result of one dead letter."""
 
     entry_id = serializers.UUIDField()
     state = serializers.ChoiceField(ItemState.choices)
@@ -223,7 +224,7 @@ class RedriveItemShape(CamelCase, serializers.ModelSerializer[RedriveItem]):
 
 
 class SkippedShape(CamelCaseSerializer):
-    """Entries that would not run."""
+    """Dead letters that would not run."""
 
     reason = serializers.CharField()
     count = serializers.IntegerField()
@@ -239,7 +240,7 @@ class EffectShape(CamelCaseSerializer):
 
 
 class SampleShape(CamelCaseSerializer):
-    """The result of the overrides for one entry."""
+    """The result of the overrides for one dead letter."""
 
     entry_id = serializers.UUIDField()
     before = Payload(allow_null=True)
@@ -247,7 +248,7 @@ class SampleShape(CamelCaseSerializer):
 
 
 class RejectedShape(CamelCaseSerializer):
-    """An entry whose changed inputs its module would reject."""
+    """A dead letter whose changed inputs its module would reject."""
 
     entry_id = serializers.UUIDField()
     problems = Payload(help_text="Sentences.")
@@ -265,13 +266,13 @@ class VersionChangeShape(CamelCaseSerializer):
 class PreviewShape(CamelCaseSerializer):
     """The effects of a redrive."""
 
-    runs = serializers.IntegerField(help_text="The number of entries that would run.")
+    runs = serializers.IntegerField(help_text="The number of dead letters that would run.")
     skipped = SkippedShape(many=True)
     effects = EffectShape(many=True)
     samples = SampleShape(many=True)
     rejected = RejectedShape(many=True)
     checked = serializers.IntegerField(
-        help_text=("The number of entries on which the overrides were tried.")
+        help_text="The number of dead letters on which the overrides were tried."
     )
     seconds = serializers.FloatField(help_text="Estimated duration.")
     definition_changes = VersionChangeShape(many=True)

@@ -13,7 +13,9 @@ from executions import credentials, lifecycle
 from executions.models import WorkflowExecution, Workspace
 from runners.models import Run
 from runners.pipeline import leased_runs
+from runners.process.cause_of_death import crash
 from runners.recovery.sweeper import leases, messages
+from runners.segment.run_rows import release
 from runners.states import ErrorType
 from tests.support.auditor import audit
 from tests.support.preparing import prepare_remote_runs
@@ -447,6 +449,25 @@ def test_the_watchdog_is_told_whose_inputs_a_worker_renders_for_a_runner(
     assert note is not None
     assert (note.run_id, note.token) == (run.pk, 0)
     lifecycle.cancel(execution, actor=ACTOR)
+
+
+def test_inputs_that_stalled_three_processes_are_not_rendered_again(
+    place: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The watchdog only counts a stall; the process that ends such a run may have died."""
+    execution = start(publish(ONE, place))
+    for token in range(3):
+        release(run_of(execution, "one.main").pk, token, crash("it stalled its worker process"))
+    rendered: list[Any] = []
+    monkeypatch.setattr(leased_runs, "_rendered", lambda *given: rendered.append(given))
+
+    assert prepare_remote_runs() == 0
+
+    assert rendered == []
+    run = run_of(execution, "one.main")
+    assert (run.state, run.crashes) == ("DLQ", 3)
+    assert "ended its worker process 3 times" in run.error
+    audit([execution])
 
 
 def test_a_reference_to_a_secret_that_a_person_wrote_is_refused_before_a_lease(
