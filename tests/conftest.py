@@ -337,13 +337,9 @@ def _row_level_security(kept_world: None) -> Iterator[None]:
 @pytest.fixture(scope="session", name="static_files")
 def _static_files() -> None:
     """The pages' static files, collected as in production; needed to render a page."""
-    from django.contrib.staticfiles.storage import staticfiles_storage
-    from django.utils.functional import empty
-
     static_files.collect()
     static_files.list_once()
-    # The manifest may have been looked for, and not found, before.
-    staticfiles_storage._wrapped = empty
+    static_files.read_again()
 
 
 @pytest.fixture(scope="session", autouse=True)

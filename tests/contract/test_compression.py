@@ -41,6 +41,18 @@ def test_other_json_and_streams_are_not_compressed(operator: Client) -> None:
         assert len(answer.content) > 200
 
 
+def test_the_results_of_a_search_are_not_compressed(operator: Client) -> None:
+    """An attacker could choose the search, and compare the lengths of the results (BREACH)."""
+    for number in range(5):
+        rows.workflow(f"order-import-{number}")
+
+    answer = operator.get("/admin/executions/workflow/search/?q=order", headers=ACCEPTS)
+
+    assert answer["Content-Type"] == "application/json"
+    assert "Content-Encoding" not in answer
+    assert len(answer.content) > 200
+
+
 def test_neither_the_length_nor_a_token_of_a_compressed_page_repeats(operator: Client) -> None:
     """An attacker who compares lengths (BREACH) finds them random, and the token masked."""
     pages = [operator.get("/admin/executions/workflow/add/", headers=ACCEPTS) for _ in range(20)]

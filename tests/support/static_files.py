@@ -110,6 +110,18 @@ def list_once() -> None:
     WhiteNoise.update_files_dictionary = update
 
 
+def read_again() -> None:
+    """Let Django read the manifest again.
+
+    Django keeps the storage, and the storage keeps the manifest that it looked for before the files
+    were there. Collecting replaces that manifest, but copying the files does not.
+    """
+    from django.conf import settings
+    from django.test.signals import setting_changed
+
+    setting_changed.send(None, setting="STATIC_ROOT", value=settings.STATIC_ROOT, enter=True)
+
+
 def collected() -> dict[str, str]:
     """The environment that lets a stack find them and collect none itself."""
     collect()

@@ -1,7 +1,10 @@
 """Static files are collected again once anything that they are made of has changed."""
 
 import pytest
+from django.contrib.staticfiles.storage import staticfiles_storage
+from django.core.files.storage import storages
 
+from tests.support.static_files import read_again
 from valkyr_project.up import prepare
 from valkyr_project.up.options import PROJECT
 
@@ -28,3 +31,13 @@ def test_other_plugins_have_other_static_files(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("VALKYR_PLUGINS", "alerts,connectors")
 
     assert prepare.fingerprint() != before
+
+
+def test_a_storage_that_found_no_manifest_is_replaced() -> None:
+    before = storages["staticfiles"]
+
+    read_again()
+
+    assert storages["staticfiles"] is not before
+    assert staticfiles_storage.base_url == storages["staticfiles"].base_url  # sets it up again
+    assert staticfiles_storage._wrapped is storages["staticfiles"]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
+from django.utils.cache import get_max_age
 
 from executions.definition.templating.render_guard import refused
 
@@ -65,7 +66,7 @@ class PageCompression(GZipMiddleware):
 def _compressible(response: HttpResponseBase) -> bool:
     kind = response.get("Content-Type", "").partition(";")[0]
     if kind == "application/json":
-        return "max-age" in response.get("Cache-Control", "")
+        return bool(get_max_age(response))  # `never_cache` says max-age=0
     return kind in {"text/html", "text/javascript"}
 
 

@@ -132,6 +132,22 @@ def test_code_that_fails(fail_code: Callable[..., Failure], code: str, says: str
 
 
 @pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("throw 'a text'", "Error: a text"),
+        ("throw 'null'", "Error: null"),
+        ("throw undefined", "Error: undefined"),
+        ("throw Symbol()", "Error: the code threw a value that has no text: throw an Error"),
+    ],
+)
+def test_a_thrown_value_that_is_not_an_error(
+    fail_code: Callable[..., Failure], code: str, message: str
+) -> None:
+    assert fail_code(f"function main() {{ {code} }}").message == message
+    assert fail_code(f"async function main() {{ {code} }}").message == message
+
+
+@pytest.mark.parametrize(
     "code",
     [
         "for (;;) {}",

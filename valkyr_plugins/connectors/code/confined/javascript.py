@@ -25,6 +25,8 @@ STACK_BYTES = 1024 * 1024  # of the 8 MiB that the process has
 MEMORY = "the code needed more memory than its memoryMb: process less data, or raise memoryMb"
 # Without memory for an error's object, QuickJS throws null.
 NULL = f"the code threw null, or {MEMORY.removeprefix('the code ')}"
+NO_STACK = "\nundefined"  # QuickJS adds it to a thrown value that is not an Error
+NO_TEXT = "(Failed obtaining QuickJS error string"
 # It keeps what it needs before the code can replace it. Without data of languages, QuickJS would
 # silently ignore a locale.
 START = """(() => {
@@ -142,9 +144,12 @@ def _stack(text: str) -> str:
 
 def _told(code: str, text: str) -> bytes:
     """Return the report of an exception: its kind, message and frames, the innermost last."""
-    message = _STACK.sub("", text).strip()
-    if message == "null" or "out of memory" in message:
-        return error_report("InternalError", NULL if message == "null" else MEMORY)
+    is_null = text.strip() == "null"
+    message = _STACK.sub("", text.removesuffix(NO_STACK)).strip()
+    if is_null or "out of memory" in message:
+        return error_report("InternalError", NULL if is_null else MEMORY)
+    if message.startswith(NO_TEXT):
+        return error_report("Error", "the code threw a value that has no text: throw an Error")
     kind, sign, rest = message.partition(": ")
     if not sign or not kind.isidentifier():
         kind, rest = "Error", message
