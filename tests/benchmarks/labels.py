@@ -18,7 +18,7 @@ from tests.benchmarks.talk import say
 
 EXECUTIONS = 1_000_000
 BIG = 1_000_000
-ASKED = 20
+ASKED = 40
 TARGET_MS = 300
 LABELS = """jsonb_build_object(
     'customer', CASE WHEN x.luck < 0.05 THEN 'quiet' WHEN random() < {share} THEN 'big'
