@@ -33,6 +33,7 @@ DEFINITION: dict[str, Any] = {
     "name": "order-fulfilment",
     "description": "Pack an order once somebody has approved it and the stock came.",
     "variables": {"carrier": None},
+    "labels": {"customer": "{{ input.customer }}"},
     "triggers": [{"type": "WEBHOOK", "auth": "bearer"}, {"type": "EVENT", "event": "order.paid"}],
     "tasks": [
         {"id": "price", "use": "data.set", "with": {"values": {"total": "{{ input.total }}"}}},
@@ -191,7 +192,9 @@ def _canary(day: Recorder) -> None:
 def _start(day: Recorder) -> str:
     listed = day.ask("listWorkflows")
     pk = next(one["id"] for one in listed if one["name"] == DEFINITION["name"])
-    started = day.ask("executeWorkflow", {"params": {"total": 120}}, workflowId=pk)
+    started = day.ask(
+        "executeWorkflow", {"params": {"total": 120, "customer": "ann"}}, workflowId=pk
+    )
     return str(started["id"])
 
 
@@ -206,6 +209,7 @@ def _operate(day: Recorder) -> None:
     body = {"workflowDefinitionId": pk["id"], "workspaceId": pk["workspaceId"], "input": {}}
     ask("getQueueItem", queueId=ask("startExecution", body)["queueId"])
     ask("listWorkflowExecutions")
+    ask("countExecutionsByLabel", query="?name=customer")
     ask("getWorkflowExecution", id=execution)
     ask("getWorkflowExecutionTimeline", id=execution)
     ask("explainWorkflowExecution", id=execution)
@@ -257,6 +261,7 @@ def _mend(day: Recorder) -> None:
 
     first = dead()
     ask("listDeadLetterQueue")
+    ask("countDeadLettersByLabel", query="?name=customer&resolution=PENDING")
     ask("exportDeadLetterQueue")
     ask("getDeadLetterEntry", id=first)
     ask("revealDeadLetterEntry", {"reason": "To find the cause."}, id=first)
