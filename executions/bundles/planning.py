@@ -13,7 +13,13 @@ from uuid import UUID
 from executions.access.actor import Actor
 from executions.bundles.kinds import BundleContext, BundleKind, Item, StoredItem, kinds
 from executions.bundles.wording import ADDED, WordedChange, difference_of_values, shown
-from executions.bundles.workflows import LiveWorkflow, WorkflowVerdict, judged, live_workflows
+from executions.bundles.workflows import (
+    LiveWorkflow,
+    WorkflowVerdict,
+    judged,
+    live_workflows,
+    warn_of_withdrawn,
+)
 from executions.database import transaction
 from executions.definition.graph.problem import DefinitionProblem
 from executions.definition.graph.storable import sha256_hex
@@ -132,6 +138,7 @@ def compare(workspace: Workspace, bundle: Bundle, actor: Actor, *, lock: bool) -
     brought = {key.removeprefix(f"{WORKFLOWS}/") for key in keys if key.startswith(WORKFLOWS)}
     live = live_workflows(workspace, {*bundle.workflows, *brought}, lock=lock)
     verdicts = [] if made.problems else _verdicts(bundle, live, workspace)
+    warn_of_withdrawn(verdicts)
     gone = [one for slug, one in live.items() if slug not in bundle.workflows and not one.origin]
     context = BundleContext(workspace, actor, _planned(workspace, bundle))
     items = [

@@ -22,11 +22,12 @@ from executions.definition.catalog import catalog
 from executions.definition.graph.problem import DefinitionProblem
 from executions.definition.graph.resolve import checksum
 from executions.errors import Unchanged
-from executions.models import Workflow, Workspace
+from executions.models import Workflow, WorkflowVersion, Workspace
 from executions.publishing import versioning
 
 SCHEMA = "valkyr/1"
 REPLACED = "The draft has unpublished changes. They will be replaced."
+WITHDRAWN = "This is version {number}, which was withdrawn. Revert the file to keep that."
 LAYOUT = "positions, comments or notation of the draft; no new version"
 SAME_RUN = "the version runs the same; no new version"
 
@@ -180,6 +181,19 @@ def _decide(verdict: WorkflowVerdict) -> None:
         verdict.lines.append(WordedChange(CHANGED, SAME_RUN))
     if not live.draft_is_published and live.document(live.draft) != document:
         verdict.warnings.append(REPLACED)
+
+
+def warn_of_withdrawn(verdicts: Collection[WorkflowVerdict]) -> None:
+    """Warn where a file would publish again what was rolled back, or stopped as a canary."""
+    found = {one.live.id: one for one in verdicts if one.live and one.publishes}
+    if not found:
+        return
+    rows = WorkflowVersion.objects.filter(workflow__in=found, withdrawn_at__isnull=False)
+    for pk, number, withdrawn in rows.order_by("number").values_list(
+        "workflow_id", "number", "checksum"
+    ):
+        if withdrawn == version_checksum(found[pk].document):
+            found[pk].warnings.append(WITHDRAWN.format(number=number))
 
 
 def _check(verdict: WorkflowVerdict, workspace: Workspace) -> None:

@@ -127,7 +127,8 @@ def archive_workflow(
     """
     with transaction.atomic():
         workflow = _locked(workflow_id, expected_revision)
-        _refuse_locked(workflow, from_bundle)
+        if not from_bundle:
+            refuse_locked(workflow)
         workflow.archived_at = workflow.updated_at = database_now()
         workflow.revision += 1
         workflow.save(update_fields=["archived_at", "updated_at", "revision"])
@@ -160,7 +161,8 @@ def publish(
         workflow = _locked(workflow_id, None)
         if kind == VersionKind.PUBLISHED:
             _refuse_from_code(workflow, {"version": None})
-            _refuse_locked(workflow, from_bundle)
+            if not from_bundle:
+                refuse_locked(workflow)
         source = workflow.definition if again is None else _published_source(workflow, again)
         version = _version(workflow, source, kind, actor)
         if kind == VersionKind.PUBLISHED:
@@ -241,8 +243,9 @@ def locked_to_git(workflow: Workflow) -> str:
     )
 
 
-def _refuse_locked(workflow: Workflow, from_bundle: bool) -> None:
-    if not from_bundle and (why := locked_to_git(workflow)):
+def refuse_locked(workflow: Workflow) -> None:
+    """Raise PublishedFromGit if users cannot publish or archive a workflow."""
+    if why := locked_to_git(workflow):
         raise PublishedFromGit(why)
 
 

@@ -16,6 +16,7 @@ from executions.models import (
     WorkflowVersion,
     Workspace,
 )
+from executions.publishing import rollout
 from executions.publishing.from_code import publish_from_code
 from tests.support.workflows import ACTOR
 from valkyr_plugins.alerts.models import AlertRule
@@ -477,3 +478,15 @@ def test_where_only_git_publishes_applying_needs_a_permission_of_its_own(
 
     assert "deploy" in refused["detail"]
     assert Workflow.objects.get().latest_version is not None
+
+
+def test_a_plan_warns_of_a_version_that_was_rolled_back(author: APIClient) -> None:
+    bad = edited(SHIP, tasks=SHIP["tasks"][:1])
+    apply(author, {"ship": SHIP})
+    apply(author, {"ship": bad})
+    rollout.roll_back(Workflow.objects.get(slug="ship").pk, actor=ACTOR)
+
+    (change,) = plan(author, {"ship": bad})["changes"]
+
+    assert "This is version 2, which was withdrawn." in change["warnings"][0]
+    assert plan(author, {"ship": SHIP})["changes"] == []
