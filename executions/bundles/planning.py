@@ -16,6 +16,7 @@ from executions.bundles.wording import ADDED, WordedChange, difference_of_values
 from executions.bundles.workflows import (
     LiveWorkflow,
     WorkflowVerdict,
+    check,
     judged,
     live_workflows,
     warn_of_withdrawn,
@@ -138,7 +139,6 @@ def compare(workspace: Workspace, bundle: Bundle, actor: Actor, *, lock: bool) -
     brought = {key.removeprefix(f"{WORKFLOWS}/") for key in keys if key.startswith(WORKFLOWS)}
     live = live_workflows(workspace, {*bundle.workflows, *brought}, lock=lock)
     verdicts = [] if made.problems else _verdicts(bundle, live, workspace)
-    warn_of_withdrawn(verdicts)
     gone = [one for slug, one in live.items() if slug not in bundle.workflows and not one.origin]
     context = BundleContext(workspace, actor, _planned(workspace, bundle))
     items = [
@@ -181,12 +181,12 @@ def _form(bundle: Bundle) -> list[DefinitionProblem]:
 def _verdicts(
     bundle: Bundle, live: Mapping[str, LiveWorkflow], workspace: Workspace
 ) -> list[WorkflowVerdict]:
-    return [
-        judged(
-            slug, bundle.workflows[slug], live.get(slug), workspace, bundle.checksums.get(slug, "")
-        )
-        for slug in sorted(bundle.workflows)
+    found = [
+        judged(slug, bundle.workflows[slug], live.get(slug)) for slug in sorted(bundle.workflows)
     ]
+    check(found, workspace, bundle.checksums)
+    warn_of_withdrawn(found)
+    return found
 
 
 def _planned(workspace: Workspace, bundle: Bundle) -> dict[str, UUID | None]:

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from executions.bundles.applying import apply
+from executions.bundles.planning import Bundle
 from executions.models import Activity, Trigger, Workflow, WorkflowExecution, Workspace
 from executions.publishing import versioning
 from executions.states import TriggerType
@@ -234,3 +236,15 @@ def test_a_rollback_works_where_only_git_publishes(
     done = author.post(f"/v1/Workflow/{greeting['id']}/rollbacks", {"reason": "bad"}, format="json")
 
     assert (done.status_code, done.json()["goodVersion"]) == (201, 1)
+
+
+def test_a_bundle_ends_a_canary(author: APIClient, greeting: dict[str, Any]) -> None:
+    publish_canary(author, greeting)
+    row = Workflow.objects.get(pk=greeting["id"])
+    document = {"schema": "valkyr/1", **row.definition, "description": "From Git"}
+
+    apply(row.workspace, Bundle({row.slug: document}), ACTOR, source=None)
+
+    row.refresh_from_db()
+    assert (row.canary_version_id, row.canary_percent) == (None, None)
+    assert Canary.objects.get().reason == "Version 3 was published."
