@@ -5,7 +5,7 @@ every problem that applying would meet.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -104,11 +104,19 @@ class BundleComparison:
     context: BundleContext
 
 
-def plan(workspace: Workspace, bundle: Bundle, actor: Actor) -> BundlePlan:
-    """Return what applying the bundle would do; writes nothing."""
+def plan(
+    workspace: Workspace, bundle: Bundle, actor: Actor, readable: Iterable[BundleKind] = ()
+) -> BundlePlan:
+    """Return what applying the bundle would do; writes nothing.
+
+    Of `readable` kinds that the bundle does not name, it tells the items that stay.
+    """
     prepare(bundle)
     with transaction.atomic():
         found = compare(workspace, bundle, actor, lock=False)
+        if not bundle.prune:
+            unnamed = [kind for kind in readable if kind.name not in bundle.resources]
+            found.plan.kept += _brought(workspace, unnamed)
         found.plan.problems += write_items(found, bundle)
         transaction.set_rollback(True)
     found.plan.problems = first_problems(found.plan.problems)
@@ -156,6 +164,20 @@ def compare(workspace: Workspace, bundle: Bundle, actor: Actor, *, lock: bool) -
     for each in items:
         _tell_items(made, each, prune=bundle.prune)
     return BundleComparison(made, verdicts, gone, items, context)
+
+
+def _brought(workspace: Workspace, wanted: Sequence[BundleKind]) -> list[str]:
+    """Return the items of these kinds that earlier bundles brought."""
+    applied = AppliedBundle.objects.filter(workspace=workspace).first()
+    keys = set(applied.keys) if applied else set()
+    kinds_of_keys = {key.partition("/")[0] for key in keys}
+    return [
+        f"{kind.name}/{kind.called(row.item)}"
+        for kind in wanted
+        if kind.name in kinds_of_keys
+        for row in kind.stored(workspace, lock=False)
+        if kind.identity(row.item) in keys
+    ]
 
 
 def _form(bundle: Bundle) -> list[DefinitionProblem]:

@@ -221,7 +221,7 @@ def test_prune_archives_what_came_from_a_bundle_and_nothing_else(
     apply(admin, {"ship": SHIP}, resources={"budgets": []}, prune=True, source=COMMIT)
 
     assert kept["changes"] == []
-    assert kept["kept"] == ["workflows/extra", "budgets/month, EUR"]
+    assert kept["kept"] == ["workflows/extra", "budgets/month, EUR", "quotas/executions"]
     assert actions(found) == [
         ("archive", "workflows", "extra"),
         ("delete", "budgets", "month, EUR"),
@@ -490,3 +490,13 @@ def test_a_plan_warns_of_a_version_that_was_rolled_back(author: APIClient) -> No
 
     assert "This is version 2, which was withdrawn." in change["warnings"][0]
     assert plan(author, {"ship": SHIP})["changes"] == []
+
+
+def test_a_plan_lists_what_stays_of_a_kind_that_the_bundle_no_longer_names(
+    admin: APIClient, author: APIClient
+) -> None:
+    apply(admin, {}, resources={"budgets": [{"amount": "20", "currency": "EUR"}]}, source=COMMIT)
+
+    assert plan(admin, {})["kept"] == ["budgets/month, EUR"]
+    assert plan(author, {})["kept"] == []  # without the permission to configure
+    assert actions(plan(admin, {}, prune=True)) == [("delete", "budgets", "month, EUR")]
