@@ -236,9 +236,15 @@ def _compared(
     lock: bool,
 ) -> KindComparison:
     found = KindComparison(kind, kind.stored(workspace, lock=lock))
+    wanted_items = bundle.resources.get(kind.name, ())
+    for many, whose in ((len(wanted_items), "bundle"), (len(found.stored), "workspace")):
+        if many > kind.most:
+            what = f"A bundle holds at most {kind.most} {kind.name}; the {whose} has more."
+            problems.append(DefinitionProblem(f"resources.{kind.name}", "too_many", what))
+            return found
     known = {kind.key(row.item): row for row in found.stored}
     wanted = set()
-    for index, given in enumerate(bundle.resources.get(kind.name, ())):
+    for index, given in enumerate(wanted_items):
         path = f"resources.{kind.name}[{index}]"
         mistakes = kind.mistakes(given, path)
         problems += mistakes

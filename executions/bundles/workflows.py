@@ -151,11 +151,11 @@ def check(
         one.missing_credentials = found.missing_credentials
     for one in verdicts:
         expected = checksums.get(one.slug, "")
-        if not expected or one.problems or (found := version_checksum(one.document)) == expected:
+        if not expected or one.problems or (mark := version_checksum(one.document)) == expected:
             continue
         what = (
             f"The version has the checksum {expected[:12]} where it comes from, and would have "
-            f"{found[:12]} here: module types or defaults differ."
+            f"{mark[:12]} here: module types or defaults differ."
         )
         one.problems.append(DefinitionProblem("", "checksum_differs", what))
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import IntegrityError
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from executions.access.actor import Actor, AuditLine, record_all
 from executions.audit.changes import difference
@@ -78,7 +78,7 @@ def _batches(given: Sequence[T]) -> Iterator[Sequence[T]]:
         yield given[start : start + BATCH]
 
 
-def _locked(ids: Sequence[UUID]) -> Sequence[Workflow]:
+def _locked(ids: Sequence[UUID]) -> QuerySet[Workflow]:
     rows = Workflow.objects.select_for_update(no_key=True, of=("self",)).filter(pk__in=ids)
     return rows.select_related("workspace").order_by("slug")
 

@@ -22,6 +22,7 @@ from tests.support.workflows import ACTOR
 from valkyr_plugins.alerts.models import AlertRule
 from valkyr_plugins.alerts.rules import secret_of
 from valkyr_plugins.circuits.models import CircuitRule
+from valkyr_plugins.limits.bundle_items import BudgetItems
 from valkyr_plugins.limits.models import Budget, Quota
 
 from .people import GREETING, a_client, a_member, a_workspace
@@ -500,3 +501,19 @@ def test_a_plan_lists_what_stays_of_a_kind_that_the_bundle_no_longer_names(
     assert plan(admin, {})["kept"] == ["budgets/month, EUR"]
     assert plan(author, {})["kept"] == []  # without the permission to configure
     assert actions(plan(admin, {}, prune=True)) == [("delete", "budgets", "month, EUR")]
+
+
+def test_more_items_than_a_bundle_holds_are_refused(
+    admin: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = [{"amount": "20", "currency": name} for name in ("EUR", "USD", "CHF")]
+    apply(admin, {}, resources={"budgets": items})
+    monkeypatch.setattr(BudgetItems, "most", 2)
+
+    wanted = plan(admin, {}, resources={"budgets": items})
+    stored = plan(admin, {}, resources={"budgets": items[:1]})
+    exported = admin.get(address())
+
+    assert [one["code"] for one in wanted["problems"] + stored["problems"]] == ["too_many"] * 2
+    assert (exported.status_code, exported.json()["code"]) == (422, "bundle_too_large")
+    assert "budgets" in exported.json()["detail"]
