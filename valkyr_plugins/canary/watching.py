@@ -19,6 +19,7 @@ from executions.public.errors import WrongState
 from executions.public.events import execution_failed
 from executions.public.messaging import CONTROL, send
 from executions.public.models import WorkflowExecution
+from executions.public.publishing import versioning
 from valkyr_plugins.canary import figures, lifecycle
 from valkyr_plugins.canary.models import Canary, CanaryState
 from valkyr_plugins.canary.stop_rule import may_promote, reason_to_stop
@@ -59,7 +60,8 @@ def look(canary_id: UUID) -> bool:
     if rule is not None:
         reason = reason_to_stop(rule, found.canary.counts, found.latest.counts, found.new_groups)
     due = canary.promote_at is not None and canary.promote_at <= canary.now
-    with suppress(WrongState):  # a person ended it meanwhile
+    # A person ended it meanwhile, or only Git publishes since.
+    with suppress(WrongState, versioning.PublishedFromGit):
         if reason is not None:
             lifecycle.stop(canary_id, actor=lifecycle.ENGINE, reason=reason)
             return True

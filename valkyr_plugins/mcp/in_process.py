@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIRequest
 from django.http.response import HttpResponseBase
-from django.urls import NoReverseMatch, get_script_prefix, resolve
+from django.urls import get_script_prefix, resolve
 
 from executions.public import addresses
 from executions.public.access import Actor, User
@@ -50,11 +50,7 @@ class InProcessApi:
 
     def has(self, route: str, **named: Any) -> bool:
         """Return whether this installation has the route; plugins may be missing."""
-        try:
-            addresses.api(route, **named)
-        except NoReverseMatch:
-            return False
-        return True
+        return addresses.has(route, **named)
 
     def get(self, route: str, query: dict[str, Any] | None = None, **named: Any) -> ApiAnswer:
         """Read; raises ApiRefused."""

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from executions.models import Activity, Membership, Workflow
+from executions.models import Activity, Membership, Workflow, Workspace
 from executions.publishing import versioning
 from tests.support import admin_rows as rows
 from tests.support.workflows import ACTOR, publish, task
@@ -73,6 +73,18 @@ def test_its_page_compares_both_versions(op: Client, canary: Canary) -> None:
     workflow = op.get(page("executions_workflow_change", canary.workflow)).content.decode()
     assert "Publish canary…" in workflow
     assert f"{canary.workflow_id}/open_canary" in workflow
+
+
+def test_where_only_git_publishes_its_page_offers_to_stop_it(op: Client, canary: Canary) -> None:
+    Workspace.objects.update(publish_from_git=True)
+
+    shown = op.get(page("valkyr_canary_canary_change", canary)).content.decode()
+    workflow = op.get(page("executions_workflow_change", canary.workflow)).content.decode()
+
+    assert page("valkyr_canary_canary_operate_stop", canary) in shown
+    assert page("valkyr_canary_canary_operate_promote", canary) not in shown
+    assert page("executions_workflow_operate_roll_back", canary.workflow) in workflow
+    assert page("executions_workflow_operate_canary", canary.workflow) not in workflow
 
 
 def test_it_is_stopped_and_promoted_by_a_button(op: Client, canary: Canary) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from executions.database.clock import database_now
 from executions.errors import WrongState
-from executions.models import Activity, Workflow, WorkflowExecution
+from executions.models import Activity, Workflow, WorkflowExecution, Workspace
 from executions.publishing import rollout, versioning
 from tests.integration.test_publishing import at_once
 from tests.support.workflows import ACTOR, publish, task
@@ -86,6 +86,20 @@ def test_a_canary_is_not_promoted_before_enough_executions_ended() -> None:
     Canary.objects.filter(pk=made.pk).update(promote_at=database_now() - timedelta(seconds=1))
 
     assert watching.watch() == 0
+
+
+@pytest.mark.django_db
+def test_a_canary_is_not_promoted_where_only_git_publishes() -> None:
+    made = canary(promote_after=3_600)
+    ended(made, "SUCCESS", 20)
+    past = database_now() - timedelta(seconds=1)
+    Canary.objects.filter(pk=made.pk).update(promote_at=past, watched_at=past)
+    Workspace.objects.update(publish_from_git=True)
+
+    assert watching.watch() == 0
+
+    made.refresh_from_db()
+    assert (made.state, made.watched_at > past) == (CanaryState.RUNNING, True)
 
 
 @pytest.mark.django_db

@@ -1218,6 +1218,8 @@ export const de = {
   "versions.undoPublishing": "Veröffentlichung rückgängig machen",
   "versions.runVersionAgain":
     "Neue Ausführungen verwenden wieder Version {number}. Der Entwurf bleibt unverändert.",
+  "versions.versionRolledBack":
+    "Version {number} ist zurückgenommen; Version {before} läuft wieder. Der Entwurf ist unverändert.",
   "versions.versionRunsAgain":
     "Version {before} läuft wieder, als Version {number}. Der Entwurf ist unverändert.",
   "versions.anotherVersionSince":

@@ -1180,6 +1180,8 @@ export const en = {
   "versions.undoPublishing": "Undo publishing",
   "versions.runVersionAgain":
     "New executions run version {number} again. The draft stays as it is.",
+  "versions.versionRolledBack":
+    "Version {number} is rolled back; version {before} runs again. The draft is unchanged.",
   "versions.versionRunsAgain":
     "Version {before} runs again, as version {number}. The draft is unchanged.",
   "versions.anotherVersionSince":

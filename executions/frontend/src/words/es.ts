@@ -1195,6 +1195,8 @@ export const es = {
   "versions.undoPublishing": "Deshacer la publicación",
   "versions.runVersionAgain":
     "Las nuevas ejecuciones vuelven a usar la versión {number}. El borrador no cambia.",
+  "versions.versionRolledBack":
+    "La versión {number} se ha revertido; la versión {before} vuelve a ejecutarse. El borrador no ha cambiado.",
   "versions.versionRunsAgain":
     "La versión {before} vuelve a ejecutarse, como versión {number}. El borrador no ha cambiado.",
   "versions.anotherVersionSince":
