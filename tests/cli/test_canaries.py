@@ -32,6 +32,13 @@ def test_a_canary_is_published_compared_promoted_and_rolled_back(
     shown = valkyr("canary", "status", "shared-out")
     assert "FAILED %" in shown.out
 
+    larger = ("--percent", "25", "--no-stop", "--promote-after", "3600")
+    changed = json.loads(valkyr("canary", "change", "shared-out", *larger, "--json").out)
+    assert (changed["percent"], changed["stop"]) == (25, None)
+    assert changed["promoteAt"] is not None
+    manual = json.loads(valkyr("canary", "change", "shared-out", "--no-promotion", "--json").out)
+    assert (manual["percent"], manual["promoteAt"]) == (25, None)
+
     assert valkyr("canary", "promote", "shared-out", "--reason", "good").code == 0
     assert Workflow.objects.get(slug="shared-out").latest_version.number == 2  # type: ignore[union-attr]
     back = json.loads(valkyr("rollback", "shared-out", "--executions", "cancel", "--json").out)
@@ -45,3 +52,9 @@ def test_the_conditions_of_a_canary_need_a_share(offline: Valkyr, tmp_path: Path
     assert offline("publish", file, "--no-stop").code == 2
     assert offline("publish", file, "--promote-after", "60").code == 2
     assert offline("publish", file, "--percent", "5", "--stop", "{}", "--no-stop").code == 2
+
+
+def test_a_change_of_a_canary_needs_one_that_makes_sense(offline: Valkyr) -> None:
+    assert offline("canary", "change", "x").code == 2
+    assert offline("canary", "change", "x", "--stop", "{}", "--no-stop").code == 2
+    assert offline("canary", "change", "x", "--promote-after", "6", "--no-promotion").code == 2

@@ -113,7 +113,10 @@ def evidence(tried: int, bad: int, limit: float) -> float:
 
 
 def _log_at_most(most: int, tried: int, rate: float) -> float:
-    """Return the logarithm of the probability of at most so many bad ones."""
+    """Return the logarithm of the probability that at most `most` of `tried` executions are bad.
+
+    `rate` is the probability that one is.
+    """
     terms = [
         math.lgamma(tried + 1)
         - math.lgamma(k + 1)

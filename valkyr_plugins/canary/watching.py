@@ -85,10 +85,10 @@ def look_after_failure(execution_id: UUID) -> bool:
 
 
 @receiver(execution_failed)
-def note_failure(sender: Any, execution_id: UUID, **_: Any) -> None:
-    """Request a look after the commit, if the execution took a canary's share."""
-    if WorkflowExecution.objects.filter(pk=execution_id, canary=True).exists():
-        transaction.on_commit(lambda: send(LOOK, [str(execution_id)], CONTROL), robust=True)
+def note_failure(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
+    """Request a look after the commit, if the execution took a canary's share. No query."""
+    if execution.canary:
+        transaction.on_commit(lambda: send(LOOK, [str(execution.pk)], CONTROL), robust=True)
 
 
 def lasting(ids: Collection[UUID]) -> set[UUID]:

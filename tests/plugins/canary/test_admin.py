@@ -1,5 +1,7 @@
 """Canaries in the admin: publish one from a workflow, compare, promote, stop, roll back."""
 
+import html
+import re
 from typing import Any
 
 import pytest
@@ -9,8 +11,8 @@ from django.urls import reverse
 from executions.models import Activity, Membership, Workflow, Workspace
 from executions.publishing import versioning
 from tests.support import admin_rows as rows
-from tests.support.workflows import ACTOR, publish, task
-from valkyr_plugins.canary import lifecycle
+from tests.support.workflows import ACTOR, publish, start, task
+from valkyr_plugins.canary import lifecycle, settling
 from valkyr_plugins.canary.lifecycle import CanaryWish
 from valkyr_plugins.canary.models import Canary, VersionRollback
 from valkyr_plugins.canary.stop_rule import StopRule
@@ -112,6 +114,23 @@ def test_a_workflow_is_rolled_back_by_a_button(op: Client, changed: Workflow) ->
     shown = op.get(page("valkyr_canary_versionrollback_change", made)).content.decode()
     assert "v2" in shown
     assert "Executions that could not be settled" in shown
+
+
+def test_a_rollback_leads_to_the_executions_that_started_on_its_version(
+    op: Client, changed: Workflow
+) -> None:
+    versioning.publish(changed.pk, actor=ACTOR)
+    changed.refresh_from_db()
+    old, bad = start(changed, version=1), start(changed)
+    made = settling.roll_back(changed.pk, actor=ACTOR)
+    shown = op.get(page("valkyr_canary_versionrollback_change", made)).content.decode()
+    link = re.search(r'href="([^"]*workflowexecution/\?[^"]*)"[^>]*>[^<]*that started on it', shown)
+    assert link is not None
+
+    listed = op.get(html.unescape(link[1])).content.decode()
+
+    assert str(bad) in listed
+    assert str(old) not in listed
 
 
 def test_other_workspaces_do_not_see_it(

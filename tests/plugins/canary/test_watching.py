@@ -110,6 +110,25 @@ def test_a_canary_without_a_rule_does_not_stop_by_itself() -> None:
     assert watching.watch() == 0
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize(("on_canary", "asked"), [(False, 0), (True, 1)])
+def test_a_failure_asks_for_a_look_without_a_query(
+    on_canary: bool,
+    asked: int,
+    django_assert_num_queries: Any,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    made = canary()
+    ended(made, "FAILED", 1)
+    WorkflowExecution.objects.update(canary=on_canary)
+    execution = WorkflowExecution.objects.get()
+
+    with django_assert_num_queries(0), django_capture_on_commit_callbacks() as callbacks:
+        watching.note_failure(WorkflowExecution, execution=execution)
+
+    assert len(callbacks) == asked
+
+
 @pytest.mark.django_db(transaction=True)
 def test_of_concurrent_ends_one_wins_and_the_state_is_that_of_the_workflow() -> None:
     made = canary()
