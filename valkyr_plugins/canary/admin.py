@@ -55,15 +55,15 @@ class CanaryForm(ReasonForm):
     """The share of a canary, and when it stops or is promoted by itself."""
 
     percent = forms.FloatField(
-        label=lazy("Share of the starts, in per cent"),
+        label=lazy("Share of new executions, in percent"),
         min_value=0.01,
         max_value=100,
         initial=5,
         widget=_number(),
-        help_text=lazy("Starts with the same key take the same version."),
+        help_text=lazy("Executions with the same key use the same version."),
     )
     failure_rate = forms.FloatField(
-        label=lazy("Stop above this failure rate, in per cent"),
+        label=lazy("Stop above this failure rate, in percent"),
         required=False,
         min_value=0,
         max_value=100,
@@ -77,7 +77,7 @@ class CanaryForm(ReasonForm):
         max_value=figures.MOST,
         initial=RULE.at_least,
         widget=IntegerInput,
-        help_text=lazy("Before that, only a clear excess stops the canary."),
+        help_text=lazy("Until then, only a clearly higher failure rate stops the canary."),
     )
     slower = forms.FloatField(
         label=lazy("Stop if slower by this factor"),
@@ -170,7 +170,7 @@ BEGIN = AdminOperation(
     icon="science",
     done=lazy("published as a canary"),
     question=lazy(
-        "Publishes the draft for a share of the starts. The others, and the triggers, keep the "
+        "Publishes the draft for a share of new executions. The others, and the triggers, keep the "
         "latest version."
     ),
     form=CanaryForm,
@@ -183,8 +183,8 @@ ROLL_BACK = AdminOperation(
     icon="undo",
     done=lazy("rolled back"),
     question=lazy(
-        "Withdraws the canary if one is running, else the latest version. Starts and triggers take "
-        "the version before it at once."
+        "Withdraws the canary if one is running, else the latest version. New executions and "
+        "triggers use the previous version at once."
     ),
     form=RollbackForm,
     danger=True,
@@ -196,7 +196,7 @@ PROMOTE = AdminOperation(
     title=lazy("Promote…"),
     icon="arrow_upward",
     done=lazy("promoted"),
-    question=lazy("Makes the canary the latest version. All starts and triggers take it."),
+    question=lazy("Makes the canary the latest version. All new executions and triggers use it."),
     primary=True,
     bulk=False,
 )
@@ -205,7 +205,9 @@ STOP = AdminOperation(
     title=lazy("Stop canary…"),
     icon="block",
     done=lazy("stopped"),
-    question=lazy("All starts take the latest version again. Executions on the canary go on."),
+    question=lazy(
+        "All new executions use the latest version again. Executions on the canary continue."
+    ),
     danger=True,
     bulk=False,
 )
@@ -214,7 +216,7 @@ CHANGE = AdminOperation(
     title=lazy("Change share…"),
     icon="tune",
     done=lazy("changed"),
-    question=lazy("A larger share keeps the keys that the smaller one had."),
+    question=lazy("A larger share keeps the keys that already use the canary."),
     form=CanaryForm,
     bulk=False,
 )
@@ -224,8 +226,8 @@ WITHDRAW = AdminOperation(
     icon="undo",
     done=lazy("rolled back"),
     question=lazy(
-        "Withdraws the version if starts still take it, and settles the executions that started on "
-        "it."
+        "Withdraws the version if new executions still use it. Then leaves, cancels or forks the "
+        "executions that started on it."
     ),
     form=RollbackForm,
     danger=True,
@@ -253,7 +255,9 @@ class CanaryAdmin(OperatingAdmin, FactAdmin):
     search_ids = ("id", "workflow_id")
     search_texts = ("workflow__name", "workflow__slug")
     ordering = ("-id",)
-    empty_text = lazy("No canaries yet. Publish a workflow for a share of its starts.")
+    empty_text = lazy(
+        "No canaries yet. Publish a version for a share of a workflow's new executions."
+    )
 
     @display(description=lazy("state"))
     def mark(self, row: Canary) -> Any:
@@ -339,10 +343,13 @@ class VersionRollbackAdmin(FactAdmin):
         known = [
             (gettext("Workflow"), links.to("executions_workflow", obj.workflow_id, obj.workflow)),
             (gettext("Withdrawn"), f"v{obj.bad.number}"),
-            (gettext("Version now"), f"v{obj.good.number}"),
-            (gettext("Executions"), links.link(started, gettext("that started on it"))),
-            (gettext("Treatment"), obj.get_treatment_display()),
-            (gettext("Settled"), self.counts(obj)),
+            (gettext("Current version"), f"v{obj.good.number}"),
+            (
+                gettext("Executions"),
+                links.link(started, gettext("started on the withdrawn version")),
+            ),
+            (gettext("Action"), obj.get_treatment_display()),
+            (gettext("Result"), self.counts(obj)),
             (gettext("Reason"), obj.reason),
             (gettext("By"), obj.created_by_name),
             (gettext("When"), marks.ago(obj.created_at)),
@@ -350,7 +357,7 @@ class VersionRollbackAdmin(FactAdmin):
             (gettext("ID"), marks.copyable(obj.pk)),
         ]
         refused = PageSection(
-            gettext("Executions that could not be settled"),
+            gettext("Executions that could not be cancelled or forked"),
             headers=(gettext("Execution"), gettext("Reason")),
             rows=[
                 [links.to("executions_workflowexecution", one["id"], one["id"]), one["reason"]]

@@ -57,7 +57,7 @@ def _refuse_over(row: Canary) -> str:
 
 def _refuse_begin(row: Workflow) -> str:
     if row.origin:
-        return gettext("Its code publishes it.")
+        return gettext("The workflow's code publishes it.")
     return "" if row.latest_version_id else gettext("Publish the workflow first.")
 
 
