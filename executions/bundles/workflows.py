@@ -191,7 +191,7 @@ def _check(verdict: WorkflowVerdict, workspace: Workspace) -> None:
 
 
 def write(verdict: WorkflowVerdict, workspace: Workspace, actor: Actor) -> tuple[UUID, int | None]:
-    """Do what a verdict without problems says; return the workflow's ID and its latest version."""
+    """Apply a verdict that has no problems; return the workflow's ID and its latest version."""
     document, live = verdict.document, verdict.live
     facts = {"name": document["name"].strip()[:200], "description": _description(document)}
     if live is None:

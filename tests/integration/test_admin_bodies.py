@@ -222,7 +222,7 @@ def test_a_wait_that_is_over_says_what_came_of_it(op: Client) -> None:
 @pytest.mark.parametrize(
     ("kind", "progress", "said"),
     [
-        ("timer", None, "Waits for a timer, started 2 min ago, wakes in 59 min"),
+        ("timer", None, "Waits for a timer, started 2 min ago, continues in 59 min"),
         ("event", {"event": "order.paid"}, "Waits for the event order.paid, started 2 min ago"),
         ("callback", {"title": "the bank"}, "Waits for a callback: “the bank”, started 2"),
     ],

@@ -266,7 +266,7 @@ class CanaryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("share"))
     def share(self, row: Canary) -> str:
-        """Return its share of the starts."""
+        """Return the canary's share of new executions."""
         return f"{row.percent:g} %"
 
     @display(description=lazy("published"))
