@@ -121,7 +121,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("allowed hosts"))
     def goes_to(self, row: Credential) -> Any:
-        """Return its hosts; a warning if any host is allowed."""
+        """Return the credential's hosts, or a warning if any host is allowed."""
         if ANY in row.hosts:
             return marks.mark(gettext("any host"), "warning", "amber")
         return marks.clipped(", ".join(row.hosts), 60) or marks.mark(

@@ -96,7 +96,7 @@ def change(
 
 
 def stop(canary_id: UUID, *, actor: Actor, reason: str = "") -> Canary:
-    """Stop a canary: all starts take the latest version; executions on the canary go on.
+    """Stop a canary: all starts take the latest version; executions on the canary continue.
 
     Raises NotFound, WrongState.
     """

@@ -92,7 +92,7 @@ def note_failure(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
 
 
 def lasting(ids: Collection[UUID]) -> set[UUID]:
-    """Return those of these canaries that stopped, and after which nothing was published."""
+    """Return the given canaries that stopped and were not followed by a publication."""
     rows = Canary.objects.filter(
         pk__in=ids,
         state=CanaryState.STOPPED,

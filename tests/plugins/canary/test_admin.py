@@ -52,7 +52,7 @@ def page(name: str, row: Any) -> str:
 
 def test_a_workflow_is_published_for_a_share(op: Client, changed: Workflow) -> None:
     address = page("executions_workflow_operate_canary", changed)
-    assert "Share of the starts" in op.get(address).content.decode()
+    assert "Share of new executions" in op.get(address).content.decode()
 
     op.post(address, FORM)
 
@@ -113,7 +113,7 @@ def test_a_workflow_is_rolled_back_by_a_button(op: Client, changed: Workflow) ->
     assert (made.bad.number, made.good.number) == (2, 1)
     shown = op.get(page("valkyr_canary_versionrollback_change", made)).content.decode()
     assert "v2" in shown
-    assert "Executions that could not be settled" in shown
+    assert "Executions that could not be cancelled or forked" in shown
 
 
 def test_a_rollback_leads_to_the_executions_that_started_on_its_version(

@@ -49,7 +49,9 @@ class CanaryAdmin(OperatingAdmin, FactAdmin):
     search_ids = ("id", "workflow_id")
     search_texts = ("workflow__name", "workflow__slug")
     ordering = ("-id",)
-    empty_text = lazy("No canaries yet. Publish a workflow for a share of its starts.")
+    empty_text = lazy(
+        "No canaries yet. Publish a version for a share of a workflow's new executions."
+    )
 
     @display(description=lazy("state"))
     def mark(self, row: Canary) -> Any:
@@ -58,7 +60,7 @@ class CanaryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("share"))
     def share(self, row: Canary) -> str:
-        """Return its share of the starts."""
+        """Return the canary's share of new executions."""
         return f"{row.percent:g} %"
 
     @display(description=lazy("published"))
