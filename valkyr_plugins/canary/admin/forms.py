@@ -27,7 +27,7 @@ class CanaryForm(ReasonForm):
     """The share of a canary, and when it stops or is promoted by itself."""
 
     percent = _number(
-        lazy("Share of the starts, in per cent"),
+        lazy("Share of new executions, in percent"),
         lazy("Executions with the same key use the same version."),
         required=True,
         min_value=0.01,
