@@ -109,7 +109,7 @@ def plan(workspace: Workspace, bundle: Bundle, actor: Actor) -> BundlePlan:
 
 
 def first_problems(problems: Sequence[DefinitionProblem]) -> list[DefinitionProblem]:
-    """Return the first `MOST_PROBLEMS`, of more than these with one that counts the rest."""
+    """Return the first `MOST_PROBLEMS` problems, and one more that counts any others."""
     if len(problems) <= MOST_PROBLEMS:
         return list(problems)
     rest = len(problems) - MOST_PROBLEMS

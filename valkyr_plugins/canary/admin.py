@@ -241,7 +241,7 @@ WITHDRAW = AdminOperation(
 
 @admin.register(Canary)
 class CanaryAdmin(OperatingAdmin, FactAdmin):
-    """Versions that a share of the starts takes."""
+    """Versions that a share of new executions use."""
 
     operations = (PROMOTE, STOP, CHANGE, WITHDRAW)
     list_display = ("__str__", "mark", "share", "created", "why")
@@ -271,12 +271,12 @@ class CanaryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("published"))
     def created(self, row: Canary) -> Any:
-        """Return when it was published."""
+        """Return when the canary was published."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("reason"))
     def why(self, row: Canary) -> str:
-        """Return why it ended."""
+        """Return why the canary ended."""
         return marks.clipped(row.reason) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -322,7 +322,7 @@ class VersionRollbackAdmin(FactAdmin):
 
     @display(description=lazy("when"))
     def created(self, row: VersionRollback) -> Any:
-        """Return when it was requested."""
+        """Return when the rollback was requested."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("finished"))

@@ -84,7 +84,7 @@ def look_after_failure(execution_id: UUID) -> bool:
 
 @receiver(execution_failed)
 def note_failure(sender: Any, execution_id: UUID, **_: Any) -> None:
-    """Request a look after the commit, if the execution took a canary's share."""
+    """Request a check of the canary after the commit, if the execution used one."""
     if WorkflowExecution.objects.filter(pk=execution_id, canary=True).exists():
         transaction.on_commit(lambda: send(LOOK, [str(execution_id)], CONTROL), robust=True)
 
