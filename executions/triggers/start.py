@@ -172,8 +172,8 @@ def start_batch(
 ) -> list[WorkflowExecution]:
     """Start one execution per payload, all or none, in one transaction, in the payloads' order.
 
-    Raises as `start_execution`; InvalidPayload lists the problems of every payload, until the
-    budget of the checks is used up.
+    Raises the errors of `start_execution`; InvalidPayload lists the problems of every payload,
+    until the budget of the checks is used up.
     """
     request = StartRequest(
         workflow,

@@ -109,11 +109,10 @@ def step(what: Any = "", /, **facts: Any) -> Any:
     records the step: its writes to Valkyr's database commit with the record or not at all. Keep it
     short and do not call other systems in it. A step that `computes` uses the processor for a long
     time: it cannot use a queue that threads of one process serve, such as `io`. `circuit` is the
-    target of its
-    circuit breaker: a text, or a function of the inputs (whose attributes are the parameters) that
-    returns a text or None; `circuit_target` describes it. `costs` is the cost of one successful
-    run, in the installation's currency: an amount, or a function of the inputs and the result.
-    `example` is a valid `with`.
+    target of its circuit breaker: a text, or a function of the inputs (whose attributes are the
+    parameters) that returns a text or None; `circuit_target` describes it. `costs` is the cost of
+    one successful run, in the installation's currency: an amount, or a function of the inputs and
+    the result. `example` is a valid `with`.
 
     Raises TypeError if the function or an argument is not valid for a module.
     """

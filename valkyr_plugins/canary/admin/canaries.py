@@ -35,7 +35,7 @@ MARKS = {
 
 @admin.register(Canary)
 class CanaryAdmin(OperatingAdmin, FactAdmin):
-    """Versions that a share of the starts takes."""
+    """Versions that a share of new executions use."""
 
     operations = (PROMOTE, STOP, CHANGE, WITHDRAW)
     list_display = ("__str__", "mark", "share", "created", "why")
@@ -65,12 +65,12 @@ class CanaryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("published"))
     def created(self, row: Canary) -> Any:
-        """Return when it was published."""
+        """Return when the canary was published."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("reason"))
     def why(self, row: Canary) -> str:
-        """Return why it ended."""
+        """Return why the canary ended."""
         return marks.clipped(row.reason) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

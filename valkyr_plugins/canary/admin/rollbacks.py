@@ -30,7 +30,7 @@ class VersionRollbackAdmin(FactAdmin):
 
     @display(description=lazy("when"))
     def created(self, row: VersionRollback) -> Any:
-        """Return when it was requested."""
+        """Return when the rollback was requested."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("finished"))
