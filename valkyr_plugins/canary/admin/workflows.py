@@ -35,18 +35,18 @@ WorkflowAdmin.show(
 
 
 def _running(request: HttpRequest) -> list[Canary]:
-    return _newest(request, Canary.objects.filter(state=CanaryState.RUNNING))
+    return _newest(scoped(request, Canary.objects.filter(state=CanaryState.RUNNING)))
 
 
 def _stopped(request: HttpRequest) -> list[Canary]:
     """Return canaries that their rule stopped, and after which nothing was published."""
-    return _newest(request, unanswered().filter(ended_by_name=ENGINE.name))
+    return _newest(scoped(request, unanswered().filter(ended_by_name=ENGINE.name)))
 
 
-def _newest(request: HttpRequest, rows: QuerySet[Canary]) -> list[Canary]:
+def _newest(rows: QuerySet[Canary]) -> list[Canary]:
     found = rows.select_related("version__workflow")
     shown = found.defer("version__source", "version__definition", "version__workflow__definition")
-    return list(scoped(request, shown).order_by("-created_at")[:SHOWN])
+    return list(shown.order_by("-created_at")[:SHOWN])
 
 
 def _problem(number: int) -> HomeProblem:
