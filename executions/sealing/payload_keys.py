@@ -126,7 +126,7 @@ def of_executions(execution_ids: Iterable[UUID]) -> dict[UUID, int]:
 
 
 def sealing(workspace_ids: Iterable[UUID] | None = None) -> set[UUID]:
-    """Return those of the workspaces (by default: of all) that have sealed payloads."""
+    """Return the given workspaces (by default: all) that have sealed payloads."""
     rows = PayloadKey.objects.all()
     if workspace_ids is not None:
         rows = rows.filter(workspace_id__in=list(workspace_ids))

@@ -76,7 +76,7 @@ def _on_pointer(edge: EdgeEntry) -> tuple[str | int, ...]:
 
 
 def contradictions(reading: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield tasks that wait for two outcomes of one task, of which only one can occur."""
+    """Yield tasks that wait for two outcomes of one task; only one of them can occur."""
     wanted: dict[int, dict[int, set[str]]] = {}
     for edge in reading.edges:
         if edge.source is not None and edge.target is not None:
