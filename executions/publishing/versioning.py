@@ -148,7 +148,7 @@ def publish(
     """Make an immutable version of the draft, fully resolved.
 
     A published version becomes the latest and its triggers take effect; a test version does
-    neither. With `percent`, the version becomes the canary: that share of the starts takes it,
+    neither. With `percent`, the version becomes the canary: that share of new executions uses it,
     while triggers stay those of the latest version. Either ends an earlier canary. With `again`,
     the number of an earlier published version, publish that one's source again and leave the draft
     as it is. Raises NotFound, InvalidDefinition with all problems, Unchanged, FromCode if a user
