@@ -43,7 +43,7 @@ STEPS = 10
 
 
 def marked(entry: DeadLetterEntry) -> SafeString:
-    """Return the marks above the page: its state, and whether it is pinned."""
+    """Return the badges above the page: the dead letter's state, and whether it is pinned."""
     return format_html("{} {}", resolution(entry.resolution), pinned(entry))
 
 

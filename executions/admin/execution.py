@@ -246,12 +246,12 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("trigger"))
     def trigger(self, row: WorkflowExecution) -> str:
-        """Return what started it."""
+        """Return what started the execution."""
         return str(TriggerType(row.trigger_type).label)
 
     @display(description=lazy("created"))
     def created(self, row: WorkflowExecution) -> Any:
-        """Return how long ago it was created."""
+        """Return how long ago the execution was created."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("duration"))

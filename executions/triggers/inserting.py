@@ -25,7 +25,7 @@ def insert(
     """Insert executions that differ only in payload, key, trace and state; set their times.
 
     `texts` are their payloads as canonical JSON; `more` are statements to run after them in the
-    same round trip; `last` is that of `run_together`. `key` seals the payloads. Raises
+    same round trip; `last` is passed to `run_together`. `key` seals the payloads. Raises
     IntegrityError for a used idempotency key.
     """
     starts = range(0, len(executions), TOGETHER)

@@ -172,8 +172,8 @@ def start_batch(
 ) -> list[WorkflowExecution]:
     """Start one execution per payload, all or none, in one transaction, in the payloads' order.
 
-    Raises as `start_execution`; InvalidPayload lists the problems of every payload, until the
-    budget of the checks is used up.
+    Raises the errors of `start_execution`; InvalidPayload lists the problems of every payload,
+    until the budget of the checks is used up.
     """
     request = StartRequest(
         workflow,
@@ -382,8 +382,8 @@ def _verdict(
 def _ask(tier: Ceilings, workspace_id: UUID, running: list[bool]) -> bool:
     """Request the admission of waiting joined starts after the commit.
 
-    Return whether they are counted then. Raises QuotaExceeded if a check without a lock finds that
-    they exceed a limit.
+    Return whether they are counted after the commit. Raises QuotaExceeded if a check without a lock
+    finds that they exceed a limit.
     """
     if all(running):
         return False

@@ -253,10 +253,10 @@ def workflow(what: Any = "", /, **facts: Any) -> Any:
     The function runs once, at import, with handles instead of arguments. Its calls are the tasks,
     and its return value is the output. `title` is shown to people. `input` is a model, a
     dataclass, a TypedDict or a JSON Schema, if the parameters do not describe it. `schedule`,
-    `webhook`, `event` and `queue` are triggers: each is its main value, a mapping of all keys, or
-    a list. `concurrency_key` is a template over the input, or a function of it. `labels` are names
-    with such templates or functions, by which executions are found. `on_failure` is the workflow,
-    or its slug, that starts when an execution fails.
+    `webhook`, `event` and `queue` are triggers: each takes its main value, a mapping of all keys,
+    or a list. `concurrency_key` is a template over the input, or a function of it. `labels` are
+    names with such templates or functions, by which executions are found. `on_failure` is the
+    workflow, or its slug, that starts when an execution fails.
 
     Raises TracingError with file and line if a graph cannot express the code.
     """

@@ -49,7 +49,7 @@ class TemplateScope:
 
     `elsewhere` maps each task ID to its body. `between_turns` is the scope of a loop's condition,
     which is rendered after or before an iteration; `has_event` marks the scope of a filter;
-    `takes_secrets` that of values which a module gets in memory only.
+    `takes_secrets` marks the scope of values that a module gets only in memory.
     """
 
     views: tuple[BodyView, ...]
