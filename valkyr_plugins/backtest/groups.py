@@ -88,7 +88,8 @@ class Summary:
                 "key": key, "stepPath": path, "verdict": str(one.verdict),
                 "reason": None if one.why is None else str(one.why), "module": one.module,
                 "recorded": one.recorded, "detail": one.detail, "fields": fields,
-                "count": 0, "executions": [], "values": [], "before": [], "sample": one.as_json()["changes"],
+                "count": 0, "executions": [], "values": [], "before": [],
+                "sample": one.as_json()["changes"],
             }  # fmt: skip
         group["count"] += 1
         if len(group["executions"]) < MAX_EXAMPLES:

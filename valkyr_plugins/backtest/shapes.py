@@ -145,7 +145,7 @@ class BacktestGroupShape(CamelCaseSerializer):
         child=serializers.UUIDField(), help_text="Up to ten of them."
     )
     fields_ = serializers.ListField(
-        child=serializers.CharField(), source="fields", help_text="The values that differ."
+        child=serializers.CharField(), help_text="The values that differ."
     )
     text = serializers.SerializerMethodField(help_text="The group as a sentence.")
     sample = FieldChangeShape(many=True, help_text="The values of the first execution.")
