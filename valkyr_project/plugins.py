@@ -24,6 +24,7 @@ PLUGINS = (
     "mcp",
     "mfa",
     "n8n",
+    "pydantic_agents",
     "python_workflows",
     "redrive",
     "remote",

@@ -18,8 +18,9 @@ from executions.errors import PayloadError
 from runners.containers import iteration_results
 from runners.containers.iterations import DEFAULT_MOST, DEFAULT_WIDE, Turns
 from runners.failures.classification import classify
+from runners.modules import registry
 from runners.modules.base import Result, StepError, Wait
-from runners.modules.containers import MAX_COUNT, MAX_ITEMS
+from runners.modules.containers import MAX_COUNT, MAX_ITEMS, Container
 from runners.segment import template_data
 from runners.segment.state import SegmentState
 from runners.segment.work import Done, Unit, Work
@@ -121,7 +122,10 @@ def _collected(state: SegmentState, work: Work) -> Result:
         raise _first_failure(state, place, wake["failed"])
     if place.graph.kind == "loop":
         last = template_data.outputs_of_turn(state.data, place.turn(wake["iterations"] - 1))
-        return Result({"iterations": wake["iterations"], "last": last})
+        assert work.prepared is not None
+        module = registry.get(work.step.module)
+        assert isinstance(module, Container)
+        return Result(module.collected(work.prepared.value, wake["iterations"], last))
     return Result(iteration_results.outputs(state, place, wake["total"]))
 
 

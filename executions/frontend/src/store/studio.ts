@@ -59,6 +59,8 @@ export interface PageFacts {
   /** The version that a share of the starts takes, when the page was loaded; 0 without one. */
   canaryVersion: number;
   canaryPercent: number;
+  /** Whether a share of the starts can take a version, and versions be rolled back: a plugin. */
+  hasCanaries: boolean;
   workflowPage: string;
   credentialsPage: string;
 }
@@ -207,6 +209,7 @@ function NOWHERE(): PageFacts {
     executionPage: "",
     canaryVersion: 0,
     canaryPercent: 0,
+    hasCanaries: false,
     workflowPage: "",
     credentialsPage: "",
   };
