@@ -167,6 +167,13 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 "circuits",
             ),
             _list_of(
+                lazy("Backtests"),
+                "difference",
+                "valkyr_backtest.backtest",
+                lazy("Drafts compared with the records of past executions."),
+                "backtest",
+            ),
+            _list_of(
                 lazy("Canary versions"),
                 "science",
                 "valkyr_canary.canary",

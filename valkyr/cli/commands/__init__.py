@@ -8,6 +8,7 @@ COMMANDS = {
     "doctor": "onboarding:doctor",
     "validate": "definitions:validate",
     "publish": "definitions:publish",
+    "backtest": "backtests:backtest",
     "canary": "canaries:canary",
     "rollback": "canaries:rollback",
     "plan": "applying:plan",
