@@ -31,6 +31,7 @@ PLUGINS = (
     "task_backend",
     "telemetry",
     "timetravel",
+    "version_migration",
 )
 NONE = "none"
 # Plugins that another plugin needs.

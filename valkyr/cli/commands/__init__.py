@@ -10,6 +10,7 @@ COMMANDS = {
     "publish": "definitions:publish",
     "canary": "canaries:canary",
     "rollback": "canaries:rollback",
+    "migrate-executions": "migrating:migrate_executions",
     "plan": "applying:plan",
     "apply": "applying:apply",
     "export": "definitions:export",

@@ -59,6 +59,8 @@ export interface PageFacts {
   /** The version that a share of the starts takes, when the page was loaded; 0 without one. */
   canaryVersion: number;
   canaryPercent: number;
+  /** Where live executions are migrated to another version; empty where nobody can. */
+  migratePage: string;
   workflowPage: string;
   credentialsPage: string;
 }
@@ -207,6 +209,7 @@ function NOWHERE(): PageFacts {
     executionPage: "",
     canaryVersion: 0,
     canaryPercent: 0,
+    migratePage: "",
     workflowPage: "",
     credentialsPage: "",
   };

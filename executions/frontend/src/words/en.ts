@@ -1192,6 +1192,11 @@ export const en = {
     "The other starts and the triggers keep the latest version. The canary stops by itself if it fails too often.",
   "versions.giveAShare": "Give a share from 0.01 to 100 per cent.",
   "versions.canaryTakes": "Version {number} is a canary: it takes {percent} % of the starts.",
+  "versions.liveOnOlder": {
+    one: "{count} live execution is on an older version ({versions}).",
+    other: "{count} live executions are on older versions ({versions}).",
+  },
+  "versions.migrateExecutions": "Migrate executions…",
   "versions.promoteCanary": "Promote canary",
   "versions.stopCanary": "Stop canary",
   "versions.theCanaryIsEnding": "Ending the canary…",
