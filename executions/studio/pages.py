@@ -85,12 +85,13 @@ def _facts(found: Workflow, may: Powers) -> dict[str, Any]:
         "canary-version": _canary_number(found),
         "canary-percent": found.canary_percent or 0,
         "migrate-page": _migrate_page(found, may),
+        "has-canaries": addresses.has("workflow-rollbacks", id=found.pk),
         "workflow-page": addresses.admin_or_none("executions_workflow_change", found.pk),
     }
 
 
 def _canary_number(found: Workflow) -> int:
-    """Return the number of the version that a share of the starts takes; 0 without one."""
+    """Return the number of the canary version; 0 without one."""
     if found.canary_version_id is None:
         return 0
     return WorkflowVersion.objects.values_list("number", flat=True).get(pk=found.canary_version_id)

@@ -25,19 +25,18 @@ def test_executions_are_planned_previewed_started_and_cancelled(
     valkyr: Valkyr, tmp_path: Path
 ) -> None:
     assert valkyr("publish", written(tmp_path, "rest")).code == 0
-    assert valkyr("start", "resting").code == 0
+    for _ in range(3):
+        assert valkyr("start", "resting").code == 0
     assert valkyr("publish", written(tmp_path, "pause")).code == 0
 
-    wrong = valkyr("migrate-executions", "plan", "resting", "--from", "1")
-    assert wrong.code == 0
-    made = valkyr(
-        "migrate-executions", "plan", "resting", "--from", "1", "--step", "rest=pause", "--json"
-    )
+    unmapped = valkyr("migrate-executions", "plan", "resting", "--from", "1")
+    assert unmapped.code == 0
+    renamed = ("--step", "rest=pause", "--rate", "0.01")  # so slow that it runs until cancelled
+    made = valkyr("migrate-executions", "plan", "resting", "--from", "1", *renamed, "--json")
 
     told = json.loads(made.out)
-    assert (told["fromVersion"], told["toVersion"], told["total"]) == (1, 2, 1)
-    [group] = told["preview"]["groups"]
-    assert group["count"] == 1
+    assert (told["fromVersion"], told["toVersion"], told["total"]) == (1, 2, 3)
+    assert sum(group["count"] for group in told["preview"]["groups"]) == 3
     shown = valkyr("migrate-executions", "preview", told["id"])
     assert "GO ON AT" in shown.out
     started = json.loads(valkyr("migrate-executions", "start", told["id"], "--json").out)

@@ -98,6 +98,15 @@ export const publish = async (id: string, again?: number): Promise<Published> =>
     })
   ).data;
 
+/** Withdraw the version: the one before it, `goodVersion`, runs again. */
+export const rollBack = async (id: string, version: number): Promise<{ goodVersion: number }> =>
+  (
+    await ask<{ goodVersion: number }>(at(id, "/rollbacks"), {
+      method: "POST",
+      json: { version },
+    })
+  ).data;
+
 /** A version that a share of the starts takes, as far as the studio reads it. */
 export interface Canary {
   version: number;

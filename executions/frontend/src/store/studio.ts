@@ -61,6 +61,8 @@ export interface PageFacts {
   canaryPercent: number;
   /** Where live executions are migrated to another version; empty where nobody can. */
   migratePage: string;
+  /** Whether a share of the starts can take a version, and versions be rolled back: a plugin. */
+  hasCanaries: boolean;
   workflowPage: string;
   credentialsPage: string;
 }
@@ -210,6 +212,7 @@ function NOWHERE(): PageFacts {
     canaryVersion: 0,
     canaryPercent: 0,
     migratePage: "",
+    hasCanaries: false,
     workflowPage: "",
     credentialsPage: "",
   };

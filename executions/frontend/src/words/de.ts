@@ -153,11 +153,11 @@ export const de = {
   "expressions.firstLetterLarge": "erster Buchstabe groß",
   "expressions.inTheMiddleOfAWidth": "in einer Breite zentriert",
   "expressions.howMany": "Anzahl der Elemente",
-  "expressions.defaultInShort": "default, kurz",
+  "expressions.defaultInShort": "Kurzform von default",
   "expressions.anotherValueWhereItIsMissing": "ein Vorgabewert, wenn der Wert fehlt",
   "expressions.pairsSortedByKey": "Paare nach Schlüssel sortiert",
   "expressions.escapedForHtml": "für HTML maskiert",
-  "expressions.13Kb": "13 kB",
+  "expressions.13Kb": "Dateigröße, etwa 13 kB",
   "expressions.theFirstItem": "das erste Element",
   "expressions.asANumber": "als Zahl",
   "expressions.valuesPutIntoS": "Werte in %s eingesetzt",
@@ -673,7 +673,7 @@ export const de = {
     "In der Zeitleiste: früher oder später; im Graphen: verschieben",
   "monitor.zoomTheTimeInOut": "Zeitleiste vergrößern oder verkleinern",
   "monitor.fitTheGraphAndThe": "Graph und Zeitleiste einpassen",
-  "monitor.followNow": "Jetzt folgen",
+  "monitor.followNow": "Der aktuellen Zeit folgen",
   "monitor.findATask": "Aufgabe suchen",
   "monitor.theTabsOfTheDetails": "Reiter der Details wechseln",
   "monitor.selectNothingShowTheExecution": "Auswahl aufheben und die Ausführung zeigen",
@@ -1218,19 +1218,21 @@ export const de = {
   "versions.undoPublishing": "Veröffentlichung rückgängig machen",
   "versions.runVersionAgain":
     "Neue Ausführungen verwenden wieder Version {number}. Der Entwurf bleibt unverändert.",
+  "versions.versionRolledBack":
+    "Version {number} ist zurückgenommen; Version {before} läuft wieder. Der Entwurf ist unverändert.",
   "versions.versionRunsAgain":
     "Version {before} läuft wieder, als Version {number}. Der Entwurf ist unverändert.",
   "versions.anotherVersionSince":
     "Inzwischen wurde Version {number} veröffentlicht. Unter „Versionen“ können Sie eine andere wiederherstellen.",
   "versions.hideThisNote": "Hinweis ausblenden",
   "versions.publishedVersion": "Version {number} veröffentlicht",
-  "versions.publishAsCanary": "Als Canary veröffentlichen, für einen Anteil der Starts",
-  "versions.shareOfTheStarts": "Anteil der Starts, in Prozent",
+  "versions.publishAsCanary": "Als Canary veröffentlichen, für einen Anteil der neuen Ausführungen",
+  "versions.shareOfTheStarts": "Anteil der neuen Ausführungen, in Prozent",
   "versions.canaryHint":
-    "Die anderen Starts und die Auslöser behalten die neueste Version. Die Canary-Version stoppt von selbst, wenn sie zu häufig fehlschlägt.",
+    "Die anderen Ausführungen und die Auslöser behalten die neueste Version. Die Canary-Version stoppt automatisch, wenn sie zu häufig fehlschlägt.",
   "versions.giveAShare": "Geben Sie einen Anteil von 0,01 bis 100 Prozent an.",
   "versions.canaryTakes":
-    "Version {number} ist eine Canary-Version: Sie erhält {percent} % der Starts.",
+    "Version {number} ist eine Canary-Version: {percent} % der neuen Ausführungen verwenden sie.",
   "versions.liveOnOlder": {
     one: "{count} laufende Ausführung ist auf einer älteren Version ({versions}).",
     other: "{count} laufende Ausführungen sind auf älteren Versionen ({versions}).",

@@ -150,11 +150,11 @@ export const en = {
   "expressions.firstLetterLarge": "first letter upper case",
   "expressions.inTheMiddleOfAWidth": "centred in a width",
   "expressions.howMany": "number of items",
-  "expressions.defaultInShort": "default, in short",
+  "expressions.defaultInShort": "short form of default",
   "expressions.anotherValueWhereItIsMissing": "a default for a missing value",
   "expressions.pairsSortedByKey": "pairs sorted by key",
   "expressions.escapedForHtml": "escaped for HTML",
-  "expressions.13Kb": "13 kB",
+  "expressions.13Kb": "file size, such as 13 kB",
   "expressions.theFirstItem": "the first item",
   "expressions.asANumber": "as a number",
   "expressions.valuesPutIntoS": "values put into %s",
@@ -656,7 +656,7 @@ export const en = {
   "monitor.inTheTimelineEarlierLater": "In the timeline: earlier or later; in the graph: move",
   "monitor.zoomTheTimeInOut": "Zoom the timeline in or out",
   "monitor.fitTheGraphAndThe": "Fit the graph and the timeline",
-  "monitor.followNow": "Follow now",
+  "monitor.followNow": "Follow the current time",
   "monitor.findATask": "Find a task",
   "monitor.theTabsOfTheDetails": "Switch tabs in the details",
   "monitor.selectNothingShowTheExecution": "Clear the selection and show the execution",
@@ -1137,7 +1137,7 @@ export const en = {
   "transfer.replaceTheDraft": "Replace the draft",
   "transfer.chooseOrPasteAWorkflowFirst": "Choose or paste a workflow first.",
   "transfer.theNameStaysTasksConnectionsTriggers":
-    "The name stays. Tasks, connections, triggers and settings come from the file. Press Ctrl+Z to undo.",
+    "The name does not change. Tasks, connections, triggers and settings come from the file. Press Ctrl+Z to undo.",
   "transfer.isBeingRead": "Reading {file}…",
   "transfer.isFromN8n": "{file} is from n8n, {count} nodes.",
   "transfer.canBeImported": "{file} can be imported.",
@@ -1180,18 +1180,20 @@ export const en = {
   "versions.undoPublishing": "Undo publishing",
   "versions.runVersionAgain":
     "New executions run version {number} again. The draft stays as it is.",
+  "versions.versionRolledBack":
+    "Version {number} is rolled back; version {before} runs again. The draft is unchanged.",
   "versions.versionRunsAgain":
     "Version {before} runs again, as version {number}. The draft is unchanged.",
   "versions.anotherVersionSince":
     "Version {number} was published since. See the versions to restore another one.",
   "versions.hideThisNote": "Hide this note",
   "versions.publishedVersion": "Published version {number}",
-  "versions.publishAsCanary": "Publish as a canary, for a share of the starts",
-  "versions.shareOfTheStarts": "Share of the starts, in per cent",
+  "versions.publishAsCanary": "Publish as a canary, for a share of new executions",
+  "versions.shareOfTheStarts": "Share of new executions, in percent",
   "versions.canaryHint":
-    "The other starts and the triggers keep the latest version. The canary stops by itself if it fails too often.",
-  "versions.giveAShare": "Give a share from 0.01 to 100 per cent.",
-  "versions.canaryTakes": "Version {number} is a canary: it takes {percent} % of the starts.",
+    "The other executions and the triggers keep the latest version. The canary stops automatically if it fails too often.",
+  "versions.giveAShare": "Enter a share from 0.01 to 100 percent.",
+  "versions.canaryTakes": "Version {number} is a canary: {percent} % of new executions use it.",
   "versions.liveOnOlder": {
     one: "{count} live execution is on an older version ({versions}).",
     other: "{count} live executions are on older versions ({versions}).",

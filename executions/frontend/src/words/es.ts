@@ -152,11 +152,11 @@ export const es = {
   "expressions.firstLetterLarge": "primera letra en mayúscula",
   "expressions.inTheMiddleOfAWidth": "centrado en un ancho",
   "expressions.howMany": "número de elementos",
-  "expressions.defaultInShort": "default, abreviado",
+  "expressions.defaultInShort": "forma corta de default",
   "expressions.anotherValueWhereItIsMissing": "un valor por omisión si falta",
   "expressions.pairsSortedByKey": "pares ordenados por clave",
   "expressions.escapedForHtml": "escapado para HTML",
-  "expressions.13Kb": "13 kB",
+  "expressions.13Kb": "tamaño de archivo, como 13 kB",
   "expressions.theFirstItem": "el primer elemento",
   "expressions.asANumber": "como número",
   "expressions.valuesPutIntoS": "valores puestos en %s",
@@ -663,7 +663,7 @@ export const es = {
   "monitor.inTheTimelineEarlierLater": "En la cronología: antes o después; en el grafo: mover",
   "monitor.zoomTheTimeInOut": "Acercar o alejar la cronología",
   "monitor.fitTheGraphAndThe": "Ajustar el grafo y la cronología",
-  "monitor.followNow": "Seguir ahora",
+  "monitor.followNow": "Seguir la hora actual",
   "monitor.findATask": "Buscar una tarea",
   "monitor.theTabsOfTheDetails": "Cambiar de pestaña en los detalles",
   "monitor.selectNothingShowTheExecution": "Quitar la selección y mostrar la ejecución",
@@ -1195,19 +1195,21 @@ export const es = {
   "versions.undoPublishing": "Deshacer la publicación",
   "versions.runVersionAgain":
     "Las nuevas ejecuciones vuelven a usar la versión {number}. El borrador no cambia.",
+  "versions.versionRolledBack":
+    "La versión {number} se ha revertido; la versión {before} vuelve a ejecutarse. El borrador no ha cambiado.",
   "versions.versionRunsAgain":
     "La versión {before} vuelve a ejecutarse, como versión {number}. El borrador no ha cambiado.",
   "versions.anotherVersionSince":
     "Desde entonces se publicó la versión {number}. Restaure otra en «Versiones».",
   "versions.hideThisNote": "Ocultar este aviso",
   "versions.publishedVersion": "Versión {number} publicada",
-  "versions.publishAsCanary": "Publicar como canary, para una cuota de los inicios",
-  "versions.shareOfTheStarts": "Cuota de los inicios, en tanto por ciento",
+  "versions.publishAsCanary": "Publicar como canary, para una parte de las ejecuciones nuevas",
+  "versions.shareOfTheStarts": "Parte de las ejecuciones nuevas, en tanto por ciento",
   "versions.canaryHint":
-    "Los demás inicios y los disparadores conservan la última versión. La versión canary se detiene por sí misma si falla demasiado.",
+    "Las demás ejecuciones y los disparadores conservan la última versión. La versión canary se detiene automáticamente si falla demasiado.",
   "versions.giveAShare": "Indique una cuota de 0,01 a 100 por ciento.",
   "versions.canaryTakes":
-    "La versión {number} es una versión canary: recibe el {percent} % de los inicios.",
+    "La versión {number} es una versión canary: la usa el {percent} % de las ejecuciones nuevas.",
   "versions.liveOnOlder": {
     one: "{count} ejecución activa está en una versión anterior ({versions}).",
     other: "{count} ejecuciones activas están en versiones anteriores ({versions}).",

@@ -1,5 +1,5 @@
 --! plan each time
--- Workflows that code publishes, as it says them now, with their latest versions.
+-- Workflows of code or of a bundle, as it says them now, with their latest versions.
 -- rows: a JSON array of one object a workflow, all of whose columns are written. They are locked.
 UPDATE executions_workflow w
    SET name = r.name, description = r.description, origin = r.origin,
