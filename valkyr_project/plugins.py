@@ -33,6 +33,7 @@ PLUGINS = (
     "task_backend",
     "telemetry",
     "timetravel",
+    "version_migration",
 )
 NONE = "none"
 # Plugins that another plugin needs.

@@ -141,6 +141,7 @@ def _author(day: Recorder) -> None:
         day.client.delete(f"/v1/Workflow/{one}")
     ask("importN8nWorkflow", FROM_N8N, query="?dryRun=true")
     _canary(day)
+    _migration(day)
     hook, *_ = [t for t in ask("listTriggers") if t["type"] == "WEBHOOK"]
     ask("getTrigger", id=hook["id"])
     ask("patchTrigger", {"enabled": True}, id=hook["id"])
@@ -186,6 +187,31 @@ def _canary(day: Recorder) -> None:
     ask("listCanaries", id=pk)
     ask("rollBackWorkflow", {"executions": "FORK", "reason": "Prices were wrong."}, id=pk)
     ask("listRollbacks", id=pk)
+    day.client.delete(f"/v1/Workflow/{pk}")
+
+
+def _migration(day: Recorder) -> None:
+    """Live executions continue on another version, in which a step has another ID."""
+    ask = day.ask
+    wait = {"use": "flow.delay", "with": {"seconds": 86_400}}
+    draft = {"schema": "valkyr/1", "name": "reminders", "tasks": [{"id": "rest", **wait}]}
+    pk = ask("createWorkflow", {"definition": draft})["id"]
+    ask("publishWorkflow", {"kind": "published"}, id=pk)
+    ask("executeWorkflow", {}, workflowId=pk)
+    mail = {"id": "remind", "use": "flow.noop", "after": "pause"}
+    ask("patchWorkflow", {"definition": draft | {"tasks": [{"id": "pause", **wait}, mail]}}, id=pk)
+    ask("publishWorkflow", {"kind": "published"}, id=pk)
+    plan = {"fromVersion": 1, "steps": {"rest": "pause"}, "canary": 10, "ratePerSecond": 20}
+    made = ask("createExecutionMigration", {"workflowId": pk, **plan})["id"]
+    ask("previewExecutionMigration", {}, id=made)
+    ask("startExecutionMigration", {"reason": "Version 2 sends a reminder."}, id=made)
+    ask("pauseExecutionMigration", {"reason": "The mail server is down."}, id=made)
+    ask("resumeExecutionMigration", {}, id=made)
+    ask("listMigratedExecutions", id=made)
+    ask("cancelExecutionMigration", {"reason": "Version 3 follows."}, id=made)
+    ask("getExecutionMigration", id=made)
+    ask("listLiveVersions", id=pk)
+    ask("listExecutionMigrations")
     day.client.delete(f"/v1/Workflow/{pk}")
 
 
