@@ -112,6 +112,7 @@ _PLUGINS = {
     "figures": "",
     "limits": "",
     "n8n": "",
+    "pydantic_agents": "pydantic_ai",
     "python_workflows": "",
     "redrive": "",
     "remote": "",

@@ -170,7 +170,7 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Canary versions"),
                 "science",
                 "valkyr_canary.canary",
-                lazy("Versions that a share of the starts takes, beside the latest version."),
+                lazy("Versions that a share of the new executions use."),
                 "canary",
             ),
             _list_of(
@@ -226,7 +226,7 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Budgets"),
                 "savings",
                 "valkyr_limits.budget",
-                lazy("How much money steps may spend."),
+                lazy("Limits of money and language-model tokens."),
                 "limits",
             ),
             _list_of(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 PLUGINS = (
     "connectors",
     "alerts",
+    "backtest",
     "canary",
     "canvas",
     "circuits",
@@ -23,6 +24,7 @@ PLUGINS = (
     "mcp",
     "mfa",
     "n8n",
+    "pydantic_agents",
     "python_workflows",
     "redrive",
     "remote",

@@ -44,6 +44,10 @@ elif UNFOLD:
     from unfold.widgets import UnfoldAdminSelectWidget as Select
     from unfold.widgets import UnfoldAdminTextareaWidget as Textarea
     from unfold.widgets import UnfoldAdminTextInputWidget as TextInput
+
+    from executions.vendor_seams.unfold_list_headers import build_headers_once
+
+    build_headers_once()
 else:
     from django.contrib.admin.views.main import ChangeList
     from django.contrib.admin.widgets import AdminIntegerFieldWidget as IntegerInput

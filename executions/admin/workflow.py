@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-import yaml
 from django import forms
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponseRedirect
@@ -30,6 +29,7 @@ from executions.bundles.managed import git_state
 from executions.definition.graph.document import DefinitionError, load_text
 from executions.definition.graph.problem import DefinitionProblem
 from executions.definition.graph.trial import without_values
+from executions.definition.graph.yaml_document import definition_yaml
 from executions.errors import ValkyrError
 from executions.language import lazy
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
@@ -57,7 +57,7 @@ def as_yaml(definition: Any) -> str:
     """Return the stored draft as text."""
     if not definition:
         return EXAMPLE
-    return str(yaml.safe_dump(definition, sort_keys=False, allow_unicode=True, width=100))
+    return definition_yaml(definition)
 
 
 class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
@@ -398,7 +398,7 @@ class WorkflowVersionAdmin(FactAdmin):
 
     @display(description=lazy("published"))
     def created(self, row: WorkflowVersion) -> Any:
-        """Return how long ago it was published."""
+        """Return how long ago the workflow was published."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -408,7 +408,7 @@ class WorkflowVersionAdmin(FactAdmin):
             written, runs_as = (without_values(one, "(hidden)") for one in (written, runs_as))
         if obj.kind == VersionKind.TEST:  # pinned results may hold anything
             written = masked(written)
-        source = yaml.safe_dump(written, sort_keys=False, allow_unicode=True)
+        source = definition_yaml(written)
         runs = links.listing("executions_workflowexecution", workflow=obj.workflow_id)
         return Page(
             [str(obj)],

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-import yaml
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 from rest_framework.renderers import BaseRenderer
@@ -21,12 +20,13 @@ from executions.api.parsing import JsonText, OldYamlText, YamlText, check_storab
 from executions.api.pinned import JsonRenderer
 from executions.api.workflows import WorkflowShape, name_in, shown, workflows
 from executions.definition.graph.document import load_text
+from executions.definition.graph.yaml_document import definition_yaml
 from executions.models import Workflow, Workspace
 from executions.publishing import versioning
 
 
 class YamlRenderer(BaseRenderer):
-    """A document as YAML, keys in their author's order, long text readable."""
+    """A definition as YAML, keys in the schema's order."""
 
     media_type = "application/yaml"
     format = "yaml"
@@ -39,15 +39,7 @@ class YamlRenderer(BaseRenderer):
         renderer_context: Any = None,
     ) -> str:
         """Return the YAML text."""
-        text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
-        return text
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes equal parts in full, never as aliases."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
+        return definition_yaml(data)
 
 
 CONFLICTS = [("fail", "409"), ("update", "replace the draft")]

@@ -155,7 +155,7 @@ class BundleKind(ABC):
         }
 
     def prepare(self) -> None:
-        """Do what must not happen in a transaction that may be rolled back, such as making keys."""
+        """Run work that a rollback must not undo, such as creating keys."""
         return
 
     def unseen(self, context: BundleContext, row: StoredItem, item: Item) -> list[str]:

@@ -124,7 +124,7 @@ def plan(
 
 
 def first_problems(problems: Sequence[DefinitionProblem]) -> list[DefinitionProblem]:
-    """Return the first `MOST_PROBLEMS`, of more than these with one that counts the rest."""
+    """Return the first `MOST_PROBLEMS` problems, and one more that counts any others."""
     if len(problems) <= MOST_PROBLEMS:
         return list(problems)
     rest = len(problems) - MOST_PROBLEMS

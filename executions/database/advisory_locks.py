@@ -16,7 +16,7 @@ from executions.database.routing import connection
 
 @enum.unique
 class AdvisoryLock(enum.IntEnum):
-    """One member per lock. Any number works that no other member has."""
+    """One member per lock. Each member needs a different number; the numbers have no meaning."""
 
     BEAT_ELECTION = 7_263_544_401
     SWEEP_EVERY_SECOND = 7_263_544_402

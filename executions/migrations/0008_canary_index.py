@@ -12,7 +12,7 @@ class Migration(executions.database.migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('executions', '0006_canary_versions'),
+        ('executions', '0007_labels'),
     ]
 
     operations = [

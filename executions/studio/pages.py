@@ -90,7 +90,7 @@ def _facts(found: Workflow, may: Powers) -> dict[str, Any]:
 
 
 def _canary_number(found: Workflow) -> int:
-    """Return the number of the version that a share of the starts takes; 0 without one."""
+    """Return the number of the canary version; 0 without one."""
     if found.canary_version_id is None:
         return 0
     return WorkflowVersion.objects.values_list("number", flat=True).get(pk=found.canary_version_id)

@@ -108,7 +108,10 @@ def pause(trigger_id: UUID, *, until: datetime, actor: Actor, reason: str = "") 
 
 
 def resume(trigger_id: UUID, *, actor: Actor, reason: str = "") -> Trigger:
-    """End a schedule's pause now; times that it skipped do not fire. Raises as `pause`."""
+    """End a schedule's pause now; times that it skipped do not fire.
+
+    Raises the errors of `pause`.
+    """
     with transaction.atomic():
         trigger = _enabled_schedule(trigger_id)
         if trigger.paused_until is not None:

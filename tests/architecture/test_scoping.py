@@ -31,6 +31,7 @@ PERSON = "accounts belong to the installation; who names one administers a works
 OPEN: dict[str, str] = {
     "valkyr_plugins/canary/admin/workflows.py:_has_canary": BELOW,
     "valkyr_plugins/canary/admin/buttons.py:_withdraw": ASKED,
+    "valkyr_plugins/backtest/api.py:backtests": BELOW,
     "valkyr_plugins/canary/api.py:canaries": BELOW,
     "executions/studio/pages.py:_canary_number": BELOW,
     "executions/admin/search.py:visible": "the model's admin page scopes the rows",

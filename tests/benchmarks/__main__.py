@@ -39,6 +39,13 @@ def _tables(stage: Stage, options: Options) -> None:
     report.tables(tables.measure(stage, options))
 
 
+def _labels(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import labels
+
+    if not labels.measure(stage, options):
+        say("some lists by label missed their target")
+
+
 def _triage(stage: Stage, options: Options) -> None:
     from tests.benchmarks import triage
 
@@ -97,6 +104,7 @@ def _csv(stage: Stage, options: Options) -> None:
 ALONE: dict[str, Callable[[Stage, Options], None]] = {
     "sleepers": _sleepers,
     "tables": _tables,
+    "labels": _labels,
     "triage": _triage,
     "dashboards": _dashboards,
     "pages": _pages,

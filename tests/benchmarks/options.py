@@ -45,6 +45,7 @@ it still prints, and with --report, --save and --json keeps, what it had measure
 ALONE = {
     "sleepers": "the API while 10,000 executions wake at one instant",
     "tables": "the lists over 1,000,000 executions and 5,000,000 runs",
+    "labels": "the lists, counts and dead letters by label over 10,000,000 executions",
     "modules": "what 100 installed modules add to a worker's start",
     "data": "what data modules add to a small step",
     "csv": "1,000,000 rows of CSV, read in batches",

@@ -23,9 +23,13 @@ def written(folder: Path, steps: int) -> Path:
 def test_a_canary_is_published_compared_promoted_and_rolled_back(
     valkyr: Valkyr, tmp_path: Path
 ) -> None:
-    assert valkyr("publish", written(tmp_path, 1)).code == 0
+    first = valkyr("publish", written(tmp_path, 1))
+    assert first.code == 0
+    assert "published shared-out as version 1.\n" in first.err
     canary = ("--percent", "5", "--stop", '{"failureRate": 10, "atLeast": 50}')
-    assert valkyr("publish", written(tmp_path, 2), *canary).code == 0
+    second = valkyr("publish", written(tmp_path, 2), *canary)
+    assert second.code == 0
+    assert "as version 2, a canary with 5 % of the new executions.\n" in second.err
 
     told = json.loads(valkyr("canary", "status", "shared-out", "--json").out)
     assert (told["version"], told["latestVersion"], told["percent"]) == (2, 1, 5)

@@ -428,6 +428,8 @@ def _administer(day: Recorder, ada: Any, shop: str) -> None:
     ask("listWorkspaces")
     ask("getWorkspace", id=place["id"])
     ask("patchWorkspace", {"name": "Outlet shop"}, id=place["id"])
+    ask("patchSealing", {"enabled": True, "reason": "customer data"}, id=place["id"])
+    ask("getSealing", id=place["id"])
     ask("archiveWorkspace", id=place["id"])
     ask("deleteTier", id=ask("createTier", {"name": "silver"})["id"])
 

@@ -230,6 +230,9 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
         "post", "/v1/Workspace", {"name": "n", "tierId": "{tier}"}, ["workspace.create"]
     ),
     "patchWorkspace": ("patch", "/v1/Workspace/{new}", {"name": "m"}, ["workspace.update"]),
+    "patchSealing": (
+        "patch", "/v1/Workspace/{new}/sealing", {"enabled": True}, ["payloads.seal"],
+    ),
     "archiveWorkspace": ("delete", "/v1/Workspace/{new}", None, ["workspace.archive"]),
     "createTier": ("post", "/v1/Tier", {"name": "t"}, ["tier.create"]),
     "patchTier": ("patch", "/v1/Tier/{other}", {"maxPending": 5}, ["tier.update"]),

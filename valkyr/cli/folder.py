@@ -149,7 +149,7 @@ def _problem(path: str, code: str, message: str) -> dict[str, str]:
 
 
 def line_of(text: str, path: str) -> int:
-    """Return the line of a path in a YAML or JSON text, or that of its nearest existing part."""
+    """Return the line of a path in a YAML or JSON text, or of its nearest existing part."""
     import yaml
 
     try:
@@ -198,7 +198,9 @@ def write_folder(
         if old.workflows.get(slug) == document:
             continue
         known = old.files.get(f"{WORKFLOWS}.{slug}")
-        written.append(_write(known.path if known else path / WORKFLOWS / f"{slug}.yaml", document))
+        file = known.path if known else path / WORKFLOWS / f"{slug}.yaml"
+        text = document if file.suffix == ".json" else _definition(document)
+        written.append(_write(file, text))
     for kind, items in exported["resources"].items():
         merged = with_credentials(items, old.resources.get(kind, []))
         known = old.files.get(f"resources.{kind}")
@@ -240,6 +242,12 @@ def _write(path: Path, content: Any) -> Path:
         text = _yaml(content)
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def _definition(document: Any) -> str:
+    from executions.definition.graph.yaml_document import definition_yaml
+
+    return definition_yaml(document)
 
 
 def _yaml(value: Any) -> str:

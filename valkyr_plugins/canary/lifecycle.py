@@ -45,7 +45,10 @@ class CanaryWish:
 
 
 def begin(workflow_id: UUID, wish: CanaryWish, *, actor: Actor) -> Canary:
-    """Publish a version as the workflow's canary; ends an earlier one. Raises as `publish`."""
+    """Publish a version as the workflow's canary; ends an earlier one.
+
+    Raises the errors of `publish`.
+    """
     with transaction.atomic():
         version = versioning.publish(
             workflow_id, actor=actor, again=wish.again, percent=wish.percent
@@ -96,7 +99,7 @@ def change(
 
 
 def stop(canary_id: UUID, *, actor: Actor, reason: str = "") -> Canary:
-    """Stop a canary: all starts take the latest version; executions on the canary go on.
+    """Stop a canary: all new executions use the latest version; executions on the canary continue.
 
     Raises NotFound, WrongState.
     """

@@ -67,7 +67,7 @@ def _refuse_begin(row: Workflow) -> str:
 def _refuse_rollback(row: Workflow) -> str:
     """Allow it where only Git publishes: an emergency cannot wait for a commit."""
     if row.origin:
-        return gettext("Its code publishes it.")
+        return gettext("The workflow's code publishes it.")
     return "" if row.latest_version_id else gettext("Publish the workflow first.")
 
 

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.dispatch import receiver
 
 from executions.public.database import ClockTimestamp, transaction
@@ -91,12 +91,15 @@ def note_failure(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
         transaction.on_commit(lambda: send(LOOK, [str(execution.pk)], CONTROL), robust=True)
 
 
-def lasting(ids: Collection[UUID]) -> set[UUID]:
-    """Return those of these canaries that stopped, and after which nothing was published."""
-    rows = Canary.objects.filter(
-        pk__in=ids,
+def unanswered() -> QuerySet[Canary]:
+    """Return the canaries that stopped, and after which nothing was published."""
+    return Canary.objects.filter(
         state=CanaryState.STOPPED,
         workflow__latest_version=F("latest"),
         workflow__canary_version=None,
     )
-    return set(rows.values_list("pk", flat=True))
+
+
+def lasting(ids: Collection[UUID]) -> set[UUID]:
+    """Return those of these canaries that are unanswered."""
+    return set(unanswered().filter(pk__in=ids).values_list("pk", flat=True))

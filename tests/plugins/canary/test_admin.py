@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
@@ -52,7 +53,7 @@ def page(name: str, row: Any) -> str:
 
 def test_a_workflow_is_published_for_a_share(op: Client, changed: Workflow) -> None:
     address = page("executions_workflow_operate_canary", changed)
-    assert "Share of the starts" in op.get(address).content.decode()
+    assert "Share of new executions" in op.get(address).content.decode()
 
     op.post(address, FORM)
 
@@ -113,7 +114,7 @@ def test_a_workflow_is_rolled_back_by_a_button(op: Client, changed: Workflow) ->
     assert (made.bad.number, made.good.number) == (2, 1)
     shown = op.get(page("valkyr_canary_versionrollback_change", made)).content.decode()
     assert "v2" in shown
-    assert "Executions that could not be settled" in shown
+    assert "Executions that could not be cancelled or forked" in shown
 
 
 def test_a_rollback_leads_to_the_executions_that_started_on_its_version(
@@ -124,7 +125,7 @@ def test_a_rollback_leads_to_the_executions_that_started_on_its_version(
     old, bad = start(changed, version=1), start(changed)
     made = settling.roll_back(changed.pk, actor=ACTOR)
     shown = op.get(page("valkyr_canary_versionrollback_change", made)).content.decode()
-    link = re.search(r'href="([^"]*workflowexecution/\?[^"]*)"[^>]*>[^<]*that started on it', shown)
+    link = re.search(r'href="([^"]*workflowexecution/\?[^"]*)"[^>]*>[^<]*started on the', shown)
     assert link is not None
 
     listed = op.get(html.unescape(link[1])).content.decode()
@@ -147,3 +148,28 @@ def test_other_workspaces_do_not_see_it(
     )
     canary.refresh_from_db()
     assert canary.state == "RUNNING"
+
+
+def test_the_home_page_says_that_a_rule_stopped_a_canary(op: Client, canary: Canary) -> None:
+    start(canary.workflow)  # without executions the page shows the first steps instead
+    running = op.get("/admin/").content.decode()
+    assert "Running canaries" in running
+    assert "was stopped by its rule" not in running
+
+    lifecycle.stop(canary.pk, actor=lifecycle.ENGINE, reason="3 of 3 failed")
+    cache.clear()
+    stopped = op.get("/admin/").content.decode()
+    assert "1 canary version was stopped by its rule" in stopped
+    assert "3 of 3 failed" in stopped
+
+    versioning.publish(canary.workflow_id, actor=ACTOR)
+    cache.clear()
+    assert "was stopped by its rule" not in op.get("/admin/").content.decode()
+
+
+def test_a_canary_that_a_person_stopped_needs_no_attention(op: Client, canary: Canary) -> None:
+    start(canary.workflow)
+    lifecycle.stop(canary.pk, actor=ACTOR, reason="enough seen")
+    cache.clear()
+
+    assert "was stopped by its rule" not in op.get("/admin/").content.decode()

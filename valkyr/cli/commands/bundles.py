@@ -125,7 +125,8 @@ def export_folder(
     for slug, reason in exported["leftOut"].items():
         output.note(f"{slug} was left out: {LEFT_OUT.get(reason, reason)}.")
     many = len(exported["workflows"])
-    output.note(f"{many} workflow{'s' * (many != 1)} of {place['slug']} are in {folder}.")
+    what = "1 workflow" if many == 1 else f"{many} workflows"
+    output.note(f"Exported {what} of the workspace {place['slug']} to {folder}.")
 
 
 LEFT_OUT = {

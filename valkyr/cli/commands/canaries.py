@@ -24,8 +24,8 @@ SIDES: Any = [
     ("ENDED", "ended"),
     ("FAILED", "failed"),
     ("FAILED %", "failureRate"),
-    ("P50 S", "p50Seconds"),
-    ("P95 S", "p95Seconds"),
+    ("P50 S", lambda row: _short(row["p50Seconds"])),
+    ("P95 S", lambda row: _short(row["p95Seconds"])),
     ("COST", lambda row: ", ".join(f"{c['perExecution']} {c['currency']}" for c in row["costs"])),
 ]
 ROLLBACK: Any = [
@@ -37,6 +37,10 @@ ROLLBACK: Any = [
     ("Not settled", "failed"),
     ("Finished", "finishedAt"),
 ]
+
+
+def _short(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds:.3g}"
 
 
 def share(
@@ -86,10 +90,17 @@ def status(choices: Choices, name: str, workspace: str | None) -> None:
         figures = found["figures"]
         numbers = {"canary": found["version"], "latest": found["latestVersion"]}
         output.table([figures[side] | {"version": numbers[side]} for side in numbers], SIDES)
-        for group in figures["groups"]:
-            new = " (new)" if group["isNew"] else ""
-            counts = f"{group['canary']} and {group['latest']}"
-            output.text(f"{group['name']}{new}: {counts} dead letters")
+        if figures["groups"]:
+            output.table(figures["groups"], _groups(numbers))
+
+
+def _groups(numbers: dict[str, int]) -> Any:
+    return [
+        ("DEAD LETTERS", "name"),
+        (f"OF VERSION {numbers['canary']}", "canary"),
+        (f"OF VERSION {numbers['latest']}", "latest"),
+        ("NEW", lambda group: "yes" if group["isNew"] else "no"),
+    ]
 
 
 @canary.command(cls=ApiCommand)
@@ -145,7 +156,7 @@ def _moves(verb: str, help_text: str) -> None:
 
 
 _moves("promote", "Make the canary of a workflow its latest version.")
-_moves("stop", "Let all starts of a workflow take its latest version.")
+_moves("stop", "Let all new executions of a workflow use its latest version.")
 
 
 @click.command(cls=ApiCommand)

@@ -63,7 +63,7 @@ BEGIN = AdminOperation(
     icon="science",
     done=lazy("published as a canary"),
     question=lazy(
-        "Publishes the draft for a share of the starts. The others, and the triggers, keep the "
+        "Publishes the draft for a share of new executions. The others, and the triggers, keep the "
         "latest version."
     ),
     form=CanaryForm,
@@ -76,8 +76,8 @@ ROLL_BACK = AdminOperation(
     icon="undo",
     done=lazy("rolled back"),
     question=lazy(
-        "Withdraws the canary if one is running, else the latest version. Starts and triggers take "
-        "the version before it at once."
+        "Withdraws the canary if one is running, else the latest version. New executions and "
+        "triggers use the previous version at once."
     ),
     form=RollbackForm,
     danger=True,
@@ -89,7 +89,7 @@ PROMOTE = AdminOperation(
     title=lazy("Promote…"),
     icon="arrow_upward",
     done=lazy("promoted"),
-    question=lazy("Makes the canary the latest version. All starts and triggers take it."),
+    question=lazy("Makes the canary the latest version. All new executions and triggers use it."),
     primary=True,
     bulk=False,
 )
@@ -98,7 +98,9 @@ STOP = AdminOperation(
     title=lazy("Stop canary…"),
     icon="block",
     done=lazy("stopped"),
-    question=lazy("All starts take the latest version again. Executions on the canary go on."),
+    question=lazy(
+        "All new executions use the latest version again. Executions on the canary continue."
+    ),
     danger=True,
     bulk=False,
 )
@@ -107,7 +109,7 @@ CHANGE = AdminOperation(
     title=lazy("Change share…"),
     icon="tune",
     done=lazy("changed"),
-    question=lazy("A larger share keeps the keys that the smaller one had."),
+    question=lazy("A larger share keeps the keys that already use the canary."),
     form=CanaryForm,
     bulk=False,
 )
@@ -117,8 +119,8 @@ WITHDRAW = AdminOperation(
     icon="undo",
     done=lazy("rolled back"),
     question=lazy(
-        "Withdraws the version if starts still take it, and settles the executions that started on "
-        "it."
+        "Withdraws the version if new executions still use it. Then leaves, cancels or forks the "
+        "executions that started on it."
     ),
     form=RollbackForm,
     danger=True,

@@ -35,7 +35,7 @@ MARKS = {
 
 @admin.register(Canary)
 class CanaryAdmin(OperatingAdmin, FactAdmin):
-    """Versions that a share of the starts takes."""
+    """Versions that a share of new executions use."""
 
     operations = (PROMOTE, STOP, CHANGE, WITHDRAW)
     list_display = ("__str__", "mark", "share", "created", "why")
@@ -49,7 +49,9 @@ class CanaryAdmin(OperatingAdmin, FactAdmin):
     search_ids = ("id", "workflow_id")
     search_texts = ("workflow__name", "workflow__slug")
     ordering = ("-id",)
-    empty_text = lazy("No canaries yet. Publish a workflow for a share of its starts.")
+    empty_text = lazy(
+        "No canaries yet. Publish a version for a share of a workflow's new executions."
+    )
 
     @display(description=lazy("state"))
     def mark(self, row: Canary) -> Any:
@@ -58,17 +60,17 @@ class CanaryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("share"))
     def share(self, row: Canary) -> str:
-        """Return its share of the starts."""
+        """Return the canary's share of new executions."""
         return f"{row.percent:g} %"
 
     @display(description=lazy("published"))
     def created(self, row: Canary) -> Any:
-        """Return when it was published."""
+        """Return when the canary was published."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("reason"))
     def why(self, row: Canary) -> str:
-        """Return why it ended."""
+        """Return why the canary ended."""
         return marks.clipped(row.reason) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -27,15 +27,15 @@ class CanaryForm(ReasonForm):
     """The share of a canary, and when it stops or is promoted by itself."""
 
     percent = _number(
-        lazy("Share of the starts, in per cent"),
-        lazy("Starts with the same key take the same version."),
+        lazy("Share of new executions, in percent"),
+        lazy("Executions with the same key use the same version."),
         required=True,
         min_value=0.01,
         max_value=100,
         initial=5,
     )
     failure_rate = _number(
-        lazy("Stop above this failure rate, in per cent"),
+        lazy("Stop above this failure rate, in percent"),
         lazy("Leave empty for no limit."),
         min_value=0,
         max_value=100,
@@ -47,7 +47,7 @@ class CanaryForm(ReasonForm):
         max_value=figures.MOST,
         initial=RULE.at_least,
         widget=IntegerInput,
-        help_text=lazy("Before that, only a clear excess stops the canary."),
+        help_text=lazy("Until then, only a clearly higher failure rate stops the canary."),
     )
     slower = _number(
         lazy("Stop if slower by this factor"),

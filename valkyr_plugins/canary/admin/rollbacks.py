@@ -30,7 +30,7 @@ class VersionRollbackAdmin(FactAdmin):
 
     @display(description=lazy("when"))
     def created(self, row: VersionRollback) -> Any:
-        """Return when it was requested."""
+        """Return when the rollback was requested."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("finished"))
@@ -51,10 +51,13 @@ class VersionRollbackAdmin(FactAdmin):
         known = [
             (gettext("Workflow"), links.to("executions_workflow", obj.workflow_id, obj.workflow)),
             (gettext("Withdrawn"), f"v{obj.bad.number}"),
-            (gettext("Version now"), f"v{obj.good.number}"),
-            (gettext("Executions"), links.link(started, gettext("that started on it"))),
-            (gettext("Treatment"), obj.get_treatment_display()),
-            (gettext("Settled"), self.counts(obj)),
+            (gettext("Current version"), f"v{obj.good.number}"),
+            (
+                gettext("Executions"),
+                links.link(started, gettext("started on the withdrawn version")),
+            ),
+            (gettext("Action"), obj.get_treatment_display()),
+            (gettext("Result"), self.counts(obj)),
             (gettext("Reason"), obj.reason),
             (gettext("By"), obj.created_by_name),
             (gettext("When"), marks.ago(obj.created_at)),
@@ -62,7 +65,7 @@ class VersionRollbackAdmin(FactAdmin):
             (gettext("ID"), marks.copyable(obj.pk)),
         ]
         refused = PageSection(
-            gettext("Executions that could not be settled"),
+            gettext("Executions that could not be cancelled or forked"),
             headers=(gettext("Execution"), gettext("Reason")),
             rows=[
                 [links.to("executions_workflowexecution", one["id"], one["id"]), one["reason"]]

@@ -1,5 +1,6 @@
 """Canaries on the pages of workflows, and on the home page."""
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import ngettext
 
@@ -9,7 +10,9 @@ from executions.public.admin import Cell, OperatingAdmin, WorkflowAdmin, links, 
 from executions.public.language import lazy
 from executions.public.models import Workflow
 from valkyr_plugins.canary.admin.buttons import BEGIN, ROLL_BACK, canary_page
+from valkyr_plugins.canary.lifecycle import ENGINE
 from valkyr_plugins.canary.models import Canary, CanaryState
+from valkyr_plugins.canary.watching import unanswered
 
 SHOWN = 8  # on the home page
 
@@ -32,16 +35,42 @@ WorkflowAdmin.show(
 
 
 def _running(request: HttpRequest) -> list[Canary]:
-    rows = Canary.objects.filter(state=CanaryState.RUNNING).select_related("version__workflow")
-    shown = rows.defer("version__source", "version__definition", "version__workflow__definition")
-    return list(scoped(request, shown).order_by("-created_at")[:SHOWN])
+    return _newest(scoped(request, Canary.objects.filter(state=CanaryState.RUNNING)))
+
+
+def _stopped(request: HttpRequest) -> list[Canary]:
+    """Return canaries that their rule stopped, and after which nothing was published."""
+    return _newest(scoped(request, unanswered().filter(ended_by_name=ENGINE.name)))
+
+
+def _newest(rows: QuerySet[Canary]) -> list[Canary]:
+    found = rows.select_related("version__workflow")
+    shown = found.defer("version__source", "version__definition", "version__workflow__definition")
+    return list(shown.order_by("-created_at")[:SHOWN])
 
 
 def _problem(number: int) -> HomeProblem:
-    text = ngettext("{number} canary is running", "{number} canaries are running", number)
-    return HomeProblem(text.format(number=number), "science", links.listing("valkyr_canary_canary"))
+    text = ngettext(
+        "{number} canary version was stopped by its rule",
+        "{number} canary versions were stopped by their rules",
+        number,
+    )
+    address = links.listing("valkyr_canary_canary", state__exact=CanaryState.STOPPED)
+    return HomeProblem(text.format(number=number), "science", address)
 
 
+add_section(
+    HomeSection(
+        name="stopped canaries",
+        title=lazy("Stopped canaries"),
+        headers=(lazy("Version"), lazy("Reason"), lazy("Stopped")),
+        gather=_stopped,
+        rows=lambda found: [
+            [_canary_link(row), row.reason, marks.ago(row.ended_at)] for row in found
+        ],
+        problem=_problem,
+    )
+)
 add_section(
     HomeSection(
         name="canaries",
@@ -51,7 +80,6 @@ add_section(
         rows=lambda found: [
             [_canary_link(row), f"{row.percent:g} %", marks.ago(row.created_at)] for row in found
         ],
-        problem=_problem,
     )
 )
 
