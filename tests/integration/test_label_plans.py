@@ -71,9 +71,10 @@ def test_a_statement_on_labels_reads_a_range_of_its_index(
     assert "Sort" not in plan.text.split("label_newest")[-1], plan.text
 
 
-@pytest.mark.parametrize("statement", [FOLLOW, DELETION])
+@pytest.mark.parametrize("statement", [FOLLOW, DELETION], ids=["follow", "delete"])
 def test_the_labels_of_an_execution_are_found_by_its_id(own: Session, statement: str) -> None:
     values = {"state": "FAILED", "one": ONE, "ids": [ONE] * 3}
-    plan = kept_plan(own, statement, values, generic=True)
+    # Retention's deletion is a query of the ORM, which is planned each time.
+    plan = kept_plan(own, statement, values, generic=statement == FOLLOW)
     assert "Seq Scan" not in plan.text, plan.text
     assert "executions_executionlabel_pkey" in plan.text, plan.text
