@@ -27,6 +27,7 @@ PLUGINS = (
     "redrive",
     "remote",
     "short_lived",
+    "sql_views",
     "sso",
     "task_backend",
     "telemetry",
