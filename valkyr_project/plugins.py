@@ -29,6 +29,7 @@ PLUGINS = (
     "redrive",
     "remote",
     "short_lived",
+    "sql_views",
     "sso",
     "task_backend",
     "telemetry",

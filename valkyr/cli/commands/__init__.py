@@ -35,5 +35,6 @@ COMMANDS = {
     "mcp": "agents:mcp",
     "up": "project:up",
     "manage": "project:manage",
+    "sql": "project:sql",
     "completion": "project:completion",
 }
