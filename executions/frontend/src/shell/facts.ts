@@ -28,6 +28,7 @@ export function factsOf(root: HTMLElement): PageFacts {
     canaryVersion: Number(told.canaryVersion ?? 0),
     canaryPercent: Number(told.canaryPercent ?? 0),
     hasCanaries: yes("hasCanaries"),
+    hasBacktests: yes("hasBacktests"),
     workflowPage: told.workflowPage ?? "",
     credentialsPage: told.credentialsPage ?? "",
   };

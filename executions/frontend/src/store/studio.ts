@@ -61,6 +61,8 @@ export interface PageFacts {
   canaryPercent: number;
   /** Whether a share of the starts can take a version, and versions be rolled back: a plugin. */
   hasCanaries: boolean;
+  /** Whether drafts can be compared with past executions: a plugin. */
+  hasBacktests: boolean;
   workflowPage: string;
   credentialsPage: string;
 }
@@ -77,6 +79,7 @@ export type Panel = "inspector" | "workflow" | "run" | "versions";
 export type View = "canvas" | "list" | "yaml";
 export type DialogName =
   | "publish"
+  | "backtest"
   | "run"
   | "keys"
   | "find"
@@ -210,6 +213,7 @@ function NOWHERE(): PageFacts {
     canaryVersion: 0,
     canaryPercent: 0,
     hasCanaries: false,
+    hasBacktests: false,
     workflowPage: "",
     credentialsPage: "",
   };
