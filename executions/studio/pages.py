@@ -86,6 +86,7 @@ def _facts(found: Workflow, may: Powers) -> dict[str, Any]:
         "canary-percent": found.canary_percent or 0,
         "migrate-page": _migrate_page(found, may),
         "has-canaries": addresses.has("workflow-rollbacks", id=found.pk),
+        "has-backtests": addresses.has("workflow-backtest", id=found.pk),
         "workflow-page": addresses.admin_or_none("executions_workflow_change", found.pk),
     }
 

@@ -112,7 +112,7 @@ class BacktestAdmin(OperatingAdmin, FactAdmin):
     """Drafts compared with the records of past executions."""
 
     operations = (CANCEL,)
-    list_display = ("__str__", "mark", "compared", "different", "created", "created_by_name")
+    list_display = ("__str__", "mark", "compared", "different", "created", "by")
     list_display_links = ("__str__",)
     list_select_related = ("workflow",)
     list_defer = ("definition", "groups", "by_step", "workflow__definition")
@@ -144,6 +144,11 @@ class BacktestAdmin(OperatingAdmin, FactAdmin):
     def created(self, row: Backtest) -> Any:
         """Return when it was requested."""
         return marks.ago(row.created_at)
+
+    @display(description=lazy("requested by"))
+    def by(self, row: Backtest) -> str:
+        """Return the user who requested it."""
+        return row.created_by_name
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """Return the progress, the groups, the steps, and the executions that differ."""

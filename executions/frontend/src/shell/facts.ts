@@ -29,6 +29,7 @@ export function factsOf(root: HTMLElement): PageFacts {
     canaryPercent: Number(told.canaryPercent ?? 0),
     migratePage: told.migratePage ?? "",
     hasCanaries: yes("hasCanaries"),
+    hasBacktests: yes("hasBacktests"),
     workflowPage: told.workflowPage ?? "",
     credentialsPage: told.credentialsPage ?? "",
   };

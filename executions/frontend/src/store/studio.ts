@@ -63,6 +63,8 @@ export interface PageFacts {
   migratePage: string;
   /** Whether a share of the starts can take a version, and versions be rolled back: a plugin. */
   hasCanaries: boolean;
+  /** Whether drafts can be compared with past executions: a plugin. */
+  hasBacktests: boolean;
   workflowPage: string;
   credentialsPage: string;
 }
@@ -79,6 +81,7 @@ export type Panel = "inspector" | "workflow" | "run" | "versions";
 export type View = "canvas" | "list" | "yaml";
 export type DialogName =
   | "publish"
+  | "backtest"
   | "run"
   | "keys"
   | "find"
@@ -213,6 +216,7 @@ function NOWHERE(): PageFacts {
     canaryPercent: 0,
     migratePage: "",
     hasCanaries: false,
+    hasBacktests: false,
     workflowPage: "",
     credentialsPage: "",
   };
