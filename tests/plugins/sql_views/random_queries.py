@@ -1,7 +1,8 @@
 """Random statements of a client that wants rows of another workspace, from a seed.
 
-Each is one that PostgreSQL may run or reject; those with functions that reveal values (`leak` raises
-a notice, a cast or a division an error) are there to be evaluated before the view's condition.
+Each is one that PostgreSQL may run or reject; those with functions that reveal values (`leak`
+raises a notice, a cast or a division an error) are there to be evaluated before the view's
+condition.
 """
 
 from collections.abc import Iterator
@@ -12,8 +13,10 @@ from valkyr_plugins.sql_views.catalogue import VIEWS, SqlView
 # What a session makes for itself: a cheap function, so that the planner wants it evaluated first.
 LEAK = (
     "SET default_transaction_read_only = off",
-    "CREATE OR REPLACE FUNCTION pg_temp.leak(text) RETURNS boolean LANGUAGE plpgsql COST 0.0000001"
-    " AS 'BEGIN RAISE NOTICE ''leaked %'', $1; RETURN true; END'",
+    (
+        "CREATE OR REPLACE FUNCTION pg_temp.leak(text) RETURNS boolean LANGUAGE plpgsql "
+        "COST 0.0000001 AS 'BEGIN RAISE NOTICE ''leaked %'', $1; RETURN true; END'"
+    ),
 )
 TRICKS = (
     "SET ROLE valkyr_views_reader",
@@ -44,13 +47,19 @@ TRICKS = (
     "SET plan_cache_mode = force_generic_plan",
     "SET from_collapse_limit = 1",
     "CREATE TEMP TABLE allowed_workspaces AS SELECT '{there}'::uuid AS workspace_id",
-    "CREATE TEMP VIEW valkyr_sql_views_sqlgrant AS SELECT 'reads_here' AS role,"
-    " '{there}'::uuid AS workspace_id",
+    (
+        "CREATE TEMP VIEW valkyr_sql_views_sqlgrant AS SELECT 'reads_here' AS role,"
+        " '{there}'::uuid AS workspace_id"
+    ),
     "CREATE TEMP VIEW executions AS SELECT * FROM public.executions_workflowexecution",
-    "CREATE FUNCTION pg_temp.current_setting(text, boolean) RETURNS text LANGUAGE sql AS"
-    " 'SELECT ''*'''",
-    "CREATE OR REPLACE VIEW valkyr_views.allowed_workspaces AS SELECT '{there}'::uuid"
-    " AS workspace_id",
+    (
+        "CREATE FUNCTION pg_temp.current_setting(text, boolean) RETURNS text LANGUAGE sql AS"
+        " 'SELECT ''*'''"
+    ),
+    (
+        "CREATE OR REPLACE VIEW valkyr_views.allowed_workspaces AS SELECT '{there}'::uuid"
+        " AS workspace_id"
+    ),
     "ALTER VIEW valkyr_views.executions SET (security_barrier = false)",
     "ALTER VIEW valkyr_views.executions OWNER TO reads_here",
     "ALTER ROLE reads_here RENAME TO reads_rival",
@@ -58,10 +67,14 @@ TRICKS = (
     "GRANT valkyr_views_reader TO reads_here",
     "GRANT reads_rival TO reads_here",
     "GRANT SELECT ON valkyr_views.allowed_workspaces TO reads_here",
-    "INSERT INTO public.valkyr_sql_views_sqlgrant (id, role, workspace_id, created_by_name)"
-    " VALUES (gen_random_uuid(), 'reads_here', '{there}', '')",
-    "CREATE FUNCTION pg_temp.as_owner() RETURNS SETOF public.executions_workflowexecution"
-    " LANGUAGE sql SECURITY DEFINER AS 'SELECT * FROM public.executions_workflowexecution'",
+    (
+        "INSERT INTO public.valkyr_sql_views_sqlgrant (id, role, workspace_id, created_by_name)"
+        " VALUES (gen_random_uuid(), 'reads_here', '{there}', '')"
+    ),
+    (
+        "CREATE FUNCTION pg_temp.as_owner() RETURNS SETOF public.executions_workflowexecution"
+        " LANGUAGE sql SECURITY DEFINER AS 'SELECT * FROM public.executions_workflowexecution'"
+    ),
     "LOCK valkyr_views.executions IN ACCESS SHARE MODE",
     "ANALYZE public.executions_workflowexecution",
 )
@@ -95,8 +108,8 @@ class RandomQueries:
                 ["BEGIN", f"DECLARE {name} CURSOR FOR {query}", f"FETCH ALL FROM {name}", "COMMIT"],
                 [f"CREATE TEMP TABLE {name} AS {query}", f"TABLE {name}"],
                 [f"SELECT query_to_xml('{quoted}', true, true, '')"],
-                [f"DO $$ DECLARE r record; BEGIN FOR r IN {query} LOOP RAISE NOTICE '%', r;"
-                 " END LOOP; END $$"],
+                [(f"DO $$ DECLARE r record; BEGIN FOR r IN {query} LOOP RAISE NOTICE '%', r;"
+                 " END LOOP; END $$")],
                 ["BEGIN", "SAVEPOINT s", query, "ROLLBACK TO s", query, "COMMIT"],
                 [f"WITH x AS MATERIALIZED ({query}) SELECT * FROM x"],
                 [f"WITH x AS NOT MATERIALIZED ({query}) SELECT x::text FROM x"],
@@ -220,14 +233,22 @@ class RandomQueries:
         column = self._column(view)
         return self._random.choice(
             (
-                f"(SELECT string_agg(DISTINCT a.{column}::text, ',') FROM {view.name} a "
-                f"WHERE {self._condition('a', view)})",
-                f"(SELECT a.{column}::text FROM {view.name} a GROUP BY 1 "
-                f"HAVING bool_or(pg_temp.leak(a.{column}::text)))",
-                f"(SELECT first_value(a.{column}::text) OVER (ORDER BY a.{column}::text DESC) "
-                f"FROM {view.name} a WHERE {self._condition('a', view)})",
+                (
+                    f"(SELECT string_agg(DISTINCT a.{column}::text, ',') FROM {view.name} a "
+                    f"WHERE {self._condition('a', view)})"
+                ),
+                (
+                    f"(SELECT a.{column}::text FROM {view.name} a GROUP BY 1 "
+                    f"HAVING bool_or(pg_temp.leak(a.{column}::text)))"
+                ),
+                (
+                    f"(SELECT first_value(a.{column}::text) OVER (ORDER BY a.{column}::text DESC) "
+                    f"FROM {view.name} a WHERE {self._condition('a', view)})"
+                ),
                 f"(SELECT array_agg(a)::text FROM {view.name} a WHERE {self._condition('a', view)})",
-                f"(SELECT (SELECT max(z.{column}::text) FROM {view.name} z "
-                f"WHERE {self._condition('z', view)}) FROM workspaces a)",
+                (
+                    f"(SELECT (SELECT max(z.{column}::text) FROM {view.name} z "
+                    f"WHERE {self._condition('z', view)}) FROM workspaces a)"
+                ),
             )
         )
