@@ -33,6 +33,15 @@ def api(name: str, *args: Any, **named: Any) -> str:
     return reverse(f"{PREFIX}{name}", args=args or None, kwargs=named or None)
 
 
+def has(name: str, **named: Any) -> bool:
+    """Return whether this installation has the route; a plugin may be missing."""
+    try:
+        api(name, **named)
+    except NoReverseMatch:
+        return False
+    return True
+
+
 def explanation(code: str) -> str:
     """Return the `type` of a problem: the address of the page that explains its code."""
     return f"{api('errors')}#{code}"

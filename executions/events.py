@@ -21,7 +21,7 @@ execution_resumed = Signal()
 execution_roused = Signal()
 # execution_id, epoch
 execution_rolled_back = Signal()
-# execution_id, state - FAILED or TIMEOUT; the row is locked
+# execution: WorkflowExecution - FAILED or TIMEOUT, without its large columns; the row is locked
 execution_failed = Signal()
 # execution_id, state, parent_run_id, trigger_id; the row is locked. For receivers that must commit
 # with the end: one receiver costs each end as SUCCESS a round trip and two statements more

@@ -112,6 +112,7 @@ _PLUGINS = {
     "figures": "",
     "limits": "",
     "n8n": "",
+    "pydantic_agents": "pydantic_ai",
     "python_workflows": "",
     "redrive": "",
     "remote": "",
@@ -119,6 +120,7 @@ _PLUGINS = {
     "task_backend": "",
     "telemetry": "opentelemetry.sdk",
     "timetravel": "",
+    "version_migration": "",
 }
 
 

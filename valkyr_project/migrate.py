@@ -59,7 +59,7 @@ def _wait(seconds: float) -> str:
 
 
 def _missing() -> str:
-    """Return why the tables are not those of this version; "" if they are."""
+    """Return why the tables do not match this version; "" if they do."""
     from django.db import DatabaseError
     from django.db.migrations.executor import MigrationExecutor
 

@@ -167,10 +167,17 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 "circuits",
             ),
             _list_of(
+                lazy("Backtests"),
+                "difference",
+                "valkyr_backtest.backtest",
+                lazy("Drafts compared with the records of past executions."),
+                "backtest",
+            ),
+            _list_of(
                 lazy("Canary versions"),
                 "science",
                 "valkyr_canary.canary",
-                lazy("Versions that a share of the starts takes, beside the latest version."),
+                lazy("Versions that a share of the new executions use."),
                 "canary",
             ),
             _list_of(
@@ -179,6 +186,13 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 "valkyr_canary.versionrollback",
                 lazy("Withdrawn versions, and the executions that started on them."),
                 "canary",
+            ),
+            _list_of(
+                lazy("Migrations of executions"),
+                "move_up",
+                "valkyr_version_migration.executionmigration",
+                lazy("Live executions that move to another version."),
+                "version_migration",
             ),
             _list_of(
                 lazy("Events"),
@@ -226,7 +240,7 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Budgets"),
                 "savings",
                 "valkyr_limits.budget",
-                lazy("How much money steps may spend."),
+                lazy("Limits of money and language-model tokens."),
                 "limits",
             ),
             _list_of(

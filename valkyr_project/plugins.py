@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 PLUGINS = (
     "connectors",
     "alerts",
+    "backtest",
     "canary",
     "canvas",
     "circuits",
@@ -23,14 +24,17 @@ PLUGINS = (
     "mcp",
     "mfa",
     "n8n",
+    "pydantic_agents",
     "python_workflows",
     "redrive",
     "remote",
     "short_lived",
+    "sql_views",
     "sso",
     "task_backend",
     "telemetry",
     "timetravel",
+    "version_migration",
 )
 NONE = "none"
 # Plugins that another plugin needs.

@@ -34,13 +34,24 @@ admin.site.unregister(User)
 admin.site.unregister(Group)
 
 
+class UserAddForm(UserCreationForm):
+    """A new user. Django's script focuses the first field, so the field does not do it as well.
+
+    Which of the two is first is a race, and browsers warn if it is the script.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["username"].widget.attrs.pop("autofocus", None)
+
+
 @admin.register(User)
 class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
     """Users who sign in; a membership defines their rights in a workspace."""
 
     sensitive = True
     form = UserChangeForm
-    add_form = UserCreationForm
+    add_form = UserAddForm
     change_password_form = AdminPasswordChangeForm
     show_full_result_count = False
     list_fullwidth = True

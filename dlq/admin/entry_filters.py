@@ -23,6 +23,7 @@ from executions.admin.marks import clipped
 from executions.admin.scope import holds, scoped
 from executions.database.clock import first_id_at
 from executions.errors import SearchSealed
+from executions.labels.naming import EXAMPLE, in_search
 from executions.language import lazy
 from executions.models import Workspace
 from executions.states import Permission
@@ -83,6 +84,21 @@ class ConditionsField(forms.Field):
             raise ValidationError(str(error)) from None
 
 
+class LabelWordsField(forms.CharField):
+    """Labels as `order:4711 country:DE`."""
+
+    def clean(self, value: Any) -> dict[str, str]:
+        """Return the values by name; report words that are not labels."""
+        found, rest = in_search(value or "")
+        if rest:
+            raise ValidationError(
+                gettext("{text!r} is not a label; expected name:value, such as {example}.").format(
+                    text=clipped(rest, 60), example=EXAMPLE
+                )
+            )
+        return found
+
+
 class GroupsField(forms.CharField):
     """The IDs of groups, separated by commas."""
 
@@ -108,7 +124,7 @@ class EntryFilters(FiltersForm):
         "module": "module", "step": "stepPath", "exception": "exception", "kind": "failureType",
         "status": "httpStatus", "target": "target", "worker": "worker", "version": "version",
         "attempts": "attemptsFrom", "text": "text", "after": "quarantinedAfter",
-        "before": "quarantinedBefore",
+        "before": "quarantinedBefore", "label": "label",
     }  # fmt: skip
     flags = ("redriven", "seen", "pinned")
 
@@ -116,6 +132,7 @@ class EntryFilters(FiltersForm):
     step = forms.CharField(max_length=1_000, label=lazy("Step's path"))
     module = forms.CharField(max_length=100, label=lazy("Module"))
     exception = forms.CharField(max_length=200, label=lazy("Exception"))
+    label = LabelWordsField(label=lazy("Label"))
     text = forms.CharField(max_length=300, label=lazy("Text in the error"))
     kind = forms.ChoiceField(choices=[("", lazy("any")), *FailureType.choices], label=lazy("Why"))
     status = forms.IntegerField(min_value=100, max_value=999, label=lazy("HTTP status"))

@@ -121,7 +121,7 @@ class RequiredNotesForm(NotesForm):
 
 
 class WriteNotesForm(NotesForm):
-    """Asks for the notes; begins with those of the dead letter."""
+    """Asks for notes; starts with the dead letter's current notes."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -22,7 +22,7 @@ from dlq.admin.similar import (
 )
 from dlq.admin.status_labels import pinned, resolution
 from dlq.models import DeadLetterEntry
-from executions.admin import links, marks
+from executions.admin import labels, links, marks
 from executions.admin.activity import done_to
 from executions.admin.sections import (
     PageSection,
@@ -43,7 +43,7 @@ STEPS = 10
 
 
 def marked(entry: DeadLetterEntry) -> SafeString:
-    """Return the marks above the page: its state, and whether it is pinned."""
+    """Return the badges above the page: the dead letter's state, and whether it is pinned."""
     return format_html("{} {}", resolution(entry.resolution), pinned(entry))
 
 
@@ -101,6 +101,7 @@ def entry_facts(entry: DeadLetterEntry) -> list[tuple[str, Any]]:
         (gettext("Version"), f"v{entry.version_number}"),
         (gettext("Module"), entry.module),
         (gettext("Group"), _group(entry)),
+        (gettext("Labels"), labels.shown(entry.labels)),
         (gettext("Already requeued"), _follows(entry) if entry.redrives else ""),
         (gettext("First viewed"), marks.ago(entry.seen_at)),
         (gettext("Resolved"), marks.ago(entry.resolved_at)),

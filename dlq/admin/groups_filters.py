@@ -9,16 +9,21 @@ from uuid import UUID
 
 from django import forms
 from django.contrib.postgres.aggregates import ArrayAgg
+from django.core.exceptions import ValidationError
 from django.db.models import BigIntegerField, Count, F, Max, Min, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Cast, Coalesce, Extract
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from dlq.admin import filter_form
+from dlq.admin.entry_filters import LabelWordsField
 from dlq.admin.filter_form import FieldsFilter, FiltersForm
 from dlq.browse import bounded_list
+from dlq.groups.labelled import labelled
 from dlq.models import DeadLetterEntry, FailureGroup, GroupHour, GroupVersion, Resolution
 from executions.admin.filters import AGES, TabFilter
+from executions.admin.scope import scoped
 from executions.language import lazy
 
 # Additional data of the list of groups: one query of each kind for a whole page.
@@ -165,6 +170,7 @@ class GroupFilters(FiltersForm):
         choices=[("", lazy("any time")), *((key, title) for key, (title, _) in AGES.items())],
         label=lazy("Last seen"),
     )
+    label = LabelWordsField(label=lazy("Label"))
     growth = forms.ChoiceField(choices=GROWTH, label=lazy("Last 24 hours"))
 
     def __init__(self, request: HttpRequest) -> None:
@@ -181,10 +187,24 @@ class GroupFilters(FiltersForm):
             rows = rows.filter(owner_id=self.request.user.pk if owner == "me" else None)
         if since := given.get("since"):
             rows = rows.filter(last_seen__gte=timezone.now() - AGES[since][1])
+        if labels := given.get("label"):
+            rows = self._labelled(rows, labels)
         if growth := given.get("growth"):
             side = "growth__gt" if growth == "up" else "growth__lt"
             rows = with_growth(rows).filter(**{side: 0})
         return rows
+
+    def _labelled(self, rows: QuerySet[Any], labels: dict[str, str]) -> QuerySet[Any]:
+        """Return the groups of dead letters with the labels that the user may see."""
+        letters = scoped(self.request, DeadLetterEntry.objects.all())
+        if workflow := self.filled().get("workflow"):
+            letters = letters.filter(workflow_id=workflow)
+        try:
+            return labelled(rows, labels, letters)
+        except bounded_list.TooManyRows:
+            raise ValidationError(
+                gettext("Too many dead letters have this label. Choose a workflow too.")
+            ) from None
 
 
 class GroupFieldsFilter(FieldsFilter):

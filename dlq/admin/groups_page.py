@@ -216,7 +216,7 @@ def _breakdown(group: FailureGroup) -> list[PageSection]:
             parts.append((gettext("others"), f"{rest:,}"))
         rows.append([facet.label, format_html_join(SafeString("<br>"), "{}: {}", parts)])
     over = (
-        gettext("Of the newest {looked_at:,}. Older ones are not included.").format(
+        gettext("Counts include only the newest {looked_at:,} dead letters.").format(
             looked_at=found.looked_at
         )
         if found.more

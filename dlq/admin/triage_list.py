@@ -172,7 +172,7 @@ class TriageList(SavedViews):
         return KeysetChangeList
 
     def order_of(self, request: HttpRequest) -> tuple[str, ...]:
-        """Return the columns to order by; those of the first word for a missing or unknown one."""
+        """Return the columns to order by; for a missing or unknown word, the first word's."""
         first, *_ = self.orders.values()
         return self.orders.get(request.GET.get(ORDER, ""), first)[1]
 

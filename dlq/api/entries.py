@@ -2,26 +2,32 @@
 
 # ruff: noqa: N815 - the names are the JSON's
 from collections.abc import Iterable
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from dlq.api.entry_query import DeadLetterQuery, passing, power
+from dlq.api.entry_query import DeadLetterQuery, in_time, passing, power
 
 # ruff: noqa: N815 - the names are the JSON's
+from dlq.browse import bounded_list
 from dlq.browse.entry_reads import REVEALED_FIELDS
 from dlq.intake.quarantine import quarantine
 from dlq.models import DeadLetterEntry, FailureType, Resolution
+from executions import replica
 from executions.access import Action, Powers, obtain, visible
 from executions.api.bulk import Many
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, CamelCase, CamelCaseSerializer, Json, Payload, Text
-from executions.api.paging import page
+from executions.api.labels import LabelCountQuery, LabelCountsShape
+from executions.api.paging import KeysetPage, narrowed, next_link, page, position
 from executions.api.reveal import Reveal, RevealReason
+from executions.labels.counting import counts
 from runners.models import Run
 
 # Dead letters as JSON, the filters of their list, and the bodies of operations.
@@ -56,6 +62,7 @@ class DeadLetterSummary(CamelCase, serializers.ModelSerializer[DeadLetterEntry])
         allow_null=True,
         help_text="The previous dead letter of the same step, which was requeued.",
     )
+    labels = serializers.SerializerMethodField()
     seen_at = serializers.DateTimeField(
         allow_null=True, help_text="When a user first opened its page."
     )
@@ -67,8 +74,13 @@ class DeadLetterSummary(CamelCase, serializers.ModelSerializer[DeadLetterEntry])
             "failure_type", "fingerprint", "occurrences", "quarantined_at", "expires_at",
             "resolution", "resolved_at", "reviewedBy", "requeued_run_id", "requeued_execution_id",
             "notes", "group_id", "version", "module", "error_type", "exception", "http_status",
-            "target", "worker", "attempts", "redrives", "follows", "pinned", "seen_at",
+            "target", "worker", "attempts", "redrives", "follows", "pinned", "labels", "seen_at",
         ]  # fmt: skip
+
+    @extend_schema_field(serializers.DictField(child=serializers.CharField()))
+    def get_labels(self, entry: DeadLetterEntry) -> dict[str, str]:
+        """Return the labels of its execution: values by name."""
+        return entry.labels or {}
 
     def get_occurrences(self, entry: DeadLetterEntry) -> int:
         """Return how many dead letters of the workspace have this fingerprint."""
@@ -180,10 +192,64 @@ class Entries(Endpoint):
         """List the dead letters of your workspaces, newest first, without inputs and config."""
         query = self.query(DeadLetterQuery)
         rows = passing(visible(self.user, entries(), power(query)), query).defer(*LARGE)
-        found = page(request, rows, query, order=("quarantined_at", "id"))
+        if "label" in query:
+            found = _labelled(request, rows, query)
+        else:
+            found = page(request, rows, query, order=("quarantined_at", "id"))
         context = {"occurrences": occurrences(found.rows)}
         shape = DeadLetterSummary(found.rows, many=True, context=context)
         return Response(shape.data, headers=found.headers)
+
+
+def _labelled(
+    request: Request, rows: QuerySet[DeadLetterEntry], query: dict[str, Any]
+) -> KeysetPage:
+    """Return one page of those with the labels, by ID, found in bounded time."""
+    keyset, _ = position(rows, query)
+    limit = query["limit"]
+
+    def read() -> KeysetPage:
+        after = keyset.rows(rows, query.get("cursor"))
+        with in_time():
+            ids = bounded_list.first(after, limit + 1, limit + 1).ids
+        listed = list(keyset.rows(rows.filter(pk__in=ids[:limit]), None))
+        more = ids[limit - 1] if len(ids) > limit else None
+        return KeysetPage(listed, next_link(request, keyset, more))
+
+    return replica.read(request, read)
+
+
+class DeadLetterLabelQuery(LabelCountQuery):
+    """Which dead letters are counted."""
+
+    resolution = serializers.ChoiceField(Resolution.choices, required=False)
+
+
+COUNT_FILTERS = {
+    "workflowId": "workflow_id",
+    "resolution": "resolution",
+    "createdAfter": "quarantined_at__gt",
+    "createdBefore": "quarantined_at__lt",
+}
+
+
+class DeadLetterLabelCounts(Endpoint):
+    """Dead letters by the value of a label."""
+
+    @operation(
+        "countDeadLettersByLabel", TAG, {200: LabelCountsShape}, parameters=[DeadLetterLabelQuery]
+    )
+    def get(self, request: Request) -> Response:
+        """Count the newest 10,000 dead letters that match by the value of a label.
+
+        `byState` counts by resolution; `createdAfter` and `createdBefore` are compared with
+        `quarantinedAt`. `values` has the 100 most frequent values.
+        """
+        query = self.query(DeadLetterLabelQuery)
+        seen = visible(self.user, DeadLetterEntry.objects.all())
+        rows = narrowed(seen, query, COUNT_FILTERS)
+        found = replica.read(request, lambda: counts(rows, query["name"], "resolution"))
+        return Response(LabelCountsShape(found).data)
 
 
 class OneEntry(Endpoint):

@@ -2,7 +2,8 @@
 # ruff: noqa: N815 - the names are the JSON's
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from django.db.models import QuerySet
@@ -10,17 +11,19 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from dlq.browse.bounded_list import TooManyRows
 from dlq.browse.filters import FLAGS, PLAIN, chosen
 from dlq.browse.path_conditions import MAX_CONDITIONS, BadCondition, several
 from dlq.models import DeadLetterEntry, FailureType, Resolution
 from executions.access import Action
 from executions.access.powers import Power
 from executions.api.fields import Body
+from executions.api.labels import ABOUT_LABEL, LabelsField
 from executions.api.paging import ListQuery
 from executions.states import Permission
 from runners.states import ErrorType
 
-GRAMMAR = frozenset({*PLAIN, *FLAGS, "inputs"})
+GRAMMAR = frozenset({*PLAIN, *FLAGS, "label", "inputs"})
 ERROR_TYPES = [(kind.value, kind.value) for kind in ErrorType]
 
 
@@ -76,6 +79,9 @@ class EntryFilters(Body):
         required=False, help_text="Whether the step was requeued before it failed this time."
     )
     seen = serializers.BooleanField(required=False, help_text="Whether a user has opened its page.")
+    label = LabelsField(  # type: ignore[assignment] # a field, not its own label
+        required=False, help_text=ABOUT_LABEL
+    )
     inputs = Conditions(
         required=False,
         help_text=f"At most {MAX_CONDITIONS} conditions on the original inputs, as JSON: "
@@ -86,6 +92,16 @@ class EntryFilters(Body):
 
 class DeadLetterQuery(EntryFilters, ListQuery):
     """The filters of the list of dead letters."""
+
+
+@contextmanager
+def in_time() -> Iterator[None]:
+    """Report that too many dead letters match to be searched in time, as a 422."""
+    try:
+        yield
+    except TooManyRows:
+        told = "Too many dead letters have it to search them in time. Add filters."
+        raise serializers.ValidationError({"label": told}, code="too_many_rows") from None
 
 
 def power(query: Mapping[str, Any]) -> Power:

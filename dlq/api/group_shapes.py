@@ -20,6 +20,7 @@ from executions.api.fields import (
     asked_user_id,
     shown_user_id,
 )
+from executions.api.labels import LabelsField
 from executions.api.paging import PageQuery
 
 ORDERS = {"lastSeen": "last_seen", "total": "total", "open": "open"}
@@ -169,7 +170,7 @@ class FailureGroupDetail(FailureGroupSummary):
 
     @extend_schema_field(BreakdownShape)
     def get_breakdown(self, group: FailureGroup) -> Any:
-        """Return the differences between its newest 10,000 dead letters."""
+        """Return the differences between its newest 2,000 dead letters."""
         return BreakdownShape(self.context["breakdown"]).data
 
     @extend_schema_field(FingerprintShape(many=True))
@@ -190,6 +191,11 @@ class GroupQuery(PageQuery):
     module = serializers.CharField(required=False, max_length=100)
     exception = serializers.CharField(required=False, max_length=200)
     seenAfter = serializers.DateTimeField(required=False)
+    label = LabelsField(  # type: ignore[assignment] # a field, not its own label
+        required=False,
+        help_text="Only groups of the newest 2,000 dead letters with this label, as name:value, "
+        "or with several, as a JSON object.",
+    )
     text = serializers.CharField(
         required=False, max_length=200, help_text="The part of the message that failures share."
     )

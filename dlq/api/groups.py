@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from dlq.api.entry_query import in_time
 from dlq.api.group_shapes import (
     ORDERS,
     FailureGroupDetail,
@@ -25,7 +26,8 @@ from dlq.api.group_shapes import (
 )
 from dlq.groups import merging, operations
 from dlq.groups.facets import breakdown
-from dlq.models import FailureGroup, GroupStatus
+from dlq.groups.labelled import labelled
+from dlq.models import DeadLetterEntry, FailureGroup, GroupStatus
 from executions import addresses
 from executions.access import Action, obtain, visible
 from executions.access.actor import Actor
@@ -120,8 +122,18 @@ class Groups(Endpoint):
         if "text" in query:
             text = query["text"]
             rows = rows.filter(Q(message__icontains=text) | Q(sample__icontains=text))
+        if "label" in query:
+            rows = self._labelled(rows, query)
         found = page(request, rows, query, order=(ORDERS[query["order"]], "id"))
         return Response(FailureGroupSummary(found.rows, many=True).data, headers=found.headers)
+
+    def _labelled(
+        self, rows: QuerySet[FailureGroup], query: Mapping[str, Any]
+    ) -> QuerySet[FailureGroup]:
+        seen = visible(self.user, DeadLetterEntry.objects.all())
+        letters = narrowed(seen, query, {"workflowId": "workflow_id"})
+        with in_time():
+            return labelled(rows, query["label"], letters)
 
 
 class OneGroup(Endpoint):
@@ -160,7 +172,7 @@ class ChangeGroups(Endpoint):
 
 
 class GroupNotes(Endpoint):
-    """The group's notes."""
+    """Notes that users add to a failure group."""
 
     @operation(
         "noteFailureGroup",

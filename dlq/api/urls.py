@@ -15,6 +15,11 @@ urlpatterns: list[URLPattern] = [
         name="valkyr-dead-letters-export",
     ),
     path(
+        "v1/DeadLetterQueue/labels",
+        entries.DeadLetterLabelCounts.as_view(),
+        name="valkyr-dead-letter-labels",
+    ),
+    path(
         "v1/DeadLetterQueue/discard",
         resolving.DiscardEntries.as_view(),
         name="valkyr-dead-letters-discard",

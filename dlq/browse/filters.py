@@ -1,7 +1,8 @@
 """One syntax for filters of dead letters: in the API, the command line, the admin and redrives.
 
 A filter is a JSON object; each field narrows the selection. `inputs` is a list of conditions on the
-original inputs by path: {"path": "order.country", "op": "eq" | "contains", "value": …}.
+original inputs by path: {"path": "order.country", "op": "eq" | "contains", "value": …}. `label` is
+an object of the execution's labels: {"order": "4711"}.
 """
 
 from collections.abc import Callable, Mapping
@@ -56,6 +57,8 @@ def chosen(rows: QuerySet[DeadLetterEntry], wanted: Mapping[str, Any]) -> QueryS
     for name, value in wanted.items():
         if name in FLAGS:
             rows = rows.filter(FLAGS[name](value))
+        elif name == "label":
+            rows = rows.filter(labels__contains=dict(value))
         elif name not in SEARCHES:
             rows = rows.filter(**{PLAIN[name]: value})
     if any(wanted.get(name) for name in SEARCHES):

@@ -21,7 +21,10 @@ REFERENCE = re.compile(r"\[secret:([a-z][a-z0-9_]{0,79})(?:\.([a-z][a-z0-9_]{0,7
 
 
 def redacted(value: Any) -> Any:
-    """Return the value with references for texts and numbers under a secret's usual name."""
+    """Return the value with references in place of texts and numbers that are likely secrets.
+
+    A key such as `password` or `api_key` marks a likely secret.
+    """
     if isinstance(value, dict):
         return {key: _member(key, inner) for key, inner in value.items()}
     if isinstance(value, list):

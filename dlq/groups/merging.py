@@ -165,7 +165,7 @@ def _take_counts_along(entries: list[DeadLetterEntry], homes: Mapping[UUID, Plac
 def _news(
     key: tuple[UUID, int, datetime], seen: int, opened: int, first: datetime, last: datetime
 ) -> list[GroupNews]:
-    """Return one row of news, or two to record both an earliest and a latest failure."""
+    """Return one row of changes, or two to record the earliest and the latest failure."""
     group_id, number, _ = key
 
     def row(at: datetime, seen: int, opened: int) -> GroupNews:

@@ -1,8 +1,8 @@
 """The counters of failure groups, and their only writer.
 
-Adding or resolving a dead letter writes a row of news. `fold` adds news up in batches, each in one
-transaction, so a crash loses none. The new counts decide whether a resolved group has regressed and
-a snoozed one wakes.
+Adding or resolving a dead letter writes a row of changes. `fold` adds the rows up in batches, each
+in one transaction, so a crash loses none. The new counts decide whether a resolved group has
+regressed and a snoozed one wakes.
 """
 
 import logging
@@ -32,7 +32,7 @@ SLEEPERS = 100  # snoozed groups checked in one turn
 
 @dataclass(slots=True)
 class Sums:
-    """The sums of one group's news."""
+    """The sums of one group's changes."""
 
     seen: int = 0
     open: int = 0
@@ -46,7 +46,7 @@ class Sums:
 
 
 def fold(seconds: float = 0.5, batch: int = BATCH) -> int:
-    """Count news until none is left or the time is over; return how many news were counted.
+    """Count changes until none is left or the time is over; return how many were counted.
 
     Does nothing while another process counts or merges groups.
     """

@@ -127,6 +127,7 @@ def _entry(run: Run, failure: Failure, *, exhausted: bool, manual: str | None) -
             own=failure.fingerprint,
         ),
         attempts=run.attempt - run.budget_start + 1,
+        labels=execution.labels,
         original_inputs=run.inputs,
         original_config=_config(execution.version.definition, run.step_path),
         inputs_indexed=len(json.dumps(run.inputs)) <= MOST_INDEXED,

@@ -97,6 +97,9 @@ class DeadLetterEntry(models.Model):
     original_inputs = SealedJSON(null=True)
     original_config = models.JSONField(null=True)
     inputs_indexed = models.BooleanField(default=True)
+    labels = models.JSONField(
+        null=True, blank=True, help_text="The labels of the execution: text by name."
+    )
     resolution = models.CharField(
         max_length=10, choices=Resolution.choices, default=Resolution.PENDING
     )
@@ -148,6 +151,12 @@ class DeadLetterEntry(models.Model):
                 opclasses=["jsonb_path_ops"],
                 name="dlq_inputs",
                 condition=Q(inputs_indexed=True),
+            ),
+            GinIndex(
+                fields=["labels"],
+                opclasses=["jsonb_path_ops"],
+                name="dlq_labels",
+                condition=Q(labels__isnull=False),
             ),
         ]
 

@@ -18,7 +18,7 @@ from dlq import statements
 from dlq.retention.batches import PruningPace, PruningTally
 from dlq.retention.periods import RetentionPeriods
 from dlq.retention.terms import parameters, youngest_end
-from executions.models import CronTick, RefusedMessage, WorkflowExecution
+from executions.models import CronTick, ExecutionLabel, RefusedMessage, WorkflowExecution
 from executions.vendor_seams.django_deletion import delete_without_cascade
 from runners.models import EarlyCallback, Run, Waiter
 
@@ -137,7 +137,7 @@ def families(
 RUNS_AT_ONCE = 5_000
 ASKED_AT_ONCE = 200
 # Rows with a foreign key to an execution, which are deleted before it and its runs.
-BELONGINGS: tuple[type[Model], ...] = (Waiter, EarlyCallback, CronTick)
+BELONGINGS: tuple[type[Model], ...] = (Waiter, EarlyCallback, CronTick, ExecutionLabel)
 
 
 def prune(

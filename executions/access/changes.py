@@ -40,7 +40,7 @@ class AccessChange:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A change, and the sets of powers of which one is required in full."""
+    """A change, and the sets of permissions, one of which is required in full."""
 
     what: str
     either: tuple[tuple[Power, ...], ...]

@@ -79,7 +79,7 @@ def let_through(
 ) -> tuple[M, Powers]:
     """Return the found row and the caller's powers on it; `name` is the row's kind in errors.
 
-    `member` is the caller's membership, if it was read with the row. Raises as `obtain`.
+    `member` is the caller's membership, if it was read with the row. Raises the errors of `obtain`.
     """
     powers = powers_on_row(user, row, member=member) if row is not None else None
     if row is None or powers is None or not powers.any:

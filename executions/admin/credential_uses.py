@@ -66,7 +66,7 @@ class CredentialUseAdmin(FactAdmin):
 
     @display(description=lazy("when"))
     def when(self, row: CredentialUse) -> Any:
-        """Return how long ago it was."""
+        """Return how long ago the credential was used."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("result"))

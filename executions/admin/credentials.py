@@ -121,7 +121,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("allowed hosts"))
     def goes_to(self, row: Credential) -> Any:
-        """Return its hosts; a warning if any host is allowed."""
+        """Return the credential's hosts, or a warning if any host is allowed."""
         if ANY in row.hosts:
             return marks.mark(gettext("any host"), "warning", "amber")
         return marks.clipped(", ".join(row.hosts), 60) or marks.mark(
@@ -140,17 +140,17 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("remote runners"), boolean=True)
     def for_remote(self, row: Credential) -> bool:
-        """Return whether remote runners may use it."""
+        """Return whether remote runners may use the credential."""
         return row.remote
 
     @display(description=lazy("last used"))
     def used(self, row: Credential) -> Any:
-        """Return when a step last used it."""
+        """Return when a step last used the credential."""
         return marks.ago(row.last_used_at) if row.last_used_at else gettext("never")
 
     @display(description=lazy("changed"))
     def changed(self, row: Credential) -> Any:
-        """Return when it was last changed."""
+        """Return when the credential was last changed."""
         return marks.ago(row.updated_at)
 
     @display(description=lazy("created by"))

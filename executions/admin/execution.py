@@ -23,6 +23,8 @@ from executions.admin.filters import (
     StateTabFilter,
     WorkflowFilter,
 )
+from executions.admin.labels import LabelFilter, labelled
+from executions.admin.labels import shown as shown_labels
 from executions.admin.operations import AdminOperation, reveal_operation
 from executions.admin.scope import may
 from executions.admin.sections import (
@@ -36,6 +38,7 @@ from executions.admin.sections import (
 from executions.admin.skin import MONITOR, display
 from executions.admin.values import MASK, masked
 from executions.audit.revealing import EXECUTION
+from executions.labels.naming import in_search
 from executions.language import lazy
 from executions.models import WorkflowExecution
 from executions.ports import Port
@@ -119,6 +122,11 @@ class StateFilter(StateTabFilter):
     }
 
 
+def _states(request: HttpRequest) -> tuple[str, ...]:
+    """Return the states of the chosen tab; none for all."""
+    return StateFilter.groups.get(request.GET.get(StateFilter.parameter_name, ""), ())
+
+
 def _compensation(row: WorkflowExecution) -> str:
     if not row.compensation:
         return ""
@@ -190,7 +198,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     list_display = ("short_id", "which", "mark", "trigger", "created", "duration", "error")
     list_display_links = ("short_id",)
     list_select_related = ("workflow", "version")
-    list_filter = (StateFilter, WorkflowFilter, KindFilter, AgeFilter, EndedFilter)
+    list_filter = (StateFilter, WorkflowFilter, KindFilter, AgeFilter, EndedFilter, LabelFilter)
     list_before_template = "valkyr/tabs.html"
     list_defer = (
         "trigger_payload",
@@ -212,6 +220,14 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     search_texts = ("workflow__name", "workflow__slug")
     search_traces = ("trace_id",)
 
+    def get_search_results(
+        self, request: HttpRequest, queryset: Any, search_term: str
+    ) -> tuple[Any, bool]:
+        """Return rows by ID or workflow; words such as `order:4711` are labels."""
+        labels, rest = in_search(search_term)
+        rows = labelled(request, queryset, labels, states=_states(request)) if labels else queryset
+        return super().get_search_results(request, rows, rest)
+
     @display(description=lazy("execution"))
     def short_id(self, row: WorkflowExecution) -> Any:
         """Return the end of the ID; the full ID on hover."""
@@ -230,12 +246,12 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("trigger"))
     def trigger(self, row: WorkflowExecution) -> str:
-        """Return what started it."""
+        """Return what started the execution."""
         return str(TriggerType(row.trigger_type).label)
 
     @display(description=lazy("created"))
     def created(self, row: WorkflowExecution) -> Any:
-        """Return how long ago it was created."""
+        """Return how long ago the execution was created."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("duration"))
@@ -303,6 +319,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
             (gettext("Priority"), "" if obj.priority == USUAL else str(obj.priority)),
             (gettext("Idempotency key"), marks.copyable(obj.idempotency_key)),
             (gettext("Concurrency key"), marks.copyable(obj.concurrency_key)),
+            (gettext("Labels"), shown_labels(obj.labels)),
             (gettext("Slot"), _slot(obj)),
             (gettext("Rolled back"), marks.times(obj.epoch)),
             (gettext("Undo"), _compensation(obj)),

@@ -52,12 +52,14 @@ class JSONTextField(forms.CharField):
             parsed = json.loads(text, parse_constant=_refuse_constant)
         except json.JSONDecodeError as error:
             raise forms.ValidationError(
-                gettext("Not JSON: {msg} at line {lineno}, column {colno}.").format(
+                gettext("Invalid JSON: {msg} at line {lineno}, column {colno}.").format(
                     msg=error.msg, lineno=error.lineno, colno=error.colno
                 )
             ) from None
         except (ValueError, RecursionError) as error:
-            raise forms.ValidationError(gettext("Not JSON: {error}.").format(error=error)) from None
+            raise forms.ValidationError(
+                gettext("Invalid JSON: {error}.").format(error=error)
+            ) from None
         if self.must_be_object and not isinstance(parsed, dict):
             raise forms.ValidationError(
                 gettext("Expected an object such as {{}}, found {name}.").format(

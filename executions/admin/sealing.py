@@ -34,11 +34,11 @@ def seals(workspace: Workspace) -> bool:
 
 
 def _if_clear(row: Any) -> str:
-    return gettext("It seals its payloads already.") if seals(row) else ""
+    return gettext("The workspace already seals its payloads.") if seals(row) else ""
 
 
 def _if_sealed(row: Any) -> str:
-    return "" if seals(row) else gettext("It does not seal its payloads.")
+    return "" if seals(row) else gettext("The workspace does not seal its payloads.")
 
 
 SEAL = AdminOperation(
@@ -57,7 +57,7 @@ ROTATE = AdminOperation(
     Operation(name="rotate_payload_key", apply=_rotate, needs=Action.ADMINISTER, refuse=_if_sealed),
     title=lazy("Rotate payload key…"),
     icon="autorenew",
-    done=lazy("given a new payload key"),
+    done=lazy("payload key rotated"),
     question=lazy(
         "A new key seals payloads from now on. Stored payloads keep their keys until you run "
         "“manage.py payload_keys reseal”."

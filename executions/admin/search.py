@@ -16,8 +16,9 @@ from django.http import HttpRequest, JsonResponse
 from django.utils.translation import gettext
 
 from executions.addresses import admin as admin_page
-from executions.admin import links, marks
+from executions.admin import labels, links, marks
 from executions.database.routing import is_ours
+from executions.labels.naming import in_search
 from executions.models import Workflow, WorkflowExecution
 
 # Rows of one kind, and characters that are searched.
@@ -92,6 +93,20 @@ def _executions(request: HttpRequest, term: str) -> Iterator[SearchResult]:
             yield SearchResult(f"{row.workflow} · {about}", kind, "play_circle", address)
 
 
+def _labelled(request: HttpRequest, term: str) -> Iterator[SearchResult]:
+    """Find the newest executions with the labels of the term, such as `order:4711`."""
+    found, rest = in_search(term)
+    if not found or rest:
+        return
+    rows = visible(request, WorkflowExecution).select_related("workflow")
+    rows = rows.only("id", "state", "workflow__name")
+    for row in labels.labelled(request, rows, found, many=EACH).order_by("-pk"):
+        about = marks.clipped(", ".join(f"{name}:{value}" for name, value in found.items()), 40)
+        address = links.page("executions_workflowexecution", row.pk)
+        kind = f"{gettext('execution')}, {marks.MARKS[row.state][0]}"
+        yield SearchResult(f"{row.workflow} · {about}", kind, "label", address)
+
+
 def _workflows(request: HttpRequest, term: str) -> Iterator[SearchResult]:
     rows = visible(request, Workflow).order_by("name")
     wanted = as_id(term)
@@ -122,7 +137,7 @@ def _title(model: type[Model]) -> str:
     return text[:1].upper() + text[1:]
 
 
-FINDERS += [_executions, _workflows]
+FINDERS += [_executions, _labelled, _workflows]
 
 
 def search(request: HttpRequest) -> JsonResponse:

@@ -53,7 +53,9 @@ SWITCH_OFF = AdminOperation(
     title=lazy("Disable…"),
     icon="toggle_off",
     done=lazy("disabled"),
-    question=lazy("The trigger starts nothing until it is enabled. Publishing does not enable it."),
+    question=lazy(
+        "The trigger starts no executions until you enable it. Publishing does not enable it."
+    ),
 )
 REVEAL = AdminOperation(
     operations.REVEAL_SECRET,
@@ -112,7 +114,8 @@ PAUSE = AdminOperation(
     icon="pause",
     done=lazy("paused"),
     question=lazy(
-        "The schedule starts nothing until then. It does not catch up on the times in between."
+        "The schedule starts no executions until then. It does not catch up on the times in "
+        "between."
     ),
     form=PauseForm,
 )

@@ -38,8 +38,16 @@ def tell(
         "trigger_id": trigger_id,
     }
     if state in FAILURES:
-        execution_failed.send(WorkflowExecution, execution_id=execution_id, state=state.value)
+        execution_failed.send(WorkflowExecution, execution=_failed(execution_id))
     execution_finished.send(WorkflowExecution, **ended)
     transaction.on_commit(
         partial(execution_ended.send_robust, WorkflowExecution, **ended), robust=True
     )
+
+
+def _failed(execution_id: UUID) -> WorkflowExecution:
+    """Return the execution without its large columns, read once for all receivers."""
+    rows = WorkflowExecution.objects.select_related("workflow").defer(
+        "context_data", "output", "metrics_snapshot", "error_stack_trace", "workflow__definition"
+    )
+    return rows.get(pk=execution_id)

@@ -261,7 +261,8 @@ class PlanBundle(BundleEndpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Return what applying the bundle would do, in words, and its problems; changes nothing."""
         workspace, bundle, _ = self.given(id, Definitions)
-        return Response(PlanShape(plan(workspace, bundle, self.actor)).data)
+        seen = readable(self.user, workspace, installation=True)
+        return Response(PlanShape(plan(workspace, bundle, self.actor, seen)).data)
 
 
 class ApplyBundle(BundleEndpoint):

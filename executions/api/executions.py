@@ -12,16 +12,26 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from executions import replica
 from executions.access import Action, Powers, obtain, visible
 from executions.access.operation import Operation
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, CamelCaseSerializer, Flat, Json, Payload, Text, Whole
-from executions.api.paging import ListQuery, narrowed, page
+from executions.api.labels import ABOUT_LABEL, LabelsField
+from executions.api.paging import (
+    KeysetPage,
+    ListQuery,
+    narrowed,
+    next_link,
+    page,
+    position,
+)
 from executions.database.by_state import in_states
 from executions.definition.versions import compiled
+from executions.labels import finding
 from executions.lifecycle import CANCEL, PAUSE, RESUME, UNDO
-from executions.models import WorkflowExecution, WorkflowVersion
+from executions.models import Workflow, WorkflowExecution, WorkflowVersion
 from executions.states import ExecutionState, TriggerType, VersionKind
 
 # Executions as JSON: requests and responses.
@@ -48,6 +58,7 @@ class WorkflowExecutionSummary(Flat, serializers.ModelSerializer[WorkflowExecuti
     metrics_snapshot = Json(allow_null=True)
     trace_id = serializers.CharField()
     concurrency_key = serializers.CharField(allow_null=True)
+    labels = serializers.SerializerMethodField()
     failureOfExecutionId = serializers.UUIDField(
         source="failure_of_id",
         allow_null=True,
@@ -60,8 +71,13 @@ class WorkflowExecutionSummary(Flat, serializers.ModelSerializer[WorkflowExecuti
             "id", "workspace_id", "workflow_id", "version", "test", "state", "priority",
             "trigger_type", "parentExecutionId", "created_at", "started_at", "finished_at",
             "error_message", "metrics_snapshot", "trace_id", "concurrency_key",
-            "failureOfExecutionId", "compensation", "ending",
+            "labels", "failureOfExecutionId", "compensation", "ending",
         ]  # fmt: skip
+
+    @extend_schema_field(serializers.DictField(child=serializers.CharField()))
+    def get_labels(self, execution: WorkflowExecution) -> dict[str, str]:
+        """Return its labels: values by name."""
+        return execution.labels or {}
 
     def get_version(self, execution: WorkflowExecution) -> int:
         """Return the number of the version that runs."""
@@ -133,6 +149,10 @@ class ExecutionQuery(ListQuery):
     triggerType = serializers.ChoiceField(TriggerType.choices, required=False)
     test = serializers.BooleanField(
         required=False, help_text="true: only test runs; false: all except test runs."
+    )
+    label = LabelsField(  # type: ignore[assignment] # a field, not its own label
+        required=False,
+        help_text=f"{ABOUT_LABEL} Ordered by ID, which begins with the time.",
     )
     createdAfter = serializers.DateTimeField(required=False)
     createdBefore = serializers.DateTimeField(required=False)
@@ -217,9 +237,30 @@ class Executions(Endpoint):
             rows = rows.filter(in_states(query["state"]))
         if "test" in query:
             rows = tests(rows) if query["test"] else rows.exclude(version__kind=VersionKind.TEST)
-        found = page(request, rows, query)
+        found = self._labelled(rows, query) if "label" in query else page(request, rows, query)
         shape = WorkflowExecutionSummary(found.rows, many=True)
         return Response(shape.data, headers=found.headers)
+
+    def _labelled(self, rows: QuerySet[WorkflowExecution], query: dict[str, Any]) -> KeysetPage:
+        """Return one page of those with the labels; it may be short, with a next page."""
+        seen = visible(self.user, Workflow.objects.all())
+        workflows = narrowed(seen, query, {"workflowId": "pk"})
+        keyset, after = position(rows, query)
+        wanted = finding.LabelQuery(
+            query["label"],
+            workflows,
+            states=[query["state"]] if "state" in query else (),
+            ascending=keyset.ascending,
+            after=after,
+        )
+
+        def read() -> KeysetPage:
+            found = finding.newest(rows, wanted, query["limit"])
+            ids = found.ids
+            listed = list(rows.filter(pk__in=ids).order_by(*keyset.ordering)) if ids else []
+            return KeysetPage(listed, next_link(self.request, keyset, found.reached))
+
+        return replica.read(self.request, read)
 
 
 class OneExecution(Endpoint):

@@ -1,6 +1,7 @@
 """Lists in pages: the `Link` header has the next page; rows are never counted."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -67,17 +68,43 @@ def page(
     """
     limit = query["limit"]
     keyset = KeysetOrder(order, ascending or query.get("order") == OLDEST_FIRST)
-    try:
+    with _rejecting_cursors():
         wanted = keyset.rows(rows, query.get("cursor"))[: limit + 1]
-    except InvalidCursor as error:
-        raise serializers.ValidationError({"cursor": str(error)}, code="bad_cursor") from error
     found = list(wanted) if fresh else replica.read(request, lambda: list(wanted.all()))
     headers = {}
     if len(found) > limit:
         found.pop()
-        url = replace_query_param(request.build_absolute_uri(), "cursor", keyset.cursor(found[-1]))
-        headers["Link"] = f'<{url}>; rel="next"'
+        headers = _link(request, keyset.cursor(found[-1]))
     return KeysetPage(found, headers)
+
+
+def position(rows: QuerySet[Any], query: Mapping[str, Any]) -> tuple[KeysetOrder, Any]:
+    """Return the order of a list by ID, and the ID that the cursor names, if there is one.
+
+    Raises ValidationError for an invalid cursor.
+    """
+    keyset = KeysetOrder(("id",), query.get("order") == OLDEST_FIRST)
+    with _rejecting_cursors():
+        cursor = query.get("cursor")
+        return keyset, keyset.values(rows, cursor)[0] if cursor else None
+
+
+def next_link(request: Request, keyset: KeysetOrder, reached: Any) -> dict[str, str]:
+    """Return the header with the page after the ID `reached`; none if that is None."""
+    return {} if reached is None else _link(request, keyset.cursor_of(reached))
+
+
+def _link(request: Request, cursor: str) -> dict[str, str]:
+    url = replace_query_param(request.build_absolute_uri(), "cursor", cursor)
+    return {"Link": f'<{url}>; rel="next"'}
+
+
+@contextmanager
+def _rejecting_cursors() -> Iterator[None]:
+    try:
+        yield
+    except InvalidCursor as error:
+        raise serializers.ValidationError({"cursor": str(error)}, code="bad_cursor") from error
 
 
 def narrowed(

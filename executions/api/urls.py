@@ -14,6 +14,7 @@ from executions.api import (
     executions,
     health,
     hooks,
+    labels,
     me,
     memberships,
     modules,
@@ -31,6 +32,7 @@ from executions.api import (
     workflows,
     workspaces,
 )
+from executions.api.sealing import WorkspaceSealing
 from executions.api.tiers import WorkspaceUsage
 
 # The addresses of workspaces, their members and programs, and their tokens.
@@ -157,6 +159,11 @@ urlpatterns: list[URLPattern] = [
         starting.ExecuteBatch.as_view(),
         name="valkyr-workflow-execute-batch",
     ),
+    path(
+        "v1/WorkflowExecution/labels",
+        labels.ExecutionLabelCounts.as_view(),
+        name="valkyr-execution-labels",
+    ),
     path("v1/WorkflowExecution/cancel", bulk.CancelMany.as_view(), name="valkyr-executions-cancel"),
     path("v1/WorkflowExecution/pause", bulk.PauseMany.as_view(), name="valkyr-executions-pause"),
     path("v1/WorkflowExecution/resume", bulk.ResumeMany.as_view(), name="valkyr-executions-resume"),
@@ -178,6 +185,7 @@ urlpatterns: list[URLPattern] = [
         credential_uses.ExportCredentialUses.as_view(),
         name="valkyr-credential-uses-export",
     ),
+    path("v1/Workspace/<uuid:id>/sealing", WorkspaceSealing.as_view(), name="valkyr-sealing"),
     path("v1/Workspace/<uuid:id>/usage", WorkspaceUsage.as_view(), name="valkyr-workspace-usage"),
     path("v1/Trigger", triggers.Triggers.as_view(), name="valkyr-triggers"),
     path("v1/Trigger/<uuid:id>", triggers.OneTrigger.as_view(), name="valkyr-trigger"),

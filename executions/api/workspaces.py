@@ -180,7 +180,7 @@ class MyToken(CamelCaseSerializer):
 
 
 class MeShape(CamelCaseSerializer):
-    """The caller."""
+    """The caller's account, workspaces, roles and token."""
 
     userId = shown_user_id()
     username = serializers.CharField()
@@ -191,7 +191,10 @@ class MeShape(CamelCaseSerializer):
 
 
 def found(user: User, pk: UUID) -> tuple[Workspace, dict[UUID, Powers]]:
-    """Return a workspace of the caller and the powers by workspace; raises NotFound."""
+    """Return a workspace of the caller, and the caller's permissions by workspace.
+
+    Raises NotFound.
+    """
     rows, reach = seen_workspaces(user)
     workspace = rows.select_related("tier").filter(pk=pk).first()
     if workspace is None:

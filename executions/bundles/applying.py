@@ -7,7 +7,6 @@ from typing import Any
 from executions.access.actor import Actor, record
 from executions.bundles.kinds import BundleContext
 from executions.bundles.planning import (
-    LAYOUT,
     WORKFLOWS,
     Bundle,
     BundleComparison,
@@ -22,7 +21,7 @@ from executions.database import transaction
 from executions.database.clock import database_now
 from executions.errors import StaleRevision, WithProblems
 from executions.models import AppliedBundle, Workspace
-from executions.publishing import versioning
+from executions.publishing import bundle_batch
 
 MOST_NAMED = 200  # changes that the audit trail names
 
@@ -77,19 +76,12 @@ def apply(
         found = compare(workspace, bundle, actor, lock=True)
         _refuse_outdated(found.plan, fingerprint, bundle)
         _refuse_problems(found.plan.problems)
-        result = AppliedResult(found.plan)
-        ids = dict(found.context.workflows)
-        for verdict in found.verdicts:
-            if verdict.action:
-                pk, number = write(verdict, workspace, actor)
-                ids[verdict.slug] = pk
-                if verdict.action != LAYOUT:
-                    result.versions[verdict.slug] = number
+        result = AppliedResult(found.plan, write(found.verdicts, workspace, actor))
+        ids = {**found.context.workflows} | {one.slug: one.id for one in found.verdicts}
         found.context = BundleContext(workspace, actor, ids)
         _refuse_problems(write_items(found, bundle))
         if bundle.prune:
-            for gone in found.gone:
-                versioning.archive_workflow(gone.id, actor=actor, from_bundle=True)
+            bundle_batch.archive([gone.id for gone in found.gone], actor)
         _note(applied, found, bundle, source, actor)
     return result
 

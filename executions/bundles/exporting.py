@@ -51,6 +51,10 @@ def export(workspace: Workspace, wanted: Iterable[BundleKind]) -> ExportedBundle
         found.workflows[slug], found.checksums[slug] = document, one.checksum
     for kind in wanted:
         rows = kind.stored(workspace, lock=False)
+        if len(rows) > kind.most:
+            raise BundleTooLarge(
+                f"The workspace has more than {kind.most} {kind.name}, the maximum of one bundle."
+            )
         found.resources[kind.name] = [kind.short(row.item) for row in rows]
     size += _bytes(found.resources)
     if size > MAX_BYTES:

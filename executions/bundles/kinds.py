@@ -8,11 +8,14 @@ workspace's items, and writes one. The engine's own kind is `tiers`; plugins reg
 """
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from uuid import UUID
+
+from django.db.models import QuerySet
 
 from executions.access.actor import Actor
 from executions.access.powers import Power
@@ -30,13 +33,15 @@ class ItemField:
 
     `kind` is `text`, `whole`, `number`, `flag` or `texts` (a list). A field whose default is None,
     or that is `nullable`, may be null. A field that is not `compared` only helps to write: a plan
-    does not compare it. `most` limits a number, the length of a text, and that of a list.
+    does not compare it. A `column` is a field of the row with the same name in snake_case. `most`
+    limits a number, the length of a text, and that of a list.
     """
 
     kind: str
     default: Any = REQUIRED
     nullable: bool = False
     compared: bool = True
+    column: bool = True
     most: float = 2**31 - 1
 
     def expected(self, value: Any) -> str:
@@ -98,7 +103,8 @@ class BundleKind(ABC):
 
     `name` is its name in a bundle, and that of its file without `.yaml`. `needs` is the power in
     the workspace that reads and writes it; None for a kind of the whole installation, which only
-    superusers read and write. `keys` are the fields that identify an item.
+    superusers read and write. `keys` are the fields that identify an item. A bundle has at most
+    `most` of them.
     """
 
     name: ClassVar[str]
@@ -108,8 +114,15 @@ class BundleKind(ABC):
     most: ClassVar[int] = 500
 
     @abstractmethod
-    def stored(self, workspace: Workspace, *, lock: bool) -> list[StoredItem]:
-        """Return all items of the workspace (or the installation), locked if asked."""
+    def rows(self, workspace: Workspace) -> QuerySet[Any]:
+        """Return all rows of the workspace (or the installation), in a fixed order."""
+
+    def item(self, row: Any) -> Item:
+        """Return a row's item with all fields; a subclass adds those that are no columns."""
+        columns = self._columns()
+        return {
+            name: getattr(row, columns[name]) if name in columns else None for name in self.fields
+        }
 
     @abstractmethod
     def create(self, context: BundleContext, item: Item) -> None:
@@ -123,8 +136,26 @@ class BundleKind(ABC):
     def remove(self, context: BundleContext, row: StoredItem) -> None:
         """Delete the row; raises a ValkyrError."""
 
+    def stored(self, workspace: Workspace, *, lock: bool) -> list[StoredItem]:
+        """Return the stored items, locked if asked; at most one more than a bundle may have."""
+        rows = self.rows(workspace)
+        if lock:
+            rows = rows.select_for_update(no_key=True, of=("self",))
+        return [StoredItem(row.pk, self.item(row)) for row in rows[: self.most + 1]]
+
+    def facts(self, item: Item) -> dict[str, Any]:
+        """Return an item's values by the row's columns."""
+        return {column: item[name] for name, column in self._columns().items()}
+
+    def _columns(self) -> dict[str, str]:
+        return {
+            name: re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name)
+            for name, field in self.fields.items()
+            if field.column
+        }
+
     def prepare(self) -> None:
-        """Do what must not happen in a transaction that may be rolled back, such as making keys."""
+        """Run work that a rollback must not undo, such as creating keys."""
         return
 
     def unseen(self, context: BundleContext, row: StoredItem, item: Item) -> list[str]:

@@ -5,7 +5,7 @@ every problem that applying would meet.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -13,7 +13,14 @@ from uuid import UUID
 from executions.access.actor import Actor
 from executions.bundles.kinds import BundleContext, BundleKind, Item, StoredItem, kinds
 from executions.bundles.wording import ADDED, WordedChange, difference_of_values, shown
-from executions.bundles.workflows import LiveWorkflow, WorkflowVerdict, judged, live_workflows
+from executions.bundles.workflows import (
+    LiveWorkflow,
+    WorkflowVerdict,
+    check,
+    judged,
+    live_workflows,
+    warn_of_withdrawn,
+)
 from executions.database import transaction
 from executions.definition.graph.problem import DefinitionProblem
 from executions.definition.graph.storable import sha256_hex
@@ -97,11 +104,19 @@ class BundleComparison:
     context: BundleContext
 
 
-def plan(workspace: Workspace, bundle: Bundle, actor: Actor) -> BundlePlan:
-    """Return what applying the bundle would do; writes nothing."""
+def plan(
+    workspace: Workspace, bundle: Bundle, actor: Actor, readable: Iterable[BundleKind] = ()
+) -> BundlePlan:
+    """Return what applying the bundle would do; writes nothing.
+
+    Of `readable` kinds that the bundle does not name, it tells the items that stay.
+    """
     prepare(bundle)
     with transaction.atomic():
         found = compare(workspace, bundle, actor, lock=False)
+        if not bundle.prune:
+            unnamed = [kind for kind in readable if kind.name not in bundle.resources]
+            found.plan.kept += _brought(workspace, unnamed)
         found.plan.problems += write_items(found, bundle)
         transaction.set_rollback(True)
     found.plan.problems = first_problems(found.plan.problems)
@@ -109,7 +124,7 @@ def plan(workspace: Workspace, bundle: Bundle, actor: Actor) -> BundlePlan:
 
 
 def first_problems(problems: Sequence[DefinitionProblem]) -> list[DefinitionProblem]:
-    """Return the first `MOST_PROBLEMS`, of more than these with one that counts the rest."""
+    """Return the first `MOST_PROBLEMS` problems, and one more that counts any others."""
     if len(problems) <= MOST_PROBLEMS:
         return list(problems)
     rest = len(problems) - MOST_PROBLEMS
@@ -151,6 +166,20 @@ def compare(workspace: Workspace, bundle: Bundle, actor: Actor, *, lock: bool) -
     return BundleComparison(made, verdicts, gone, items, context)
 
 
+def _brought(workspace: Workspace, wanted: Sequence[BundleKind]) -> list[str]:
+    """Return the items of these kinds that earlier bundles brought."""
+    applied = AppliedBundle.objects.filter(workspace=workspace).first()
+    keys = set(applied.keys) if applied else set()
+    kinds_of_keys = {key.partition("/")[0] for key in keys}
+    return [
+        f"{kind.name}/{kind.called(row.item)}"
+        for kind in wanted
+        if kind.name in kinds_of_keys
+        for row in kind.stored(workspace, lock=False)
+        if kind.identity(row.item) in keys
+    ]
+
+
 def _form(bundle: Bundle) -> list[DefinitionProblem]:
     found = []
     if len(bundle.workflows) > MOST_WORKFLOWS:
@@ -174,12 +203,12 @@ def _form(bundle: Bundle) -> list[DefinitionProblem]:
 def _verdicts(
     bundle: Bundle, live: Mapping[str, LiveWorkflow], workspace: Workspace
 ) -> list[WorkflowVerdict]:
-    return [
-        judged(
-            slug, bundle.workflows[slug], live.get(slug), workspace, bundle.checksums.get(slug, "")
-        )
-        for slug in sorted(bundle.workflows)
+    found = [
+        judged(slug, bundle.workflows[slug], live.get(slug)) for slug in sorted(bundle.workflows)
     ]
+    check(found, workspace, bundle.checksums)
+    warn_of_withdrawn(found)
+    return found
 
 
 def _planned(workspace: Workspace, bundle: Bundle) -> dict[str, UUID | None]:
@@ -207,9 +236,15 @@ def _compared(
     lock: bool,
 ) -> KindComparison:
     found = KindComparison(kind, kind.stored(workspace, lock=lock))
+    wanted_items = bundle.resources.get(kind.name, ())
+    for many, whose in ((len(wanted_items), "bundle"), (len(found.stored), "workspace")):
+        if many > kind.most:
+            what = f"A bundle holds at most {kind.most} {kind.name}; the {whose} has more."
+            problems.append(DefinitionProblem(f"resources.{kind.name}", "too_many", what))
+            return found
     known = {kind.key(row.item): row for row in found.stored}
     wanted = set()
-    for index, given in enumerate(bundle.resources.get(kind.name, ())):
+    for index, given in enumerate(wanted_items):
         path = f"resources.{kind.name}[{index}]"
         mistakes = kind.mistakes(given, path)
         problems += mistakes

@@ -1,18 +1,12 @@
 """Tiers as items of a bundle; they belong to the installation."""
 
-from typing import Any
+from django.db.models import QuerySet
 
 from executions.accounts import workspaces
 from executions.bundles.kinds import BundleContext, BundleKind, Item, ItemField, StoredItem
 from executions.models import Tier, Workspace
 
-COLUMNS = {
-    "name": "name",
-    "maxConcurrent": "max_concurrent",
-    "maxPending": "max_pending",
-    "maxPerHour": "max_per_hour",
-    "maxPerDay": "max_per_day",
-}
+LIMITS = ("maxConcurrent", "maxPending", "maxPerHour", "maxPerDay")
 
 
 class TierItems(BundleKind):
@@ -23,32 +17,21 @@ class TierItems(BundleKind):
     keys = ("name",)
     fields = {
         "name": ItemField("text"),
-        **{name: ItemField("whole", None) for name in COLUMNS if name != "name"},
+        **{name: ItemField("whole", None) for name in LIMITS},
     }
 
-    def stored(self, workspace: Workspace, *, lock: bool) -> list[StoredItem]:
+    def rows(self, workspace: Workspace) -> QuerySet[Tier]:
         """Return all tiers of the installation."""
-        rows = Tier.objects.order_by("name")
-        if lock:
-            rows = rows.select_for_update()
-        return [StoredItem(row.pk, _item(row)) for row in rows[: self.most + 1]]
+        return Tier.objects.order_by("name")
 
     def create(self, context: BundleContext, item: Item) -> None:
         """Create a tier; raises Taken."""
-        workspaces.create_tier(_columns(item), actor=context.actor)
+        workspaces.create_tier(self.facts(item), actor=context.actor)
 
     def change(self, context: BundleContext, row: StoredItem, item: Item) -> None:
         """Change a tier's limits."""
-        workspaces.change_tier(row.id, _columns(item), actor=context.actor)
+        workspaces.change_tier(row.id, self.facts(item), actor=context.actor)
 
     def remove(self, context: BundleContext, row: StoredItem) -> None:
         """Delete a tier without workspaces; raises InUse."""
         workspaces.delete_tier(row.id, actor=context.actor)
-
-
-def _item(row: Tier) -> Item:
-    return {name: getattr(row, column) for name, column in COLUMNS.items()}
-
-
-def _columns(item: Item) -> dict[str, Any]:
-    return {column: item[name] for name, column in COLUMNS.items()}

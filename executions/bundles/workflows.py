@@ -4,10 +4,12 @@ A workflow's file describes its published version. Users may edit the draft mean
 ignores the draft unless the file changes the workflow, and then warns that it will be replaced.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
+
+from uuid6 import uuid7
 
 from executions.access.actor import Actor
 from executions.bundles.wording import (
@@ -17,16 +19,15 @@ from executions.bundles.wording import (
     contents_of_graph,
     difference_of_graphs,
 )
-from executions.credentials.definition_check import missing_credentials
-from executions.definition.catalog import catalog
 from executions.definition.graph.problem import DefinitionProblem
 from executions.definition.graph.resolve import checksum
-from executions.errors import Unchanged
-from executions.models import Workflow, Workspace
-from executions.publishing import versioning
+from executions.models import Workflow, WorkflowVersion, Workspace
+from executions.publishing import bundle_batch, versioning
+from executions.publishing.bundle_batch import BundledWorkflow
 
 SCHEMA = "valkyr/1"
 REPLACED = "The draft has unpublished changes. They will be replaced."
+WITHDRAWN = "This is version {number}, which was withdrawn. Revert the file to keep that."
 LAYOUT = "positions, comments or notation of the draft; no new version"
 SAME_RUN = "the version runs the same; no new version"
 
@@ -71,12 +72,14 @@ class LiveWorkflow:
 class WorkflowVerdict:
     """What applying a file does to its workflow; an empty action means nothing.
 
-    `publishes` says whether a new version is published.
+    `id` is that of the workflow, also of one to create. `publishes` says whether a new version is
+    published.
     """
 
     slug: str
     document: dict[str, Any]
     live: LiveWorkflow | None
+    id: UUID
     action: str = ""
     publishes: bool = False
     lines: list[WordedChange] = field(default_factory=list)
@@ -126,31 +129,35 @@ def version_checksum(definition: Any) -> str:
         return ""
 
 
-def judged(
-    slug: str,
-    document: dict[str, Any],
-    live: LiveWorkflow | None,
-    workspace: Workspace,
-    expected_checksum: str = "",
-) -> WorkflowVerdict:
-    """Compare a file's document with the workflow, and check it if it changes something."""
-    verdict = WorkflowVerdict(slug, document, live)
+def judged(slug: str, document: dict[str, Any], live: LiveWorkflow | None) -> WorkflowVerdict:
+    """Compare a file's document with the workflow."""
+    verdict = WorkflowVerdict(slug, document, live, live.id if live else uuid7())
     if live is not None and live.origin:
         what = f"The workflow comes from the code {live.origin}. Remove the file, or the code."
         verdict.problems.append(DefinitionProblem("", "workflow_from_code", what))
         return verdict
     _decide(verdict)
-    if verdict.action and verdict.action != "layout":
-        _check(verdict, workspace)
-    if expected_checksum and not verdict.problems:
-        found = version_checksum(document)
-        if found != expected_checksum:
-            what = (
-                f"The version has the checksum {expected_checksum[:12]} where it comes from, and "
-                f"would have {found[:12]} here: module types or defaults differ."
-            )
-            verdict.problems.append(DefinitionProblem("", "checksum_differs", what))
     return verdict
+
+
+def check(
+    verdicts: Sequence[WorkflowVerdict], workspace: Workspace, checksums: Mapping[str, str]
+) -> None:
+    """Note the problems of those that change something, and of unexpected checksums."""
+    changed = [one for one in verdicts if one.action and one.action != "layout"]
+    given = [(one.document, one.id) for one in changed]
+    for one, found in zip(changed, versioning.check_many(given, workspace.pk), strict=True):
+        one.problems += found.problems
+        one.missing_credentials = found.missing_credentials
+    for one in verdicts:
+        expected = checksums.get(one.slug, "")
+        if not expected or one.problems or (mark := version_checksum(one.document)) == expected:
+            continue
+        what = (
+            f"The version has the checksum {expected[:12]} where it comes from, and would have "
+            f"{mark[:12]} here: module types or defaults differ."
+        )
+        one.problems.append(DefinitionProblem("", "checksum_differs", what))
 
 
 def _decide(verdict: WorkflowVerdict) -> None:
@@ -182,40 +189,41 @@ def _decide(verdict: WorkflowVerdict) -> None:
         verdict.warnings.append(REPLACED)
 
 
-def _check(verdict: WorkflowVerdict, workspace: Workspace) -> None:
-    live_id = verdict.live.id if verdict.live else None
-    verdict.problems += versioning.check(verdict.document, workspace.pk, live_id)
-    if any(one.code == "unknown_credential" for one in verdict.problems):
-        found = missing_credentials(verdict.document, catalog(), workspace.pk)
-        verdict.missing_credentials = found
+def warn_of_withdrawn(verdicts: Collection[WorkflowVerdict]) -> None:
+    """Warn where a file would publish again what was rolled back, or stopped as a canary."""
+    found = {one.live.id: one for one in verdicts if one.live and one.publishes}
+    if not found:
+        return
+    rows = WorkflowVersion.objects.filter(workflow__in=found, withdrawn_at__isnull=False)
+    for pk, number, withdrawn in rows.order_by("number").values_list(
+        "workflow_id", "number", "checksum"
+    ):
+        if withdrawn == version_checksum(found[pk].document):
+            found[pk].warnings.append(WITHDRAWN.format(number=number))
 
 
-def write(verdict: WorkflowVerdict, workspace: Workspace, actor: Actor) -> tuple[UUID, int | None]:
-    """Do what a verdict without problems says; return the workflow's ID and its latest version."""
-    document, live = verdict.document, verdict.live
-    facts = {"name": document["name"].strip()[:200], "description": _description(document)}
-    if live is None:
-        made = versioning.create_workflow(
-            workspace, slug=verdict.slug, definition=document, actor=actor, **facts
+def write(
+    verdicts: Sequence[WorkflowVerdict], workspace: Workspace, actor: Actor
+) -> dict[str, int | None]:
+    """Do what verdicts without problems say; return the latest versions of new content by slug."""
+    changed = [one for one in verdicts if one.action]
+    said = [
+        BundledWorkflow(
+            id=one.id,
+            exists=one.live is not None,
+            slug=one.slug,
+            name=one.document["name"].strip()[:200],
+            description=_description(one.document),
+            definition=one.document,
+            publishes=one.publishes,
         )
-        return made.pk, _publish(made.pk, actor)
-    changes: dict[str, Any] = {
-        name: value for name, value in facts.items() if value != getattr(live, name)
-    }
-    if document != live.draft:
-        changes["definition"] = document
-    if changes:
-        versioning.update_workflow(live.id, changes, actor=actor, expected_revision=None)
-    return live.id, (_publish(live.id, actor) if verdict.publishes else live.number)
+        for one in changed
+    ]
+    numbers = bundle_batch.write(workspace, said, actor)
+    live = {one.slug: one.live.number for one in changed if one.live and one.action != "layout"}
+    return live | numbers
 
 
 def _description(document: Mapping[str, Any]) -> str:
     text = document.get("description")
     return text if isinstance(text, str) else ""
-
-
-def _publish(workflow_id: UUID, actor: Actor) -> int | None:
-    try:
-        return versioning.publish(workflow_id, actor=actor, from_bundle=True).number
-    except Unchanged:
-        return None

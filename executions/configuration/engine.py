@@ -32,12 +32,12 @@ class PlaceSettings(SettingsModel):
         None,
         "The part of Valkyr's addresses before `v1/`, such as `workflows/`; if it is set, workers "
         "build addresses without loading the project's urlconf",
-        unset="as the urlconf has it",
+        unset="the path in the URLconf",
     )
     admin_prefix: str | None = setting(
         None,
         "The part of the admin's addresses before its pages, such as `admin/`",
-        unset="as the urlconf has it",
+        unset="the path in the URLconf",
     )
     code_workspace: str = setting(
         "default",

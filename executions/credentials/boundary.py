@@ -37,19 +37,19 @@ class Boundary:
         return ANY in self.hosts
 
     def allows_host(self, host: str, port: int | None) -> bool:
-        """Return whether it may go to a host's port; None is an unknown port."""
+        """Return whether the credential may go to a host's port; None is an unknown port."""
         return self.any_host or any(_pattern(text).matches(host, port) for text in self.hosts)
 
     def allows_module(self, module: str) -> bool:
-        """Return whether steps of this type may use it."""
+        """Return whether steps of this type may use the credential."""
         return any(_fits(pattern, module) for pattern in self.modules)
 
     def names_module(self, module: str) -> bool:
-        """Return whether it names the type itself, not by a `*`."""
+        """Return whether the credential names the type itself, not by a `*`."""
         return module in self.modules
 
     def allows_workflow(self, workflow_id: UUID) -> bool:
-        """Return whether steps of this workflow may use it."""
+        """Return whether steps of this workflow may use the credential."""
         return ANY in self.workflows or str(workflow_id) in self.workflows
 
 
@@ -63,7 +63,7 @@ class HostPattern:
     port: int | None = None
 
     def matches(self, host: str, port: int | None) -> bool:
-        """Return whether it covers a URL's host; an unknown port matches."""
+        """Return whether the credential covers a URL's host; an unknown port matches."""
         if self.port is not None and port is not None and port != self.port:
             return False
         try:

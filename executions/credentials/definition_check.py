@@ -36,40 +36,45 @@ class Naming:
     kept: frozenset[str]
 
 
-def misfits(
-    definition: Any,
+@dataclass(frozen=True, slots=True)
+class Misfits:
+    """Problems of a definition's credentials, and the names of those that do not exist, sorted."""
+
+    problems: list[DefinitionProblem]
+    missing: list[str]
+
+
+def misfits_of_many(
+    given: Sequence[tuple[Any, UUID | None]],
     catalog: Catalog,
     workspace_id: UUID,
-    workflow_id: UUID | None,
     remote_queues: Collection[str],
-) -> list[DefinitionProblem]:
+) -> list[Misfits]:
     """Return problems of credentials that do not exist, or that the step cannot use.
 
-    One query, a second if one does not exist, and none without credentials. Without a workflow's
-    ID, limits to workflows are not checked.
+    `given` are definitions with their workflows' IDs; without one, limits to workflows are not
+    checked. One query, a second if a credential does not exist, and none without credentials.
     """
-    namings = list(_namings(definition, catalog))
-    names = {name for one in namings for name in one.places}
-    boundaries = boundaries_of(workspace_id, names)
-    found: list[DefinitionProblem] = []
-    if names - boundaries.keys():
-        found += _unknown(namings, boundaries, workspace_id)
-    for one in namings:
-        found += _problems(one, boundaries, workflow_id, remote_queues)
+    namings = [list(_namings(definition, catalog)) for definition, _ in given]
+    names = [{name for one in each for name in one.places} for each in namings]
+    boundaries = boundaries_of(workspace_id, set[str]().union(*names))
+    missing = [sorted(each - boundaries.keys()) for each in names]
+    slug = ""
+    if any(missing):
+        slug = Workspace.objects.values_list("slug", flat=True).get(pk=workspace_id)
+    found = []
+    for (_, workflow_id), each, lacks in zip(given, namings, missing, strict=True):
+        problems = list(_unknown(each, boundaries, slug)) if lacks else []
+        for one in each:
+            problems += _problems(one, boundaries, workflow_id, remote_queues)
+        found.append(Misfits(problems, lacks))
     return found
 
 
-def missing_credentials(definition: Any, catalog: Catalog, workspace_id: UUID) -> list[str]:
-    """Return the credentials that a definition names and the workspace lacks, sorted."""
-    names = {name for one in _namings(definition, catalog) for name in one.places}
-    return sorted(names - boundaries_of(workspace_id, names).keys())
-
-
 def _unknown(
-    namings: Sequence[Naming], boundaries: Mapping[str, Boundary], workspace_id: UUID
+    namings: Sequence[Naming], boundaries: Mapping[str, Boundary], slug: str
 ) -> Iterator[DefinitionProblem]:
-    """Yield named credentials that do not exist."""
-    slug = Workspace.objects.values_list("slug", flat=True).get(pk=workspace_id)
+    """Yield named credentials that the workspace of this slug does not have."""
     for one in namings:
         for name, place in one.places.items():
             if name not in boundaries:

@@ -51,7 +51,7 @@ def _astray(ours: str) -> list[CheckMessage]:
 
 
 def _accounts(ours: str) -> list[CheckMessage]:
-    """Report accounts in another database if Valkyr's has no tables for their copies."""
+    """Report accounts in another database if Valkyr's database has no tables for copies of them."""
     model = get_user_model()
     theirs = router.db_for_read(model)
     needed = (model, Group, Permission)

@@ -48,14 +48,18 @@ class KeysetOrder:
 
     def cursor(self, row: Any) -> str:
         """Return the cursor that names `row`."""
-        values = [_to_json(getattr(row, name)) for name in self.columns]
+        return self.cursor_of(*(getattr(row, name) for name in self.columns))
+
+    def cursor_of(self, *found: Any) -> str:
+        """Return the cursor of a row with these values in the columns."""
+        values = [_to_json(value) for value in found]
         text = json.dumps([self.columns[0], *values])
         return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
     def rows(self, rows: QuerySet[M], cursor: str | None) -> QuerySet[M]:
         """Return `rows` in this order, those after the cursor only. Raises InvalidCursor."""
         if cursor:
-            rows = rows.filter(self._after(self._read(rows, cursor)))
+            rows = rows.filter(self._after(self.values(rows, cursor)))
         return rows.order_by(*self.ordering)
 
     def _after(self, values: list[Any]) -> Q:
@@ -68,7 +72,8 @@ class KeysetOrder:
             Q(**{f"{first}__{side}": values[0]}) | Q(**{f"{last}__{side}": values[1]})
         )
 
-    def _read(self, rows: QuerySet[M], cursor: str) -> list[Any]:
+    def values(self, rows: QuerySet[M], cursor: str) -> list[Any]:
+        """Return the values in the columns that a cursor names. Raises InvalidCursor."""
         try:
             padded = cursor + "=" * (-len(cursor) % 4)
             found = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))

@@ -7,11 +7,13 @@ on load. A reference to a model that the project swaps, such as its accounts, st
 
 from typing import Any
 
+from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations
 from django.db.migrations.operations.base import Operation
 from django.db.models import Field, Model
 
 from executions.configuration.labels import label, translated
+from executions.database.time_limits import keeps_settings
 
 # Autovacuum settings of a hot table: often, without pauses, and not below 2,000 rows.
 #
@@ -39,6 +41,36 @@ class Migration(migrations.Migration):
         super().__init__(name, app_label)
         self.dependencies = [_dependency(one) for one in self.dependencies]  # type: ignore[misc]
         self.operations = [_operation(one) for one in self.operations]  # type: ignore[misc]
+
+
+class AddIndexWhileWritten(AddIndexConcurrently):
+    """Builds an index of a table that others write meanwhile; its migration is not atomic.
+
+    An interrupted build is repeated, and an index that exists already stays. The build waits for
+    older transactions, however long; unlike other waits for a lock, it keeps no writer waiting.
+    """
+
+    def database_forwards(self, app_label: str, editor: Any, before: Any, after: Any) -> None:
+        """Build the index, unless a valid one exists."""
+        name = self.index.name
+        with editor.connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name]
+            )
+            found = cursor.fetchone()
+            if found is not None and found[0]:
+                return
+            cursor.execute("SELECT current_setting('lock_timeout')")
+            limit = cursor.fetchone()[0]
+            if keeps_settings():
+                cursor.execute("SET lock_timeout = 0")
+            try:
+                if found is not None:
+                    cursor.execute(f"DROP INDEX CONCURRENTLY {editor.quote_name(name)}")
+                super().database_forwards(app_label, editor, before, after)
+            finally:
+                if keeps_settings():
+                    cursor.execute("SELECT set_config('lock_timeout', %s, false)", [limit])
 
 
 def model(apps: Any, name: str) -> Any:

@@ -54,6 +54,11 @@ def connect(app: Any) -> None:
     post_migrate.connect(_end, sender=app, dispatch_uid="executions.database.time_limits")
 
 
+def keeps_settings() -> bool:
+    """Return whether a session is ours: a pooler would keep its settings for the next client."""
+    return not valkyr_settings().database_direct_url
+
+
 def _begin(using: str, **_: Any) -> None:
     _run(using, (f"SET {name} = '{value}'" for name, value in PATIENCE.items()))
 
@@ -65,7 +70,7 @@ def _end(using: str, **_: Any) -> None:
 def _run(using: str, statements: Any) -> None:
     if using != alias():
         return  # another database of the project
-    if valkyr_settings().database_direct_url:
-        return  # a pooler would keep the settings for the next client of that session
+    if not keeps_settings():
+        return
     with connections[using].cursor() as cursor:
         cursor.execute("; ".join(statements))

@@ -68,7 +68,7 @@ def atomic(function: Any = None, *, savepoint: bool = True, durable: bool = Fals
 def on_commit(function: Callable[[], Any], robust: bool = False) -> None:
     """Call the function when the transaction commits, or at once if none is open.
 
-    An error in a `robust` one is logged, and what follows goes on.
+    An error in a `robust` function is logged; the functions after it still run.
     """
     if isinstance(function, partial):
         # Django logs the name of a function that failed, and raises if it has none.

@@ -98,12 +98,14 @@ class ModuleSpec:
     `check` reports all problems of a `with` mapping, in which a string holding a template stands
     for any value. `outcomes_for` returns a gate's outcomes if they depend on its `with`;
     `outcomes_from` is the same as data, if the module declares it. A `container` holds a body
-    (`loop` or `map`) that the engine runs. `deferred` are the keys of `with` whose templates the
-    engine renders later, in another scope: a loop's `until`. `credential` lists the types of
-    credential it accepts, one at a time; its `with` may name secrets if it `takes_secrets`.
-    `judges_hosts` says which data the module sends to checked hosts only: `everything` in its
-    `with`, its `credential` alone, or nothing (""). `addresses` are the keys of `with` that hold
-    the address, `keeps` those that never leave this machine.
+    (`loop` or `map`) that the engine runs. A container that has `expand` writes that body itself
+    from its task, whose own `body` then has the names of a `body_kind`; `check_task` reports
+    problems of such a task, by places in the task. `deferred` are the keys of `with` whose
+    templates the engine renders later, in another scope: a loop's `until`. `credential` lists the
+    types of credential it accepts, one at a time; its `with` may name secrets if it
+    `takes_secrets`. `judges_hosts` says which data the module sends to checked hosts only:
+    `everything` in its `with`, its `credential` alone, or nothing (""). `addresses` are the keys of
+    `with` that hold the address, `keeps` those that never leave this machine.
     """
 
     type: str
@@ -123,6 +125,14 @@ class ModuleSpec:
     check: Callable[[Mapping[str, Any]], list[ConfigProblem]] = field(repr=False)
     outcomes_for: Callable[[Mapping[str, Any]], tuple[str, ...]] = field(repr=False)
     container: str = ""  # "", "loop" or "map"
+    body_kind: str = ""  # of the body as authors write it, if it differs from `container`
+    # Writes the body that the engine runs, when a version is published.
+    expand: "Callable[[Mapping[str, Any], Catalog], dict[str, Any]] | None" = field(
+        default=None, repr=False
+    )
+    check_task: "Callable[[Mapping[str, Any]], list[ConfigProblem]] | None" = field(
+        default=None, repr=False
+    )
     waits: bool = False  # may end in a wait that holds no worker
     computes: bool = False  # CPU-bound, so it cannot share a process with other steps
     deferred: tuple[str, ...] = ()

@@ -112,7 +112,7 @@ class Hub:
 
     @property
     def reading(self) -> bool:
-        """Return whether it reads the database periodically."""
+        """Return whether the hub reads the database periodically."""
         return self._task is not None
 
     def leave(self, viewer: Viewer) -> None:

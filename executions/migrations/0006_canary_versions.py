@@ -34,10 +34,6 @@ class Migration(executions.database.migrations.Migration):
             name='withdrawn_at',
             field=models.DateTimeField(editable=False, help_text='When it was rolled back, or its canary ended without a promotion.', null=True),
         ),
-        migrations.AddIndex(
-            model_name='workflowexecution',
-            index=models.Index(condition=Q(('canary', True)), fields=['version', 'id'], name='execution_canary'),
-        ),
         migrations.AddConstraint(
             model_name='workflow',
             constraint=models.CheckConstraint(condition=Q(Q(('canary_percent', None), ('canary_version', None)), Q(('canary_percent__gt', 0), ('canary_percent__lte', 100), ('canary_version__isnull', False)), _connector='OR'), name='workflow_canary_has_share'),

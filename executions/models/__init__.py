@@ -6,6 +6,7 @@ from executions.models.bundle import AppliedBundle
 from executions.models.execution import WorkflowExecution
 from executions.models.idempotency import KeptAnswer
 from executions.models.job import Job
+from executions.models.label import ExecutionLabel
 from executions.models.object_permission import WorkflowGroupPermission, WorkflowUserPermission
 from executions.models.quota_use import QuotaUse
 from executions.models.rate_count import RateCount
@@ -32,6 +33,7 @@ __all__ = [
     "CredentialUse",
     "CronTick",
     "Event",
+    "ExecutionLabel",
     "Job",
     "KeptAnswer",
     "Keyset",

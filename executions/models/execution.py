@@ -129,6 +129,11 @@ class WorkflowExecution(models.Model):
         blank=True,
         help_text="The maximum number of executions of the workflow with this key at once.",
     )
+    labels = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="What it is found by: text by name, rendered at its start.",
+    )
     idempotency_key = models.CharField(max_length=200, null=True, blank=True)
     request_hash = models.CharField(max_length=64, blank=True, default="")
     timeout_seconds = models.FloatField(null=True, blank=True)

@@ -17,6 +17,10 @@ ENDED = Counter(
     "Executions that reached a final state; a resumed execution counts again when it ends again.",
     ["state"],
 )
+LABELS_LEFT_OUT = Counter(
+    "valkyr_labels_left_out",
+    "Labels that were left out of starts, because their value could not be rendered.",
+)
 REQUESTS = Histogram(
     "valkyr_http_request_duration_seconds",
     "Time from a request to its response (for a stream, to its beginning), by API operation.",
@@ -28,6 +32,12 @@ REQUESTS = Histogram(
 def started(trigger: str, number: int) -> None:
     """Count inserted executions when the transaction commits."""
     transaction.on_commit(partial(STARTED.labels(trigger).inc, number), robust=True)
+
+
+def left_out(number: int) -> None:
+    """Count labels that starts were made without, when the transaction commits."""
+    if number:
+        transaction.on_commit(partial(LABELS_LEFT_OUT.inc, number), robust=True)
 
 
 def ended(sender: Any = None, *, state: str, **_: Any) -> None:

@@ -141,7 +141,7 @@ def refuse_foreign(workspace: str, slug: str, *, has: str, says: str) -> None:
 def _number(rows: Sequence[_Written]) -> None:
     """Give each its version: an earlier one of the same content, or a new one, numbered."""
     old = [one.row.pk for one in rows if not one.is_made]
-    known, newest = _known(old, {one.said.mark for one in rows}), _newest(old)
+    known, newest = _known(old, {one.said.mark for one in rows}), newest_numbers(old)
     now = database_now()
     for one in rows:
         version = known.get((one.row.pk, one.said.mark))
@@ -167,7 +167,8 @@ def _known(ids: Sequence[UUID], marks: Iterable[str]) -> dict[tuple[UUID, str], 
     return {(row.workflow_id, row.checksum): row for row in rows.defer("source").order_by("number")}
 
 
-def _newest(ids: Sequence[UUID]) -> dict[UUID, int]:
+def newest_numbers(ids: Sequence[UUID]) -> dict[UUID, int]:
+    """Return the number of the newest version of each workflow that has one."""
     if not ids:
         return {}
     rows = WorkflowVersion.objects.filter(workflow__in=ids).order_by()
@@ -184,7 +185,7 @@ def _save(rows: Sequence[_Written]) -> None:
     for one in moved:
         one.row.latest_version = one.version
         lines.append(_line("workflow.publish", one, details=_about(one)))
-    fetch("write_from_code", {"rows": _as_json(rows)})
+    write_rows(one.row for one in rows)
     sync_all([(one.row, one.version) for one in moved])
     record_all(ACTOR, lines)
 
@@ -205,16 +206,14 @@ def _changed(one: _Written, now: Any) -> list[AuditLine]:
     return [_line("workflow.update", one, before=before, after=after)]
 
 
-def _as_json(rows: Iterable[_Written]) -> str:
+def write_rows(rows: Iterable[Workflow]) -> None:
+    """Write what code or a bundle says of locked workflows, in one statement."""
     names = ("id", "origin_line", "revision", "updated_at", *FACTS)
-    return json.dumps(
-        [
-            {name: getattr(one.row, name) for name in names}
-            | {"latest_version": one.row.latest_version_id}
-            for one in rows
-        ],
-        cls=DjangoJSONEncoder,
-    )
+    said = [
+        {name: getattr(row, name) for name in names} | {"latest_version": row.latest_version_id}
+        for row in rows
+    ]
+    fetch("write_workflows", {"rows": json.dumps(said, cls=DjangoJSONEncoder)})
 
 
 def _about(one: _Written) -> Mapping[str, Any]:

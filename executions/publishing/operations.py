@@ -74,7 +74,7 @@ def start_trial(
 ) -> WorkflowExecution:
     """Run a definition (the draft unless given), or a part of it, as a test.
 
-    Raises as `publish_trial` and `start_execution` do.
+    Raises the errors of `publish_trial` and `start_execution`.
     """
     with transaction.atomic():
         version = publish_trial(workflow.pk, definition, asked, actor=actor)

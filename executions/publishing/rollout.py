@@ -1,4 +1,4 @@
-"""Which versions of a workflow its starts take: the latest, and a canary with a share of them.
+"""Which versions a workflow's new executions use: the latest, and a canary for a share of them.
 
 Each change holds the lock of the workflow's row, or is one statement that names the canary which it
 changes. So of two concurrent changes, the later one finds that it lost and changes nothing.
@@ -21,7 +21,7 @@ from executions.triggers.sync import sync
 
 @dataclass(frozen=True, slots=True)
 class RolledBack:
-    """The withdrawn version, and the one that starts take instead.
+    """The withdrawn version, and the one that new executions use instead.
 
     `switched` is False if starts took the good version already, as after a canary.
     """
@@ -32,7 +32,7 @@ class RolledBack:
 
 
 def make_latest(workflow: Workflow, version: WorkflowVersion, actor: Actor) -> None:
-    """Let all starts take the version, and its triggers take effect; ends a canary.
+    """Use the version for all new executions and activate its triggers; ends a canary.
 
     The caller holds the workflow's lock.
     """
@@ -45,7 +45,7 @@ def make_latest(workflow: Workflow, version: WorkflowVersion, actor: Actor) -> N
 def begin_canary(
     workflow: Workflow, version: WorkflowVersion, percent: float, actor: Actor
 ) -> None:
-    """Let a share of the starts take the version instead of the latest; ends an earlier canary.
+    """Use the version for a share of new executions; ends an earlier canary.
 
     The caller holds the workflow's lock. Raises NotPublished without a latest version.
     """
@@ -66,7 +66,7 @@ def set_share(workflow_id: UUID, version_id: UUID, percent: float) -> bool:
 
 
 def withdraw(workflow_id: UUID, version_id: UUID) -> bool:
-    """End a canary: no further start takes it. Return False if it is not the canary any more.
+    """End a canary: no new execution uses it. Return False if it is not the canary any more.
 
     Call it in a transaction: the workflow's row stays locked.
     """

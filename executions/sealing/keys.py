@@ -51,7 +51,7 @@ def new_keys() -> Keys:
 
 
 def with_new_primary(keys: Keys) -> Keys:
-    """Return the same keys and a new one, which seals from now on."""
+    """Return the keys with a new primary key, which seals all later values."""
     fresh = new_keys()
     while fresh.primary in keys.ids:
         fresh = new_keys()

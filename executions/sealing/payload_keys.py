@@ -126,7 +126,7 @@ def of_executions(execution_ids: Iterable[UUID]) -> dict[UUID, int]:
 
 
 def sealing(workspace_ids: Iterable[UUID] | None = None) -> set[UUID]:
-    """Return those of the workspaces (by default: of all) that have sealed payloads."""
+    """Return the given workspaces (by default: all) that have sealed payloads."""
     rows = PayloadKey.objects.all()
     if workspace_ids is not None:
         rows = rows.filter(workspace_id__in=list(workspace_ids))
@@ -156,6 +156,21 @@ def stop(workspace_id: UUID) -> bool:
 def newest(workspace_id: UUID) -> PayloadKey | None:
     """Return the workspace's newest key, whether it seals or not; None if it never sealed."""
     return PayloadKey.objects.filter(workspace_id=workspace_id).order_by("-pk").first()
+
+
+@dataclass(frozen=True, slots=True)
+class KeyState:
+    """The key that seals a workspace's payloads (None: it does not seal), and how many others."""
+
+    current: PayloadKey | None
+    old: int
+
+
+def state(workspace_id: UUID) -> KeyState:
+    """Return the state of a workspace's keys, of which there are a few. One query."""
+    keys = list(PayloadKey.objects.filter(workspace_id=workspace_id).defer("sealed", "marks"))
+    current = next((key for key in keys if key.seals), None)
+    return KeyState(current, len(keys) - (current is not None))
 
 
 def remove_old(workspace_id: UUID) -> list[int]:

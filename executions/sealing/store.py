@@ -129,7 +129,10 @@ def make() -> Keys:
 
 
 def opened(row: Keyset) -> tuple[Keys, KeySource]:
-    """Return the keys of a row, and the installation key that opened them; raises as `present`."""
+    """Return the keys of a row, and the installation key that opened them.
+
+    Raises the errors of `present`.
+    """
     reasons = []
     sources = list(installation_key.openers())
     # The key with the stored name first; a file's content may have moved elsewhere.

@@ -7,7 +7,6 @@ an execution from ending.
 
 import logging
 from typing import Any
-from uuid import UUID
 
 from django.db import InterfaceError, OperationalError
 from django.dispatch import receiver
@@ -19,7 +18,7 @@ from executions.definition.versions import compiled
 from executions.errors import NotFound, PayloadError
 from executions.events import execution_failed
 from executions.models import Workflow, WorkflowExecution
-from executions.states import ExecutionState, VersionKind
+from executions.states import ExecutionState
 from executions.triggers.request import MAX_PAYLOAD_BYTES
 from executions.triggers.start import owe_execution
 
@@ -30,20 +29,16 @@ MAX_MESSAGE = 10_000
 
 
 @receiver(execution_failed)
-def notify(sender: Any, execution_id: UUID, **_: Any) -> None:
-    """Start the error workflow of an execution that failed, unless that is an error workflow."""
-    failed = (
-        WorkflowExecution.objects.select_related("workflow")
-        .defer("context_data", "output", "metrics_snapshot", "error_stack_trace")
-        .defer("workflow__definition")
-        .filter(pk=execution_id, failure_of=None, version__kind=VersionKind.PUBLISHED)
-        .first()
-    )
-    if failed is None:
+def notify(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
+    """Start the error workflow of an execution that failed.
+
+    Unless that is a test run or itself an error workflow.
+    """
+    if execution.failure_of_id is not None:
         return
-    slug = compiled(failed.version_id).graph.on_failure
-    if slug is not None:
-        _start(failed, slug)
+    version = compiled(execution.version_id)
+    if not version.test and version.graph.on_failure is not None:
+        _start(execution, version.graph.on_failure)
 
 
 def described(failed: WorkflowExecution) -> dict[str, Any]:

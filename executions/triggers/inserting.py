@@ -25,7 +25,7 @@ def insert(
     """Insert executions that differ only in payload, key, trace and state; set their times.
 
     `texts` are their payloads as canonical JSON; `more` are statements to run after them in the
-    same round trip; `last` is that of `run_together`. `key` seals the payloads. Raises
+    same round trip; `last` is passed to `run_together`. `key` seals the payloads. Raises
     IntegrityError for a used idempotency key.
     """
     starts = range(0, len(executions), TOGETHER)
@@ -41,8 +41,10 @@ def _inserting(
     executions: Sequence[WorkflowExecution], texts: Sequence[str], key: int | None
 ) -> statements.BoundStatement:
     parts = [_row(execution, text, key) for execution, text in zip(executions, texts, strict=True)]
+    labelled = any(execution.labels for execution in executions)
     return statements.asked(
-        "start", _shared(executions[0], sealed=key is not None) | {"rows": f"[{','.join(parts)}]"}
+        "start_labelled" if labelled else "start",
+        _shared(executions[0], sealed=key is not None) | {"rows": f"[{','.join(parts)}]"},
     )
 
 
@@ -64,10 +66,11 @@ def _row(execution: WorkflowExecution, text: str, sealing_key: int | None) -> st
         variables = payloads.dump(execution.context_data, "variables")
         text = sealer.json(text, "trigger_payload")
         sealed = f'"variables":{sealer.each(variables, "context_data")},'
+    labels = f'"labels":{json.dumps(execution.labels)},' if execution.labels else ""
     runs = "true" if execution.state == ExecutionState.RUNNING else "false"
     return (
         f'{{"id":"{execution.pk}","runs":{runs},"key":{key},"trace":"{execution.trace_id}",'
-        f'{sealed}"payload":{text}}}'
+        f'{labels}{sealed}"payload":{text}}}'
     )
 
 

@@ -1,6 +1,6 @@
 """The request to start an execution, and its checks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -33,6 +33,7 @@ class Branch:
     version_id: UUID
     point: str = ""
     prepare: Callable[[WorkflowExecution], None] | None = None
+    labels: Mapping[str, str] | None = None  # those of the origin, which it keeps
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ The payload is checked before anything is written; the rows and the first runs a
 and messages are sent after it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
@@ -36,6 +36,7 @@ from executions.errors import (
     KeyReused,
 )
 from executions.events import execution_admitted, executions_asked, executions_started
+from executions.labels.rendering import RenderedLabels, render_all
 from executions.models import Trigger, Workflow, WorkflowExecution, WorkflowVersion, Workspace
 from executions.observability import metrics, tracing
 from executions.ports import first_runs
@@ -171,8 +172,8 @@ def start_batch(
 ) -> list[WorkflowExecution]:
     """Start one execution per payload, all or none, in one transaction, in the payloads' order.
 
-    Raises as `start_execution`; InvalidPayload lists the problems of every payload, until the
-    budget of the checks is used up.
+    Raises the errors of `start_execution`; InvalidPayload lists the problems of every payload,
+    until the budget of the checks is used up.
     """
     request = StartRequest(
         workflow,
@@ -224,6 +225,8 @@ def owe_execution(
     [taken] = concurrency.render_all(rule, workflow.pk, [payload])
     own_id = next(iter(request.ids), None)
     execution = _execution(request, payload, running=False, key=key, hashed="", own_id=own_id)
+    rendered = render_all(request.version.graph.labels, [payload])
+    execution.labels = rendered.each[0]
     execution.failure_of, execution.principal_id = failure_of, failure_of.principal_id
     if rule is not None and taken is not None:
         execution.concurrency_key, execution.concurrency_limit = taken.text, rule.limit
@@ -237,8 +240,9 @@ def owe_execution(
         object_type="WorkflowExecution",
         object_id=execution.pk,
         reason=reason,
-        details=_details(request, [execution]),
+        details=_details(request, [execution], rendered.problems),
     )
+    metrics.left_out(len(rendered.problems))
     transaction.on_commit(partial(admit, workflow.workspace_id), robust=True)
     return execution
 
@@ -272,6 +276,7 @@ def _insert(
     workspace_id = request.workflow.workspace_id
     rule = None if request.parent else request.version.graph.concurrency
     keys = concurrency.render_all(rule, request.workflow.pk, payload_list)
+    rendered = _labels(request, payload_list)
     # Children come with their root, which was counted.
     tier = None if request.parent else _limits(request, actor)
     if tier is not None:
@@ -306,6 +311,8 @@ def _insert(
         for execution, key in zip(executions, keys, strict=True):
             execution.concurrency_key = None if key is None else key.text
             execution.concurrency_limit = None if key is None else rule.limit
+    for execution, found in zip(executions, rendered.each, strict=True):
+        execution.labels = found
     branch = request.branch
     fresh = branch is None or not branch.point
     started = [admitted(e, fresh=fresh) for e in compress(executions, running)]
@@ -315,19 +322,27 @@ def _insert(
         object_type="WorkflowExecution",
         object_id=executions[0].pk if executions else request.workflow.pk,
         reason=reason,
-        details=_details(request, executions),
+        details=_details(request, executions, rendered.problems),
     )
     more = (recording(actor, line), *(first_runs(started) if fresh else ()))
     sealing_key = payload_keys.current(workspace_id) if tier is None else tier.sealing_key
     insert(executions, texts, *more, last=_is_last(request, verdict), key=sealing_key)
     tracing.started(executions, request.workflow, request.version.number)
     metrics.started(request.trigger_type, len(executions))
+    metrics.left_out(len(rendered.problems))
     if branch is not None and branch.prepare is not None:
         branch.prepare(executions[0])
     if started:
         announce(started, WorkflowExecution)
     conflicts.cancel_replaced([e.pk for e in compress(executions, verdict.replaced)])
     return executions
+
+
+def _labels(request: StartRequest, payload_list: Sequence[Any]) -> RenderedLabels:
+    """Return the labels of new executions; a replay or a fork keeps those of its origin."""
+    if request.branch is not None:
+        return RenderedLabels([request.branch.labels] * len(payload_list))
+    return render_all(request.version.graph.labels, payload_list)
 
 
 def _is_last(request: StartRequest, verdict: conflicts.ConflictVerdict) -> bool:
@@ -367,8 +382,8 @@ def _verdict(
 def _ask(tier: Ceilings, workspace_id: UUID, running: list[bool]) -> bool:
     """Request the admission of waiting joined starts after the commit.
 
-    Return whether they are counted then. Raises QuotaExceeded if a check without a lock finds that
-    they exceed a limit.
+    Return whether they are counted after the commit. Raises QuotaExceeded if a check without a lock
+    finds that they exceed a limit.
     """
     if all(running):
         return False
@@ -418,7 +433,11 @@ def _execution(
     )
 
 
-def _details(request: StartRequest, executions: list[WorkflowExecution]) -> dict[str, Any]:
+def _details(
+    request: StartRequest,
+    executions: list[WorkflowExecution],
+    left_out: Mapping[str, str],
+) -> dict[str, Any]:
     details: dict[str, Any] = {
         "workflowId": str(request.workflow.pk),
         "version": request.version.number,
@@ -426,6 +445,8 @@ def _details(request: StartRequest, executions: list[WorkflowExecution]) -> dict
     }
     if request.parent:
         details["parentExecutionId"] = str(request.parent.execution_id)
+    if left_out:
+        details["labelsLeftOut"] = dict(left_out)
     if len(executions) > 1:
         details["executionIds"] = [str(execution.pk) for execution in executions]
     return details

@@ -19,6 +19,8 @@ from executions.states import TriggerType
 from executions.triggers import beat_entries
 from executions.triggers.cron_schedule import AHEAD, following, rule
 
+SWITCHED = ("enabled", "enabled_at", "paused_until", "retired_at")
+
 
 def sync(workflow: Workflow, version: WorkflowVersion | None) -> None:
     """Make the workflow's triggers and beat's entries match `version` (None: remove all).
@@ -30,28 +32,32 @@ def sync(workflow: Workflow, version: WorkflowVersion | None) -> None:
 
 
 def sync_all(given: Sequence[tuple[Workflow, WorkflowVersion | None]]) -> None:
-    """Synchronise many workflows; the number of statements depends on the changes alone."""
+    """Synchronise many workflows; only changed schedules take statements of their own."""
     now, workflows = database_now(), {workflow.pk: workflow for workflow, _ in given}
     wanted = {
         (workflow.pk, _key(kind, settings)): (workflow, kind, settings)
         for workflow, version in given
         for kind, settings in _entries(version)
     }
+    changed = list[Trigger]()
     rows = Trigger.objects.select_for_update(no_key=True).filter(workflow__in=workflows)
     for trigger in rows.order_by("created_at", "id"):
         trigger.workflow = workflows[trigger.workflow_id]
         key = (trigger.workflow_id, _key(trigger.type, trigger.settings))
         if wanted.pop(key, None) is None:
             if trigger.retired_at is None:
-                _write(trigger, enabled=False, retired_at=now)
+                trigger.enabled, trigger.retired_at = False, now
+                changed.append(trigger)
         elif trigger.retired_at is not None:
-            _write(trigger, enabled=True, retired_at=None, enabled_at=now)
+            trigger.enabled, trigger.retired_at, trigger.enabled_at = True, None, now
+            changed.append(trigger)
+    Trigger.objects.bulk_update(changed, SWITCHED, batch_size=100)
     made = [
         Trigger(workflow=workflow, type=kind, settings=settings, created_at=now, enabled_at=now)
         for workflow, kind, settings in wanted.values()
     ]
     Trigger.objects.bulk_create(made)
-    for trigger in made:
+    for trigger in [*changed, *made]:
         _tell_beat(trigger)
 
 
@@ -102,7 +108,10 @@ def pause(trigger_id: UUID, *, until: datetime, actor: Actor, reason: str = "") 
 
 
 def resume(trigger_id: UUID, *, actor: Actor, reason: str = "") -> Trigger:
-    """End a schedule's pause now; times that it skipped do not fire. Raises as `pause`."""
+    """End a schedule's pause now; times that it skipped do not fire.
+
+    Raises the errors of `pause`.
+    """
     with transaction.atomic():
         trigger = _enabled_schedule(trigger_id)
         if trigger.paused_until is not None:
@@ -215,7 +224,7 @@ def _key(kind: str, settings: dict[str, Any]) -> str:
 def _write(trigger: Trigger, **changes: Any) -> None:
     for name, value in changes.items():
         setattr(trigger, name, value)
-    trigger.save(update_fields=["enabled", "enabled_at", "paused_until", "retired_at"])
+    trigger.save(update_fields=SWITCHED)
     _tell_beat(trigger)
 
 

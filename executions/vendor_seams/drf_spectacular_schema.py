@@ -34,7 +34,7 @@ class OwnSchema(AutoSchema):
         return not _ours.get()
 
     def _get_format_parameters(self) -> list[Any]:
-        """Return none: our views negotiate by `Accept` only, whatever URL_FORMAT_OVERRIDE is."""
+        """Return an empty list: our views negotiate by `Accept`, not by URL_FORMAT_OVERRIDE."""
         return []
 
 

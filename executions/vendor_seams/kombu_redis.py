@@ -68,7 +68,10 @@ class QoS(transport.QoS):
 
 
 def sentinel_kwargs(given: dict[str, Any] | None) -> dict[str, Any]:
-    """Return how to ask a Sentinel: once, for at most a second; `given` takes precedence."""
+    """Return the options of a connection to a Sentinel; `given` takes precedence.
+
+    By default: one attempt, with a timeout of one second.
+    """
     return {
         "socket_connect_timeout": SENTINEL_SECONDS,
         "socket_timeout": SENTINEL_SECONDS,

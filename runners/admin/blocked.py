@@ -39,7 +39,7 @@ WAITS: Mapping[WaitKind, tuple[Any, Any]] = {
         lazy("Steps that wait for a callback"),
         lazy("The other system calls the step's address."),
     ),
-    WaitKind.TIMER: (lazy("Steps that wait for a timer"), lazy("The time passes.")),
+    WaitKind.TIMER: (lazy("Steps that wait for a timer"), lazy("The timer ends.")),
     WaitKind.CHILD: (
         lazy("Steps that wait for a child execution"),
         lazy("The child execution ends."),
@@ -125,7 +125,7 @@ def _queued(request: HttpRequest, now: datetime) -> Iterator[Blockage]:
     if number:
         yield Blockage(
             gettext("Steps that wait for their next attempt"), number, number >= COUNTED, None,
-            gettext("The delay of the retry passes."), address,
+            gettext("The retry delay ends."), address,
         )  # fmt: skip
 
 

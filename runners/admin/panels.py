@@ -88,7 +88,7 @@ def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
     found = steps_of(execution, place)
     if found is None:
         text = format_html(
-            gettext("This workflow has no place “{}”. {}"),
+            gettext("This workflow has no step “{}”. {}"),
             marks.clipped(place),
             place_link(execution.pk, "", gettext("Show all steps")),
         )

@@ -41,7 +41,7 @@ from runners.states import HOLDS, WaitKind
 
 # How a wait by a timer of its own ends.
 ENDS = {
-    WaitKind.TIMER: lazy("wakes"),
+    WaitKind.TIMER: lazy("continues"),
     WaitKind.APPROVAL: lazy("expires"),
     WaitKind.EVENT: lazy("expires"),
     WaitKind.CALLBACK: lazy("expires"),

@@ -74,7 +74,7 @@ class RunnerAdmin(FactAdmin):
                     (gettext("Queues"), self.queue_names(obj)),
                     (gettext("Started"), marks.ago(obj.started_at)),
                     (gettext("Last seen"), marks.ago(obj.seen_at)),
-                    (gettext("Leaving"), marks.ago(obj.leaving_at)),
+                    (gettext("Shutting down"), marks.ago(obj.leaving_at)),
                 ]
             ),
         )
@@ -83,7 +83,7 @@ class RunnerAdmin(FactAdmin):
 def health_of(row: Runner) -> Any:
     """Return the worker's health as word, icon and colour."""
     if row.leaving_at is not None:
-        return marks.mark(gettext("leaving"), "logout", "grey")
+        return marks.mark(gettext("shutting down"), "logout", "grey")
     if timezone.now() - row.seen_at > SILENT:
         return marks.mark(gettext("silent"), "heart_broken", "red")
     return marks.mark(gettext("live"), "monitor_heart", "green")

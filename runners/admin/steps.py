@@ -104,7 +104,7 @@ def _items(map_: MapTurns, turns: IterationRows, *, live: bool) -> str:
         ]
         under_way = max(0, len(map_.open) - turns.dead)
         parts += (
-            [gettext("{under_way:,} under way").format(under_way=under_way)] if under_way else []
+            [gettext("{under_way:,} in progress").format(under_way=under_way)] if under_way else []
         )
     elif over == map_.total:
         parts = [_count(map_.total)]

@@ -186,7 +186,7 @@ def status_error_type(status: int) -> ErrorType:
 
 
 def error_type_of(error: BaseException) -> ErrorType:
-    """Return the class of an exception of Python or a library; if unknown, that of its causes."""
+    """Return the class of an exception of Python or a library; if unknown, its cause's class."""
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return _PERMANENT

@@ -1,4 +1,4 @@
-"""Run suspect steps in isolation: each alone in a process, so that a second death names the cause.
+"""Run suspect steps in isolation: each alone in a process, so that a second crash names the cause.
 
 Only a worker whose threads share a process needs this; a child of a prefork pool executes one step
 at a time anyway. `run_isolated` decides and judges, `client` talks to the fork server, `server`

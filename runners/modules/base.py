@@ -287,6 +287,8 @@ class Module(Generic[InputsT]):
     addresses: ClassVar[tuple[str, ...]] = ()
     keeps: ClassVar[tuple[str, ...]] = ()
     container: ClassVar[str] = ""
+    body_kind: ClassVar[str] = ""
+    expands: ClassVar[bool] = False
     waits: ClassVar[bool] = False
     computes: ClassVar[bool] = False
     deferred: ClassVar[tuple[str, ...]] = ()
@@ -298,7 +300,7 @@ class Module(Generic[InputsT]):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if cls.credential and not cls.may_take_secrets():
+        if cls.credential and not cls.may_take_secrets() and not cls.expands:
             raise TypeError(
                 f"{cls.__name__} declares a credential, but modules that are inline, contain a "
                 "body, set variables or take no secrets cannot have one"

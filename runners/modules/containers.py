@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from executions.definition.catalog import ConfigProblem
+from executions.definition.catalog import Catalog, ConfigProblem
 from executions.definition.templates import one_expression
 from executions.definition.templating.paths import kind
 from runners.modules.base import (
@@ -38,6 +38,29 @@ class Container(Module[Any]):
 
     def execute(self, inputs: Any, ctx: StepContext) -> Result:
         raise NotImplementedError(f"the engine runs the body of {self.type}; it is never executed")
+
+    def collected(self, inputs: Mapping[str, Any], turns: int, last: Any) -> Any:
+        """Return a loop's output: from its rendered `with` and its last iteration's outputs."""
+        return {"iterations": turns, "last": last}
+
+
+class ExpandingContainer(Container):
+    """The base of containers that write the body that the engine runs, when published.
+
+    Authors write a `body` of tasks, which see the names of a `body_kind`. `expand` makes the task
+    that the engine runs, with tasks of its own around them. Its `credential`, `retry`,
+    `timeoutSeconds` and `queue` are for a step of that body.
+    """
+
+    expands: ClassVar[bool] = True
+
+    def expand(self, task: Mapping[str, Any], catalog: Catalog) -> dict[str, Any]:
+        """Return the task to run, with the written `with` and `body`, from a valid task."""
+        raise NotImplementedError(f"module {self.type} has no expand()")
+
+    def task_problems(self, task: Mapping[str, Any]) -> list[ConfigProblem]:
+        """Return problems of a task and its body, which may be malformed."""
+        return []
 
 
 class LoopInputs(ModuleInputs):

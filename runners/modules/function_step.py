@@ -103,16 +103,16 @@ def step(what: Any = "", /, **facts: Any) -> Any:
     value the outputs, the docstring the description. A parameter annotated `StepContext` receives
     the context.
 
-    With `outcomes` the step chooses the branch: the function returns a Literal of them, or a tuple
-    of that and its output. `retry` is a policy's name or your own values, such as `{"maxAttempts":
-    3}`. With the effect `database` the function runs inside the transaction that records the step:
-    its writes to Valkyr's database commit with the record or not at all. Keep it short and do not
-    call other systems in it. A step that `computes` uses the processor for a long time: it cannot
-    use a queue that threads of one process serve, such as `io`. `circuit` is the target of its
-    circuit breaker: a text, or a function of the inputs (whose attributes are the parameters) that
-    returns a text or None; `circuit_target` describes it. `costs` is the cost of one successful
-    run, in the installation's currency: an amount, or a function of the inputs and the result.
-    `example` is a valid `with`.
+    With `outcomes` the step chooses the branch: the function returns a Literal of the outcomes, or
+    a tuple of the outcome and the output. `retry` is a policy's name or your own values, such as
+    `{"maxAttempts": 3}`. With the effect `database` the function runs inside the transaction that
+    records the step: its writes to Valkyr's database commit with the record or not at all. Keep it
+    short and do not call other systems in it. A step that `computes` uses the processor for a long
+    time: it cannot use a queue that threads of one process serve, such as `io`. `circuit` is the
+    target of its circuit breaker: a text, or a function of the inputs (whose attributes are the
+    parameters) that returns a text or None; `circuit_target` describes it. `costs` is the cost of
+    one successful run, in the installation's currency: an amount, or a function of the inputs and
+    the result. `example` is a valid `with`.
 
     Raises TypeError if the function or an argument is not valid for a module.
     """

@@ -291,6 +291,10 @@ def spec(module: Module[Any]) -> ModuleSpec:
         check=partial(check, module),
         outcomes_for=module.outcomes_for,
         container=module.container,
+        body_kind=module.body_kind,
+        # Its class is slow to load, and most processes have no such module.
+        expand=getattr(module, "expand") if module.expands else None,  # noqa: B009
+        check_task=getattr(module, "task_problems") if module.expands else None,  # noqa: B009
         waits=module.waits,
         deferred=module.deferred,
         circuit_target=module.circuit_target,

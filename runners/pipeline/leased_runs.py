@@ -63,7 +63,7 @@ class _Held:
 
 
 def reveal(looked: Looked, inputs: Any, places: Sequence[Place]) -> Revealed:
-    """Put the step's secrets into its inputs. Raises like `reveal_secrets.filled`."""
+    """Put the step's secrets into its inputs. Raises the errors of `reveal_secrets.filled`."""
     work = looked.work
     return filled(
         looked.state.data,

@@ -220,7 +220,7 @@ def _record_last(state: SegmentState, work: Work, unit: Unit) -> None:
 
 @contextmanager
 def _claiming_next(state: SegmentState) -> Iterator[Also | None]:
-    """Let the block's record also claim the run of the pack's next execution.
+    """Claim the run of the pack's next execution in the statement that records the result.
 
     Do not use it in a larger transaction, whose rollback would undo the claim.
     """

@@ -222,7 +222,7 @@ def filled(
     """Reveal inputs whose `secret_places` are known, as `revealed` does, for a remote runner.
 
     Nothing is rendered. The engine cannot check where a remote runner sends the values, so each
-    credential says whether remote runners may have it. Raises like `revealed`, without
+    credential says whether remote runners may have it. Raises the errors of `revealed`, without
     TemplateError.
     """
     asking = _asking(data, step, inputs, run_id, attempt, remote=True)

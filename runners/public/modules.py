@@ -11,6 +11,7 @@ from runners.modules.base import (
     StepContext,
     StepError,
 )
+from runners.modules.containers import ExpandingContainer
 from runners.modules.credential_hosts import judge, restricted
 from runners.modules.egress import (
     address_filter,
@@ -29,6 +30,7 @@ __all__ = [
     "TRACER",
     "Bad",
     "ErrorType",
+    "ExpandingContainer",
     "Module",
     "ModuleInputs",
     "ModuleOutputs",

@@ -138,7 +138,7 @@ class SegmentState:
         )
 
     def turn_to(self, step: Step) -> None:
-        """Switch to the sibling segment that begins with this step, of which no step ran yet."""
+        """Switch to the sibling segment that begins with this step. No step of it has run yet."""
         self.segment = self.path(step)
         self.frontier = Frontier()
         self.carried, self.seconds = 1, step.timeout_seconds

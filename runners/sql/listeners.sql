@@ -1,12 +1,11 @@
--- Runs that wait for an event of this name, batch by batch in the order of their ids; those that
--- began to wait before it came, or (without `before`) all of one execution.
+-- Runs that wait for an event of this name since before it came, batch by batch in the order of
+-- their ids.
 SELECT w.run_id, w.execution_id, e.version_id, r.step_path, r.attempt
   FROM runners_waiter w
   JOIN runners_run r ON r.id = w.run_id
   JOIN executions_workflowexecution e ON e.id = w.execution_id
  WHERE w.kind = 'event' AND w.key = %(name)s AND w.workspace_id = %(workspace)s
    AND w.run_id > %(after)s
-   AND (%(before)s::timestamptz IS NULL OR w.created_at < %(before)s)
-   AND (%(execution)s::uuid IS NULL OR w.execution_id = %(execution)s)
+   AND w.created_at < %(before)s
  ORDER BY w.run_id
  LIMIT %(batch)s

@@ -174,7 +174,7 @@ class WorkflowRun:
         return dict(found.values_list("step_path", "waits_for"))
 
     def carry(self) -> "WorkflowRun":
-        """Run the execution until it ends or only waits; the other methods also do this."""
+        """Run until the execution ends or every step waits; the other methods do so too."""
         drive(self.id, self.answers)
         return self
 

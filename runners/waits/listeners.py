@@ -84,18 +84,17 @@ class Decided:
 def listeners(call: EventTarget, after: UUID | None = None) -> Iterator[list[Listener]]:
     """Yield the listeners in batches by run ID, beginning after `after`."""
     after = after or UUID(int=0)
+    values: dict[str, Any] = {
+        "name": call.name,
+        "workspace": call.workspace_id,
+        "before": call.before,
+        "batch": BATCH,
+    }
+    name = "listeners"
+    if call.execution_id is not None:
+        name, values["execution"] = "listeners_in", call.execution_id
     while True:
-        rows = statements.fetch(
-            "listeners",
-            {
-                "name": call.name,
-                "workspace": call.workspace_id,
-                "before": call.before,
-                "execution": call.execution_id,
-                "after": after,
-                "batch": BATCH,
-            },
-        )
+        rows = statements.fetch(name, values | {"after": after})
         if rows:
             yield [_listener(*row) for row in rows]
         if len(rows) < BATCH:

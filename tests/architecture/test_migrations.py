@@ -1,5 +1,6 @@
 """Migrations translate labels: a project may give the engine's apps other ones."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,4 +27,22 @@ def test_a_migration_has_our_base(path: str) -> None:
     assert any(base in text for base in BASES), (
         f"{path} derives from Django's Migration: its labels are not translated. Derive it from "
         "executions.database.migrations.Migration (in a plugin executions.public.migrations)."
+    )
+
+
+def _later() -> Iterator[str]:
+    return (path for path in _files() if "/0001_" not in path)
+
+
+@pytest.mark.parametrize("path", list(_later()))
+def test_a_later_migration_locks_no_table_while_it_builds_an_index(path: str) -> None:
+    text = (PROJECT / path).read_text()
+    made = set(re.findall(r"CreateModel\(\s*name=['\"](\w+)", text))
+    indexed = re.findall(r"migrations\.AddIndex\(\s*model_name=['\"](\w+)", text)
+
+    late = [name for name in indexed if name.lower() not in {one.lower() for one in made}]
+
+    assert late == [], (
+        f"{path} adds an index to a table that may be large, and locks it meanwhile. Use "
+        "AddIndexWhileWritten in a migration of its own."
     )

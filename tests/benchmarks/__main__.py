@@ -39,6 +39,13 @@ def _tables(stage: Stage, options: Options) -> None:
     report.tables(tables.measure(stage, options))
 
 
+def _labels(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import labels
+
+    if not labels.measure(stage, options):
+        say("some lists by label missed their target")
+
+
 def _triage(stage: Stage, options: Options) -> None:
     from tests.benchmarks import triage
 
@@ -61,6 +68,12 @@ def _redrive(stage: Stage, options: Options) -> None:
     from tests.benchmarks import redriving
 
     redriving.report(redriving.measure(stage, options))
+
+
+def _backtest(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import backtesting
+
+    backtesting.report(backtesting.measure(stage, options))
 
 
 def _watching(stage: Stage, options: Options) -> None:
@@ -97,10 +110,12 @@ def _csv(stage: Stage, options: Options) -> None:
 ALONE: dict[str, Callable[[Stage, Options], None]] = {
     "sleepers": _sleepers,
     "tables": _tables,
+    "labels": _labels,
     "triage": _triage,
     "dashboards": _dashboards,
     "pages": _pages,
     "redrive": _redrive,
+    "backtest": _backtest,
     "watching": _watching,
     "prune": _prune,
     "data": _data,

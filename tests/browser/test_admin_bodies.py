@@ -88,7 +88,7 @@ def test_a_map_shows_first_what_needs_a_look(staff_page: Any, orders: WorkflowEx
     visit(staff_page, orders)
     picture(staff_page, "map")
 
-    expect(staff_page.get_by_text("194 of 200 items done, 2 under way, 3 failed")).to_be_visible()
+    expect(staff_page.get_by_text("194 of 200 items done, 2 in progress, 3 failed")).to_be_visible()
     names = staff_page.locator(".vk-turn .vk-mono").all_text_contents()
     assert names[:6] == [f"orders[{index}]" for index in (7, 90, 30, 3, 199, 150)]
     assert len(names) == 50

@@ -59,7 +59,7 @@ def test_overrides_are_checked_before_anything_is_done(staff_page: Any) -> None:
     dialog = _page_action(staff_page, "Requeue with overrides…")
     dialog.get_by_label("Overrides").fill('{"url": ')
     dialog.get_by_role("button", name="Requeue with overrides").click()
-    expect(dialog.get_by_text("Not JSON: Expecting value at line 1, column 8.")).to_be_visible()
+    expect(dialog.get_by_text("Invalid JSON: Expecting value at line 1, column 8.")).to_be_visible()
     entry.refresh_from_db()
     assert entry.resolution == "PENDING"
 

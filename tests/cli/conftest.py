@@ -19,6 +19,7 @@ from tests.support import nursery
 from tests.support.engine_database import engine_database
 from tests.support.fleet import Fleet, publishing_to
 from tests.support.folders import passable_folder
+from tests.support.stack import PROJECT
 from tests.support.waiting import wait_until
 from tests.support.web_server import web_server
 from tests.support.workflows import default_workspace, publish, start, task, wait_for_end
@@ -69,6 +70,10 @@ def installation(
                 fleet.beat()
                 extra = {name: fleet.environment[name] for name in SHARED}
                 extra["VALKYR_PYTHON_CODE"] = "1"  # an example's step
+                # The example's package, as if it were installed in the web process.
+                extra["PYTHONPATH"] = str(PROJECT / "examples" / "own-steps" / "src")
+                steps = [f"own_steps.{name}" for name in ("discount", "size", "stock")]
+                extra["VALKYR_EXTRA_MODULES"] = ",".join([extra["VALKYR_EXTRA_MODULES"], *steps])
                 with web_server(folder / "web.log", extra) as web:
                     fleet.ensure()
                     yield Installation(web.address, ann_with_a_token(), fleet.environment)

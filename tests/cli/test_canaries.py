@@ -23,14 +23,25 @@ def written(folder: Path, steps: int) -> Path:
 def test_a_canary_is_published_compared_promoted_and_rolled_back(
     valkyr: Valkyr, tmp_path: Path
 ) -> None:
-    assert valkyr("publish", written(tmp_path, 1)).code == 0
+    first = valkyr("publish", written(tmp_path, 1))
+    assert first.code == 0
+    assert "published shared-out as version 1.\n" in first.err
     canary = ("--percent", "5", "--stop", '{"failureRate": 10, "atLeast": 50}')
-    assert valkyr("publish", written(tmp_path, 2), *canary).code == 0
+    second = valkyr("publish", written(tmp_path, 2), *canary)
+    assert second.code == 0
+    assert "as version 2, a canary with 5 % of the new executions.\n" in second.err
 
     told = json.loads(valkyr("canary", "status", "shared-out", "--json").out)
     assert (told["version"], told["latestVersion"], told["percent"]) == (2, 1, 5)
     shown = valkyr("canary", "status", "shared-out")
     assert "FAILED %" in shown.out
+
+    larger = ("--percent", "25", "--no-stop", "--promote-after", "3600")
+    changed = json.loads(valkyr("canary", "change", "shared-out", *larger, "--json").out)
+    assert (changed["percent"], changed["stop"]) == (25, None)
+    assert changed["promoteAt"] is not None
+    manual = json.loads(valkyr("canary", "change", "shared-out", "--no-promotion", "--json").out)
+    assert (manual["percent"], manual["promoteAt"]) == (25, None)
 
     assert valkyr("canary", "promote", "shared-out", "--reason", "good").code == 0
     assert Workflow.objects.get(slug="shared-out").latest_version.number == 2  # type: ignore[union-attr]
@@ -45,3 +56,9 @@ def test_the_conditions_of_a_canary_need_a_share(offline: Valkyr, tmp_path: Path
     assert offline("publish", file, "--no-stop").code == 2
     assert offline("publish", file, "--promote-after", "60").code == 2
     assert offline("publish", file, "--percent", "5", "--stop", "{}", "--no-stop").code == 2
+
+
+def test_a_change_of_a_canary_needs_one_that_makes_sense(offline: Valkyr) -> None:
+    assert offline("canary", "change", "x").code == 2
+    assert offline("canary", "change", "x", "--stop", "{}", "--no-stop").code == 2
+    assert offline("canary", "change", "x", "--promote-after", "6", "--no-promotion").code == 2

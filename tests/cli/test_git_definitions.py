@@ -19,7 +19,11 @@ from tests.support.stack import PROJECT
 from tests.support.workflows import ACTOR
 
 pytestmark = pytest.mark.timeout(240)
-EXAMPLES = sorted((PROJECT / "examples").glob("*/workflow.yaml"))
+EXAMPLES = sorted(
+    folder
+    for folder in (PROJECT / "examples").iterdir()
+    if any("schema: valkyr/" in file.read_text() for file in folder.rglob("*.yaml"))
+)
 SHIP = """\
 # Ships orders.
 schema: valkyr/1
@@ -181,13 +185,13 @@ def credentials_of(workspace: Workspace, names: list[str]) -> None:
         )
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_every_example_plans_no_changes_after_it_was_applied(
     valkyr_in: Environments, tmp_path: Path, path: Path
 ) -> None:
     folder = tmp_path / "example"
     (folder / "workflows").mkdir(parents=True)
-    for file in path.parent.glob("*.yaml"):
+    for file in path.rglob("*.yaml"):
         name = load_text(file.read_text(), content_type="yaml")["name"]
         target = folder / "workflows" / f"{versioning.slug_of(name)}.yaml"
         target.write_text(file.read_text())

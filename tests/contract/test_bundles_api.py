@@ -16,11 +16,13 @@ from executions.models import (
     WorkflowVersion,
     Workspace,
 )
+from executions.publishing import rollout
 from executions.publishing.from_code import publish_from_code
 from tests.support.workflows import ACTOR
 from valkyr_plugins.alerts.models import AlertRule
 from valkyr_plugins.alerts.rules import secret_of
 from valkyr_plugins.circuits.models import CircuitRule
+from valkyr_plugins.limits.bundle_items import BudgetItems
 from valkyr_plugins.limits.models import Budget, Quota
 
 from .people import GREETING, a_client, a_member, a_workspace
@@ -220,7 +222,7 @@ def test_prune_archives_what_came_from_a_bundle_and_nothing_else(
     apply(admin, {"ship": SHIP}, resources={"budgets": []}, prune=True, source=COMMIT)
 
     assert kept["changes"] == []
-    assert kept["kept"] == ["workflows/extra", "budgets/month, EUR"]
+    assert kept["kept"] == ["workflows/extra", "budgets/month, EUR", "quotas/executions"]
     assert actions(found) == [
         ("archive", "workflows", "extra"),
         ("delete", "budgets", "month, EUR"),
@@ -477,3 +479,41 @@ def test_where_only_git_publishes_applying_needs_a_permission_of_its_own(
 
     assert "deploy" in refused["detail"]
     assert Workflow.objects.get().latest_version is not None
+
+
+def test_a_plan_warns_of_a_version_that_was_rolled_back(author: APIClient) -> None:
+    bad = edited(SHIP, tasks=SHIP["tasks"][:1])
+    apply(author, {"ship": SHIP})
+    apply(author, {"ship": bad})
+    rollout.roll_back(Workflow.objects.get(slug="ship").pk, actor=ACTOR)
+
+    (change,) = plan(author, {"ship": bad})["changes"]
+
+    assert "This is version 2, which was withdrawn." in change["warnings"][0]
+    assert plan(author, {"ship": SHIP})["changes"] == []
+
+
+def test_a_plan_lists_what_stays_of_a_kind_that_the_bundle_no_longer_names(
+    admin: APIClient, author: APIClient
+) -> None:
+    apply(admin, {}, resources={"budgets": [{"amount": "20", "currency": "EUR"}]}, source=COMMIT)
+
+    assert plan(admin, {})["kept"] == ["budgets/month, EUR"]
+    assert plan(author, {})["kept"] == []  # without the permission to configure
+    assert actions(plan(admin, {}, prune=True)) == [("delete", "budgets", "month, EUR")]
+
+
+def test_more_items_than_a_bundle_holds_are_refused(
+    admin: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = [{"amount": "20", "currency": name} for name in ("EUR", "USD", "CHF")]
+    apply(admin, {}, resources={"budgets": items})
+    monkeypatch.setattr(BudgetItems, "most", 2)
+
+    wanted = plan(admin, {}, resources={"budgets": items})
+    stored = plan(admin, {}, resources={"budgets": items[:1]})
+    exported = admin.get(address())
+
+    assert [one["code"] for one in wanted["problems"] + stored["problems"]] == ["too_many"] * 2
+    assert (exported.status_code, exported.json()["code"]) == (422, "bundle_too_large")
+    assert "budgets" in exported.json()["detail"]

@@ -21,7 +21,7 @@ FIELDS = {
     "id", "workflowId", "version", "state", "startedAt", "finishedAt", "parentExecutionId",
     "triggerType", "triggerPayload", "contextData", "errorMessage", "errorStackTrace",
     "metricsSnapshot", "createdAt", "workspaceId", "priority", "output", "traceId",
-    "concurrencyKey", "failureOfExecutionId", "test", "compensation", "ending",
+    "concurrencyKey", "labels", "failureOfExecutionId", "test", "compensation", "ending",
 }  # fmt: skip
 
 

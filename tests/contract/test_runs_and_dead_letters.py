@@ -22,7 +22,7 @@ LETTER = {
     "originalConfig", "quarantinedAt", "reviewedBy", "resolution", "resolvedAt", "notes",
     "workflowId", "stepPath", "fingerprint", "occurrences", "expiresAt", "requeuedRunId",
     "requeuedExecutionId", "groupId", "version", "module", "errorType", "exception", "httpStatus",
-    "target", "worker", "attempts", "redrives", "follows", "pinned", "seenAt",
+    "target", "worker", "attempts", "redrives", "follows", "pinned", "seenAt", "labels",
 }  # fmt: skip
 
 

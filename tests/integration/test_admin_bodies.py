@@ -117,7 +117,7 @@ def test_a_map_says_how_many_items_are_done_under_way_and_failed(op: Client) -> 
 
     text = steps(page(op, execution.pk))
 
-    assert "97 of 100 items done, 2 under way, 1 failed" in text
+    assert "97 of 100 items done, 2 in progress, 1 failed" in text
     assert "Items: 100, of which 50 are shown, those that need attention first" in text
     shown = [text.index(f"batch[{index}] ") for index in (3, 9, 8, 99)]
     assert shown == sorted(shown)
@@ -182,7 +182,7 @@ def test_a_nested_body_is_opened_on_a_page_of_its_own(
 def test_a_place_that_cannot_be_says_so(op: Client, place: str) -> None:
     execution = rows.execution(document(MAP))
 
-    assert f"This workflow has no place “{place}”." in words(page(op, execution.pk, place))
+    assert f"This workflow has no step “{place}”." in words(page(op, execution.pk, place))
 
 
 def test_a_place_where_nothing_began_says_so(op: Client) -> None:
@@ -222,7 +222,7 @@ def test_a_wait_that_is_over_says_what_came_of_it(op: Client) -> None:
 @pytest.mark.parametrize(
     ("kind", "progress", "said"),
     [
-        ("timer", None, "Waits for a timer, started 2 min ago, wakes in 59 min"),
+        ("timer", None, "Waits for a timer, started 2 min ago, continues in 59 min"),
         ("event", {"event": "order.paid"}, "Waits for the event order.paid, started 2 min ago"),
         ("callback", {"title": "the bank"}, "Waits for a callback: “the bank”, started 2"),
     ],

@@ -344,7 +344,7 @@ def test_what_is_wrong_is_listed_with_the_list_behind_it(op: Client, workflow: W
     rows.execution(workflow, "PAUSED")
     Trigger.objects.update(next_at=database_now() - timedelta(minutes=5))
 
-    assert headline(op) == "5 things need attention"
+    assert headline(op) == "5 items need attention"
     assert problems(op) == [
         "1 new failure group in the last 24 hours",
         "1 open dead letter",

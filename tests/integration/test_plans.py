@@ -159,8 +159,9 @@ def _values(own: Session) -> dict[str, Any]:
         "ids": [run[1]], "executions": [run[1]], "runs": [run[0]], "workspace": scope[0],
         "workflow": scope[0], "after": FIRST, "paths": ["s1.main"], "reads": ["s1.main"],
         "path": "s1.main", "segment": "s1", "prefix": "s1[", "token": 1, "epoch": 0,
-        "holder": "w@h|1", "name": "w@h|", "since": None, "before": None, "batch": 100,
-        "most": 1_000, "newest": 20, "places": 10, "kind": "event", "key": "one", "keys": ["one"],
+        "holder": "w@h|1", "name": "w@h|", "since": None, "before": "2026-01-01T00:00:00Z",
+        "batch": 100, "most": 1_000, "newest": 20, "places": 10, "kind": "event", "key": "one",
+        "keys": ["one"],
     }  # fmt: skip
 
 

@@ -100,6 +100,7 @@ EXPECTED: dict[str, set[str]] = {
     "in_flight": {BY_STATE},
     "forgotten": {DUE},
     "listeners": {PRIMARY},
+    "listeners_in": {PRIMARY},
     "note_filters": {PRIMARY},
     "hold": {PRIMARY},
 }

@@ -27,6 +27,7 @@ WITH = {
     "attrs": "jsonschema",
     "referencing": "jsonschema",
     "jsonschema-specifications": "jsonschema",
+    "anyio": "httpx",
     "httpcore": "httpx",
     "httpx2": "mcp",
     "mcp-types": "mcp",

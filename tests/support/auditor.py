@@ -26,6 +26,7 @@ from runners.states import LIVE
 from tests.support import containment, undoing
 from tests.support.interpreter import (
     ERROR,
+    LOOPS,
     Missing,
     Scope,
     Story,
@@ -235,7 +236,7 @@ class _Ledger:
         previous = opened
         for turn in turns:
             self._in_order(task["body"], turn.place, previous)
-            if task["modules"][0]["use"] == "flow.loop":
+            if task["modules"][0]["use"] in LOOPS:
                 previous = turn.finished or previous
 
     def _starts(self, path: str) -> list[datetime]:

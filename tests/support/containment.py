@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from runners.models import Run
+from tests.support.interpreter import LOOPS
 
 
 @dataclass
@@ -63,7 +64,7 @@ def problems(
     for turn in entered:
         if closed and max([*_known(turn.started), *_known(turn.finished)], default=closed) > closed:
             yield f"which ended at {closed}, and {turn.place} went on"
-    if use == "flow.loop":
+    if use in LOOPS:
         for one, two in pairwise(entered):
             if two.index != one.index + 1:
                 yield f"which went from {one.place} to {two.place}"

@@ -170,7 +170,7 @@ class Fleet:
             "VALKYR_JAVASCRIPT_CODE": "1",
             "VALKYR_KEY": os.environ["VALKYR_KEY"],
             "VALKYR_EXTRA_MODULES": "tests.support.modules,tests.support.row_steps,"
-            "tests.support.knocking_step",
+            "tests.support.knocking_step,tests.support.agent_step",
             "VALKYR_HTTP_ALLOWED_NETWORKS": "127.0.0.0/8",
             "VALKYR_SQL_ALLOWED_HOSTS": database_url()
             .rpartition("@")[2]

@@ -14,7 +14,9 @@ from tests.support.expressions import Unknowable, Unrenderable, render, truth
 
 SUCCESS = "success"
 ERROR = "error"
-CONTAINERS = ("flow.loop", "flow.map")
+LOOPS = ("flow.loop", "llm.agent")
+CONTAINERS = (*LOOPS, "flow.map")
+AGENT_OUTPUT = ("text", "output", "turns", "toolCalls", "usage", "cost", "messages")
 IN_MEMORY = ("flow.noop", "flow.if", "flow.switch", "flow.fail")
 ITERATIONS = 1000  # the limit of loops with a condition, unless they set a lower one
 
@@ -214,7 +216,7 @@ class _Body:
         if module["use"] not in CONTAINERS:
             return self.whole.act(path, module, scope)
         minds = self.minded or self._takes_errors(task["id"])
-        make = _Loop if module["use"] == "flow.loop" else _Map
+        make = _Loop if module["use"] in LOOPS else _Map
         try:
             return SUCCESS, make(self, task, module["with"], scope, minds=minds).go()
         except _Failed:
@@ -318,6 +320,9 @@ class _Loop(_Container):
             for name, output in body.outputs.items():
                 histories.setdefault(name, []).append(output)
             index += 1
+        if "resultOf" in self.config:  # an agent's: what its last turn came to
+            told = (last or {})[self.config["resultOf"]]
+            return {name: told[name] for name in AGENT_OUTPUT}
         return {"iterations": index, "last": last}
 
     def _turn(self, index: int, last: Any) -> _Body:

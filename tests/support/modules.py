@@ -20,7 +20,7 @@ from runners.modules import registry
 from runners.modules.base import Module, ModuleInputs, Result, StepContext, StepError, Wait
 from runners.segment.step_context import StepTimeout
 from runners.states import ErrorType, WaitKind
-from tests.support import knocking_step, row_steps
+from tests.support import agent_step, knocking_step, row_steps
 
 CREATE = """
 CREATE TABLE IF NOT EXISTS test_effects (
@@ -338,6 +338,7 @@ def register() -> None:
         registry.add(knocking_step.Knocker())
     if "test.row" not in registry.specs():
         registry.add(row_steps.MODULE)
+        registry.add(agent_step.MODULE)
 
 
 def install() -> None:

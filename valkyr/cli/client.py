@@ -64,6 +64,10 @@ class ApiClient:
             more["timeout"] = seconds
         return self._json(self._send("POST", path, json=body, **more))
 
+    def patch(self, path: str, body: Any) -> Any:
+        """Send a PATCH request and return its JSON."""
+        return self._json(self._send("PATCH", path, json=body))
+
     def upload(self, path: str, content: bytes, media: str, **query: Any) -> Any:
         """Upload a document in its media type and return the response's JSON."""
         headers = {"Content-Type": media}

@@ -111,3 +111,23 @@ def workspace_id(api: "ApiClient", name: str) -> str:
         slugs = ", ".join(row["slug"] for row in known) or "none"
         raise CliError(f"You are in no workspace {name!r}; yours: {slugs}.", Exit.NOT_FOUND)
     return str(found[0]["id"])
+
+
+class LabelParameter(click.ParamType):  # type: ignore[type-arg] # older clicks have no argument
+    """A label to select by: `name:value`; give the option again for several."""
+
+    name = "NAME:VALUE"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, str]:
+        """Return the name and the value."""
+        if isinstance(value, tuple):
+            return value
+        name, colon, text = value.partition(":")
+        if not (name and colon and text):
+            self.fail(f"{value!r} is not a label; expected NAME:VALUE, such as order:4711.")
+        return name, text
+
+
+def label_query(labels: tuple[tuple[str, str], ...]) -> str | None:
+    """Return the parameter `label` of lists; None without labels."""
+    return json.dumps(dict(labels)) if labels else None

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.db.models import QuerySet
+
 from executions.public.bundles import BundleContext, BundleKind, Item, ItemField, StoredItem
 from executions.public.credentials import credential_values
 from executions.public.definitions import DefinitionProblem
@@ -16,21 +18,6 @@ from valkyr_plugins.alerts.rules import (
     delete_rule,
     secret_of,
 )
-
-COLUMNS = {
-    "name": "name",
-    "kinds": "kinds",
-    "channel": "channel",
-    "recipients": "recipients",
-    "url": "url",
-    "intervalSeconds": "interval_seconds",
-    "rateFactor": "rate_factor",
-    "rateLeast": "rate_least",
-    "oldestHours": "oldest_hours",
-    "waitingSeconds": "waiting_seconds",
-    "silentSeconds": "silent_seconds",
-    "enabled": "enabled",
-}
 
 
 def _default(column: str) -> Any:
@@ -51,11 +38,12 @@ class AlertRuleItems(BundleKind):
     fields = {
         "name": ItemField("text", most=100),
         "kinds": ItemField("texts", most=50),
-        "workflow": ItemField("text", None, most=80),
+        "workflow": ItemField("text", None, column=False, most=80),
         "channel": ItemField("text", most=20),
         "recipients": ItemField("texts", default=[], most=100),
         "url": ItemField("text", default="", most=2_000),
-        "credential": ItemField("text", None, compared=False, most=80),
+        "label": ItemField("text", default="", most=241),
+        "credential": ItemField("text", None, compared=False, column=False, most=80),
         "intervalSeconds": ItemField("whole", _default("interval_seconds")),
         "rateFactor": ItemField("number", _default("rate_factor")),
         "rateLeast": ItemField("whole", _default("rate_least")),
@@ -69,27 +57,42 @@ class AlertRuleItems(BundleKind):
         """Make the keys that seal secrets, if there are none."""
         sealing.prepare()
 
-    def stored(self, workspace: Workspace, *, lock: bool) -> list[StoredItem]:
-        """Return the workspace's rules, without their secrets."""
-        rows = AlertRule.objects.filter(workspace=workspace).select_related("about")
-        rows = rows.order_by("name")
-        if lock:
-            rows = rows.select_for_update(no_key=True, of=("self",))
-        return [StoredItem(row.pk, _item(row)) for row in rows[: self.most + 1]]
+    def rows(self, workspace: Workspace) -> QuerySet[AlertRule]:
+        """Return the workspace's rules."""
+        return (
+            AlertRule.objects.filter(workspace=workspace).select_related("about").order_by("name")
+        )
+
+    def item(self, row: AlertRule) -> Item:
+        """Return a rule without its secret."""
+        return super().item(row) | {"workflow": row.about.slug if row.about else None}
 
     def create(self, context: BundleContext, item: Item) -> None:
         """Create a rule, with the secret of its credential."""
         secret = _secret(context.workspace, item) or ""
-        create_rule(context.workspace, _facts(context, item), secret=secret, actor=context.actor)
+        create_rule(
+            context.workspace, self._about(context, item), secret=secret, actor=context.actor
+        )
 
     def change(self, context: BundleContext, row: StoredItem, item: Item) -> None:
         """Change a rule; without a credential, its secret stays."""
         secret = _secret(context.workspace, item)
-        change_rule(row.id, _facts(context, item), secret=secret, actor=context.actor)
+        change_rule(row.id, self._about(context, item), secret=secret, actor=context.actor)
 
     def remove(self, context: BundleContext, row: StoredItem) -> None:
         """Delete a rule, with its alerts and messages."""
         delete_rule(row.id, actor=context.actor)
+
+    def _about(self, context: BundleContext, item: Item) -> dict[str, Any]:
+        """Return a rule's values, with the ID of its workflow; raises AlertRuleRefused."""
+        slug = item["workflow"]
+        if slug is not None and slug not in context.workflows:
+            what = f"There is no workflow {slug!r} in the workspace or the bundle."
+            raise AlertRuleRefused(
+                "The alert rule is not valid.", [DefinitionProblem("workflow", "unknown", what)]
+            )
+        about = None if slug is None else context.workflows[slug]
+        return self.facts(item) | {"about_id": about}
 
     def unseen(self, context: BundleContext, row: StoredItem, item: Item) -> list[str]:
         """Say whether the credential has another value than the rule."""
@@ -100,22 +103,6 @@ class AlertRuleItems(BundleKind):
         if secret is None or secret == secret_of(AlertRule.objects.get(pk=row.id)):
             return []
         return [f"secret: that of the credential {item['credential']}"]
-
-
-def _item(row: AlertRule) -> Item:
-    item = {name: getattr(row, column) for name, column in COLUMNS.items()}
-    return item | {"workflow": row.about.slug if row.about else None, "credential": None}
-
-
-def _facts(context: BundleContext, item: Item) -> dict[str, Any]:
-    facts = {column: item[name] for name, column in COLUMNS.items()}
-    slug = item["workflow"]
-    if slug is not None and slug not in context.workflows:
-        what = f"There is no workflow {slug!r} in the workspace or the bundle."
-        raise AlertRuleRefused(
-            "The alert rule is not valid.", [DefinitionProblem("workflow", "unknown", what)]
-        )
-    return facts | {"about_id": None if slug is None else context.workflows[slug]}
 
 
 def _secret(workspace: Workspace, item: Item) -> str | None:

@@ -45,7 +45,10 @@ class CanaryWish:
 
 
 def begin(workflow_id: UUID, wish: CanaryWish, *, actor: Actor) -> Canary:
-    """Publish a version as the workflow's canary; ends an earlier one. Raises as `publish`."""
+    """Publish a version as the workflow's canary; ends an earlier one.
+
+    Raises the errors of `publish`.
+    """
     with transaction.atomic():
         version = versioning.publish(
             workflow_id, actor=actor, again=wish.again, percent=wish.percent
@@ -75,11 +78,13 @@ def change(
 
     `changes` has some of `percent`, `rule` (a StopRule or None) and `promote_after` (seconds from
     now, or None). A larger share keeps the keys that the smaller one had. Raises NotFound,
-    WrongState.
+    WrongState, and PublishedFromGit for a larger share where only Git publishes.
     """
     with transaction.atomic():
         canary = _get(canary_id)
         percent = changes.get("percent", canary.percent)
+        if percent > canary.percent:
+            versioning.refuse_locked(_published(canary))
         if not rollout.set_share(canary.workflow_id, canary.version_id, percent):
             raise _over(canary)
         before = _settings(canary)
@@ -94,7 +99,7 @@ def change(
 
 
 def stop(canary_id: UUID, *, actor: Actor, reason: str = "") -> Canary:
-    """Stop a canary: all starts take the latest version; executions on the canary go on.
+    """Stop a canary: all new executions use the latest version; executions on the canary continue.
 
     Raises NotFound, WrongState.
     """
@@ -109,9 +114,13 @@ def stop(canary_id: UUID, *, actor: Actor, reason: str = "") -> Canary:
 
 
 def promote(canary_id: UUID, *, actor: Actor, reason: str = "") -> Canary:
-    """Make a canary the latest version, whose triggers take effect. Raises NotFound, WrongState."""
+    """Make a canary the latest version, whose triggers take effect.
+
+    Raises NotFound, WrongState, and PublishedFromGit where only Git publishes.
+    """
     with transaction.atomic():
         canary = _get(canary_id)
+        versioning.refuse_locked(_published(canary))
         if not rollout.promote(canary.workflow_id, canary.version_id):
             raise _over(canary)
         _end(canary, CanaryState.PROMOTED, actor, reason)
@@ -169,6 +178,13 @@ def _get(canary_id: UUID) -> Canary:
     if found is None:
         raise NotFound(f"There is no canary {canary_id}.")
     return found
+
+
+def _published(canary: Canary) -> Workflow:
+    """Return the canary's workflow, to ask whether users may publish it."""
+    rows = Workflow.objects.select_related("workspace")
+    wanted = ("origin", "workspace__slug", "workspace__publish_from_git")
+    return rows.only(*wanted).get(pk=canary.workflow_id)
 
 
 def _over(canary: Canary) -> WrongState:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 
 from executions.public.access import Action, Actor, Operation
 from executions.public.models import Workflow
+from executions.public.publishing import versioning
 from valkyr_plugins.canary import lifecycle, settling
 from valkyr_plugins.canary.lifecycle import CanaryWish
 from valkyr_plugins.canary.models import Canary, CanaryState, Treatment, VersionRollback
@@ -55,14 +56,25 @@ def _refuse_over(row: Canary) -> str:
     return "" if row.state == CanaryState.RUNNING else gettext("The canary has ended.")
 
 
+def _refuse_promotion(row: Canary) -> str:
+    return _refuse_over(row) or versioning.locked_to_git(row.workflow)
+
+
 def _refuse_begin(row: Workflow) -> str:
+    return _refuse_rollback(row) or versioning.locked_to_git(row)
+
+
+def _refuse_rollback(row: Workflow) -> str:
+    """Allow it where only Git publishes: an emergency cannot wait for a commit."""
     if row.origin:
-        return gettext("Its code publishes it.")
+        return gettext("The workflow's code publishes it.")
     return "" if row.latest_version_id else gettext("Publish the workflow first.")
 
 
 BEGIN = Operation(name="canary", apply=_begin, needs=Action.AUTHOR, refuse=_refuse_begin)
-ROLL_BACK = Operation(name="roll_back", apply=_roll_back, needs=Action.AUTHOR, refuse=_refuse_begin)
+ROLL_BACK = Operation(
+    name="roll_back", apply=_roll_back, needs=Action.AUTHOR, refuse=_refuse_rollback
+)
 CHANGE = Operation(name="set_share", apply=_change, needs=Action.AUTHOR, refuse=_refuse_over)
-PROMOTE = Operation(name="promote", apply=_promote, needs=Action.AUTHOR, refuse=_refuse_over)
+PROMOTE = Operation(name="promote", apply=_promote, needs=Action.AUTHOR, refuse=_refuse_promotion)
 STOP = Operation(name="stop", apply=_stop, needs=Action.OPERATE, refuse=_refuse_over)

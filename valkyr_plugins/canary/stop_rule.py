@@ -79,7 +79,7 @@ def slow_limit(rule: StopRule, latest: SideFigures) -> float | None:
 def reason_to_stop(
     rule: StopRule, canary: SideFigures, latest: SideFigures, groups: Sequence[NewGroup]
 ) -> str | None:
-    """Return why the canary stops, as a sentence; None if it goes on."""
+    """Return why the canary stops, as a sentence; None if it continues."""
     return (
         _new_failure(rule, groups)
         or _too_many_failures(rule, canary)
@@ -113,7 +113,10 @@ def evidence(tried: int, bad: int, limit: float) -> float:
 
 
 def _log_at_most(most: int, tried: int, rate: float) -> float:
-    """Return the logarithm of the probability of at most so many bad ones."""
+    """Return the logarithm of the probability that at most `most` of `tried` executions are bad.
+
+    `rate` is the probability that one is.
+    """
     terms = [
         math.lgamma(tried + 1)
         - math.lgamma(k + 1)

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.dispatch import receiver
 
 from executions.public.database import ClockTimestamp, transaction
@@ -19,6 +19,7 @@ from executions.public.errors import WrongState
 from executions.public.events import execution_failed
 from executions.public.messaging import CONTROL, send
 from executions.public.models import WorkflowExecution
+from executions.public.publishing import versioning
 from valkyr_plugins.canary import figures, lifecycle
 from valkyr_plugins.canary.models import Canary, CanaryState
 from valkyr_plugins.canary.stop_rule import may_promote, reason_to_stop
@@ -59,7 +60,8 @@ def look(canary_id: UUID) -> bool:
     if rule is not None:
         reason = reason_to_stop(rule, found.canary.counts, found.latest.counts, found.new_groups)
     due = canary.promote_at is not None and canary.promote_at <= canary.now
-    with suppress(WrongState):  # a person ended it meanwhile
+    # A person ended it meanwhile, or only Git publishes since.
+    with suppress(WrongState, versioning.PublishedFromGit):
         if reason is not None:
             lifecycle.stop(canary_id, actor=lifecycle.ENGINE, reason=reason)
             return True
@@ -83,18 +85,21 @@ def look_after_failure(execution_id: UUID) -> bool:
 
 
 @receiver(execution_failed)
-def note_failure(sender: Any, execution_id: UUID, **_: Any) -> None:
-    """Request a look after the commit, if the execution took a canary's share."""
-    if WorkflowExecution.objects.filter(pk=execution_id, canary=True).exists():
-        transaction.on_commit(lambda: send(LOOK, [str(execution_id)], CONTROL), robust=True)
+def note_failure(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
+    """Request a look after the commit, if the execution took a canary's share. No query."""
+    if execution.canary:
+        transaction.on_commit(lambda: send(LOOK, [str(execution.pk)], CONTROL), robust=True)
 
 
-def lasting(ids: Collection[UUID]) -> set[UUID]:
-    """Return those of these canaries that stopped, and after which nothing was published."""
-    rows = Canary.objects.filter(
-        pk__in=ids,
+def unanswered() -> QuerySet[Canary]:
+    """Return the canaries that stopped, and after which nothing was published."""
+    return Canary.objects.filter(
         state=CanaryState.STOPPED,
         workflow__latest_version=F("latest"),
         workflow__canary_version=None,
     )
-    return set(rows.values_list("pk", flat=True))
+
+
+def lasting(ids: Collection[UUID]) -> set[UUID]:
+    """Return those of these canaries that are unanswered."""
+    return set(unanswered().filter(pk__in=ids).values_list("pk", flat=True))

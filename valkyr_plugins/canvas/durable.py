@@ -47,7 +47,7 @@ class Durable:
 
         If the key was used for an equal canvas, the earlier result is returned; if it was used for
         a canvas of this shape with other arguments, KeyReused is raised. `priority` is from 0 to 9
-        (most urgent). Raises as `start_from_code`.
+        (most urgent). Raises the errors of `start_from_code`.
         """
         return start(self._translated, key, priority)
 

@@ -57,7 +57,7 @@ class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no param
         """Start one execution per call, given its positional arguments.
 
         Return results in that order. At most 1,000, all or none: a few statements for all of them.
-        Raises as `apply_async`.
+        Raises the errors of `apply_async`.
         """
         every = [tuple(args) for args in calls]
         if not every:

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError
+from django.db.models import QuerySet
 
 from executions.public.access import Actor, record
 from executions.public.bundles import BundleContext, BundleKind, Item, ItemField, StoredItem
@@ -124,12 +125,9 @@ class CircuitRuleItems(BundleKind):
         "timeoutSeconds": ItemField("number", None),
     }
 
-    def stored(self, workspace: Workspace, *, lock: bool) -> list[StoredItem]:
+    def rows(self, workspace: Workspace) -> QuerySet[CircuitRule]:
         """Return all rules of the installation."""
-        rows = CircuitRule.objects.order_by("pattern")
-        if lock:
-            rows = rows.select_for_update(no_key=True)
-        return [StoredItem(row.pk, item_of(row)) for row in rows[: self.most + 1]]
+        return CircuitRule.objects.order_by("pattern")
 
     def create(self, context: BundleContext, item: Item) -> None:
         """Create a rule."""

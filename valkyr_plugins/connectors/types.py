@@ -38,6 +38,12 @@ TYPES = {
     "llm.chat": "valkyr_plugins.connectors.ai.chat:LlmChat",
     "llm.extract": "valkyr_plugins.connectors.ai.extract:LlmExtract",
     "llm.embed": "valkyr_plugins.connectors.ai.embed:LlmEmbed",
+    "llm.agent": "valkyr_plugins.connectors.agents.agent:LlmAgent",
+    "llm.agent_turn": "valkyr_plugins.connectors.agents.turn:AgentTurn",
+    "llm.tool_call": "valkyr_plugins.connectors.agents.tool_call:ToolCallCheck",
+    "llm.tool_result": "valkyr_plugins.connectors.agents.tool_call:ToolResult",
+    "mcp.call": "valkyr_plugins.connectors.agents.mcp_modules:McpCall",
+    "mcp.tools": "valkyr_plugins.connectors.agents.mcp_modules:McpTools",
     "quality.assess": "valkyr_plugins.connectors.ai.quality:QualityAssess",
 }
 
@@ -46,6 +52,7 @@ _JMESPATH = ("jmespath", "data")
 _SQL = ("sqlalchemy", "sql")
 _STRIPE = ("stripe", "stripe")
 _LLM = ("openai", "llm")
+_MCP = ("mcp", "mcp")
 # The package that a type imports, and the extra of `valkyr` that installs it.
 NEEDS = {
     "data.xml_parse": ("xmltodict", "data"),
@@ -69,4 +76,7 @@ NEEDS = {
     "llm.chat": _LLM,
     "llm.extract": _LLM,
     "llm.embed": _LLM,
+    "llm.agent": _LLM,
+    "mcp.call": _MCP,
+    "mcp.tools": _MCP,
 }

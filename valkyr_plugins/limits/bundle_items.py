@@ -1,9 +1,9 @@
 """Budgets and quotas as items of a bundle; members by their user names."""
 
-from abc import abstractmethod
-from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
+
+from django.db.models import QuerySet
 
 from executions.public.access import person_named
 from executions.public.bundles import BundleContext, BundleKind, Item, ItemField, StoredItem
@@ -14,33 +14,33 @@ from valkyr_plugins.limits.limit_kind import LimitKind
 from valkyr_plugins.limits.models import SpenderLimit
 from valkyr_plugins.limits.quotas import QUOTAS
 
-USER = ItemField("text", None, most=254)
+USER = ItemField("text", None, column=False, most=254)
 
 
 class LimitItems(BundleKind):
-    """The limits of one kind; `columns` are the model's columns by the fields' names."""
+    """The limits of one kind."""
 
     needs = Permission.CONFIGURE
     limits: ClassVar[LimitKind[Any]]
-    columns: ClassVar[Mapping[str, str]]
 
-    def stored(self, workspace: Workspace, *, lock: bool) -> list[StoredItem]:
-        """Return the workspace's limits, with their users' names."""
-        rows = self.limits.model._default_manager.filter(workspace=workspace)
-        rows = rows.select_related("user").order_by("created_at", "pk")
-        if lock:
-            rows = rows.select_for_update(no_key=True, of=("self",))
-        return [StoredItem(row.pk, self._item(row)) for row in rows[: self.most + 1]]
+    def rows(self, workspace: Workspace) -> QuerySet[Any]:
+        """Return the workspace's limits."""
+        rows: QuerySet[Any] = self.limits.model._default_manager.filter(workspace=workspace)
+        return rows.select_related("user").order_by("created_at", "pk")
+
+    def item(self, row: SpenderLimit) -> Item:
+        """Return a limit with its user's name."""
+        return super().item(row) | {"user": row.user.get_username() if row.user else None}
 
     def create(self, context: BundleContext, item: Item) -> None:
         """Create a limit; raises LimitRefused for a user who is not a member."""
         self.limits.create(
-            context.workspace, self._facts(item), user_id=self._user(item), actor=context.actor
+            context.workspace, self.facts(item), user_id=self._user(item), actor=context.actor
         )
 
     def change(self, context: BundleContext, row: StoredItem, item: Item) -> None:
         """Set a limit's changeable values."""
-        facts = self._facts(item)
+        facts = self.facts(item)
         changes = {name: facts[name] for name in self.limits.changeable}
         self.limits.change(row.id, changes, actor=context.actor)
 
@@ -59,14 +59,6 @@ class LimitItems(BundleKind):
             )
         return person.pk
 
-    def _item(self, row: SpenderLimit) -> Item:
-        item = {name: getattr(row, column) for name, column in self.columns.items()}
-        return {"user": row.user.get_username() if row.user else None, **item}
-
-    @abstractmethod
-    def _facts(self, item: Item) -> dict[str, Any]:
-        """Return the item's values by column."""
-
 
 class BudgetItems(LimitItems):
     """Budgets, each of one spender, period and currency."""
@@ -74,13 +66,6 @@ class BudgetItems(LimitItems):
     name = "budgets"
     limits = BUDGETS
     keys = ("period", "currency", "user")
-    columns = {
-        "period": "period",
-        "currency": "currency",
-        "amount": "amount",
-        "softPercent": "soft_percent",
-        "killSwitch": "kill_switch",
-    }
     fields = {
         "user": USER,
         "period": ItemField("text", "month", most=20),
@@ -99,13 +84,14 @@ class BudgetItems(LimitItems):
         found = super().full(_with_text(item))
         return found | {"amount": _plain(Decimal(found["amount"]))}
 
-    def _item(self, row: SpenderLimit) -> Item:
-        item = super()._item(row)
+    def item(self, row: SpenderLimit) -> Item:
+        """Return a budget, its amount in plain form."""
+        item = super().item(row)
         return item | {"amount": _plain(Decimal(item["amount"]))}
 
-    def _facts(self, item: Item) -> dict[str, Any]:
-        facts = {column: item[name] for name, column in self.columns.items()}
-        return facts | {"amount": Decimal(item["amount"])}
+    def facts(self, item: Item) -> dict[str, Any]:
+        """Return an item's values, its amount as a number."""
+        return super().facts(item) | {"amount": Decimal(item["amount"])}
 
 
 class QuotaItems(LimitItems):
@@ -114,13 +100,6 @@ class QuotaItems(LimitItems):
     name = "quotas"
     limits = QUOTAS
     keys = ("resource", "target", "user")
-    columns = {
-        "resource": "resource",
-        "target": "target",
-        "maxConcurrent": "max_concurrent",
-        "maxPerHour": "max_per_hour",
-        "maxPerDay": "max_per_day",
-    }
     fields = {
         "user": USER,
         "resource": ItemField("text", "executions", most=20),
@@ -129,9 +108,6 @@ class QuotaItems(LimitItems):
         "maxPerHour": ItemField("whole", None, most=2**53),
         "maxPerDay": ItemField("whole", None, most=2**53),
     }
-
-    def _facts(self, item: Item) -> dict[str, Any]:
-        return {column: item[name] for name, column in self.columns.items()}
 
 
 def _with_text(item: Any) -> Any:

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from drf_spectacular.utils import extend_schema
+from rest_framework.authentication import SessionAuthentication
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
@@ -32,18 +33,24 @@ class ForeignOrigin(APIException):
 class McpServer(Endpoint):
     """The MCP server, by streamable HTTP without sessions and streams.
 
-    It has no place in the API's description, because the protocol describes its own messages.
+    It has no place in the API's description, because the protocol describes its own messages. It
+    takes tokens only: a browser's session must not let a page call tools.
     """
+
+    def get_authenticators(self) -> list[Any]:
+        """Return those that read a header, also the project's."""
+        found = super().get_authenticators()
+        return [one for one in found if not isinstance(one, SessionAuthentication)]
 
     def post(self, request: Request) -> Any:
         """Answer one message; raises McpNotInstalled, ForeignOrigin."""
+        _refuse_foreign(request)
         try:
             from valkyr_plugins.mcp import server, transport
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] not in {"mcp", "mcp_types"}:
                 raise
             raise McpNotInstalled from None
-        _refuse_foreign(request)
         token = request.auth if getattr(request.auth, "name", "") else None
         caller = ToolCaller(InProcessApi(self.user, token, self.actor))
         return transport.answer(server.server(caller, _version()), request)

@@ -6,7 +6,7 @@ a caller may do.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIRequest
 from django.http.response import HttpResponseBase
-from django.urls import NoReverseMatch, get_script_prefix, resolve
+from django.urls import get_script_prefix, resolve
 
 from executions.public import addresses
 from executions.public.access import Actor, User
@@ -39,22 +39,32 @@ class ApiAnswer:
     cursor: str = ""
     etag: str = ""
 
+    @property
+    def revision(self) -> str:
+        """Return the revision of a draft that its ETag names."""
+        return self.etag.strip('"')
+
 
 @dataclass(frozen=True, slots=True)
 class InProcessApi:
-    """The API, called as one user; `token` is the caller's, `actor` who the audit trail names."""
+    """The API, called as one user; `token` is the caller's, `actor` who the audit trail names.
+
+    It only reads, so that a tool cannot forget that its writes are proposals; `writing` returns one
+    that also writes.
+    """
 
     user: User
     token: Any
     actor: Actor
+    writes: bool = False
+
+    def writing(self) -> "InProcessApi":
+        """Return the same with writing operations: to apply a proposal, or preview one."""
+        return replace(self, writes=True)
 
     def has(self, route: str, **named: Any) -> bool:
         """Return whether this installation has the route; plugins may be missing."""
-        try:
-            addresses.api(route, **named)
-        except NoReverseMatch:
-            return False
-        return True
+        return addresses.has(route, **named)
 
     def get(self, route: str, query: dict[str, Any] | None = None, **named: Any) -> ApiAnswer:
         """Read; raises ApiRefused."""
@@ -70,7 +80,9 @@ class InProcessApi:
         headers: dict[str, str] | None = None,
         **named: Any,
     ) -> ApiAnswer:
-        """Perform one operation; raises ApiRefused if it does not succeed."""
+        """Perform one operation; raises ApiRefused if it does not succeed, or may not write."""
+        if method != "GET" and not self.writes:
+            raise ApiRefused(403, {"detail": "This tool may not write. Propose the change."})
         request = self._request(method, addresses.api(route, **named), body, query or {}, headers)
         response = _answered(request)
         data = json.loads(_content(response) or b"null")

@@ -6,10 +6,13 @@ may do, and the agent needs none of these permissions.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from dlq.public.comparing import compare
+from dlq.public.models import FailureGroup
+from executions.public.models import WorkflowExecution
 from valkyr_plugins.mcp.in_process import ApiRefused, InProcessApi
 from valkyr_plugins.mcp.models import ProposalKind
 
@@ -28,17 +31,34 @@ class ProposedObject:
 
 
 @dataclass(frozen=True, slots=True)
+class Basis:
+    """What a proposal is based on: the state that was seen, and the time."""
+
+    seen: str
+    at: datetime
+
+    def require(self, now: Any, what: str) -> None:
+        """Raise ApiRefused if the state has changed since."""
+        if self.seen and str(now) != self.seen:
+            detail = (
+                f"{what} is {now}; it was {self.seen} when this was proposed. Let the agent look "
+                "again and make a new proposal."
+            )
+            raise ApiRefused(409, {"detail": detail, "code": "changed_since_proposed"})
+
+
+@dataclass(frozen=True, slots=True)
 class ProposedChange:
     """One kind of proposal.
 
     `look` finds the object as the agent, `preview` shows what would happen, and `apply` does it and
-    returns what it did. Each raises ApiRefused. A `preview` that calls writing operations runs in a
-    transaction that is rolled back.
+    returns what it did, unless the object has changed since. Each raises ApiRefused. A `preview`
+    that calls writing operations runs in a transaction that is rolled back.
     """
 
     look: Callable[[InProcessApi, Facts], ProposedObject]
-    preview: Callable[[InProcessApi, Facts], Any]
-    apply: Callable[[InProcessApi, Facts, str, str], Any]
+    preview: Callable[[InProcessApi, Facts, Basis], Any]
+    apply: Callable[[InProcessApi, Facts, Basis, str], Any]
 
 
 def _redrive_object(api: InProcessApi, given: Facts) -> ProposedObject:
@@ -56,24 +76,28 @@ def _redrive_object(api: InProcessApi, given: Facts) -> ProposedObject:
 
 
 REDRIVE_FIELDS = (
-    "ids", "groupId", "overrides", "scope", "fromStep", "version", "ratePerSecond", "maxInFlight",
+    "ids", "overrides", "scope", "fromStep", "version", "ratePerSecond", "maxInFlight",
     "canary", "stopAbove", "stopWindow",
 )  # fmt: skip
 
 
-def _redrive_body(given: Facts, reason: str) -> dict[str, Any]:
+def _redrive_body(given: Facts, basis: Basis, reason: str) -> dict[str, Any]:
+    """Return the redrive; of a group, only dead letters that were there at the proposal."""
     body = {name: given[name] for name in REDRIVE_FIELDS if given.get(name) is not None}
+    if given.get("groupId"):
+        before = basis.at.isoformat()
+        body["filter"] = {"groupId": given["groupId"], "quarantinedBefore": before}
     return body | {"reason": reason[:2_000]}
 
 
-def _preview_redrive(api: InProcessApi, given: Facts) -> Any:
-    made = api.call("POST", "redrives", _redrive_body(given, "")).data
+def _preview_redrive(api: InProcessApi, given: Facts, basis: Basis) -> Any:
+    made = api.call("POST", "redrives", _redrive_body(given, basis, "")).data
     found = api.call("POST", "redrive-preview", {}, id=made["id"]).data
     return {"entries": made["total"], **found}
 
 
-def _apply_redrive(api: InProcessApi, given: Facts, seen: str, reason: str) -> Any:
-    made = api.call("POST", "redrives", _redrive_body(given, reason)).data
+def _apply_redrive(api: InProcessApi, given: Facts, basis: Basis, reason: str) -> Any:
+    made = api.call("POST", "redrives", _redrive_body(given, basis, reason)).data
     api.call("POST", "redrive-start", {"reason": reason[:2_000]}, id=made["id"])
     return {"redriveId": made["id"], "entries": made["total"]}
 
@@ -82,6 +106,7 @@ def _workflow_object(api: InProcessApi, given: Facts) -> ProposedObject:
     then = " and publish it" if given.get("publish") else ""
     if given.get("workflowId"):
         answer = api.get("workflow", id=given["workflowId"])
+        _require_read(given.get("revision"), answer.revision)
         title = f"Change the draft of “{answer.data['name']}”{then}"
         return _found(answer.data, title, "Workflow", answer.etag)
     name = given["definition"].get("name")
@@ -91,7 +116,14 @@ def _workflow_object(api: InProcessApi, given: Facts) -> ProposedObject:
     return ProposedObject(UUID(str(given["workspaceId"])), title[:300], "Workflow")
 
 
-def _preview_workflow(api: InProcessApi, given: Facts) -> Any:
+def _require_read(read: str | None, now: str) -> None:
+    """Raise ApiRefused if the agent read another revision of the draft."""
+    if read is not None and read != now:
+        detail = f"The draft is at revision {now}; you read {read}. Read it again."
+        raise ApiRefused(412, {"detail": detail, "code": "stale_revision"})
+
+
+def _preview_workflow(api: InProcessApi, given: Facts, basis: Basis) -> Any:
     before: Any = {}
     if given.get("workflowId"):
         before = api.get("workflow", id=given["workflowId"]).data["definition"]
@@ -106,11 +138,11 @@ def _preview_workflow(api: InProcessApi, given: Facts) -> Any:
     }
 
 
-def _apply_workflow(api: InProcessApi, given: Facts, seen: str, reason: str) -> Any:
+def _apply_workflow(api: InProcessApi, given: Facts, basis: Basis, reason: str) -> Any:
     body = {"definition": given["definition"]}
     if given.get("workflowId"):
         # Refused if someone changed the draft after the agent read it.
-        headers = {"If-Match": seen} if seen else {}
+        headers = {"If-Match": basis.seen} if basis.seen else {}
         named = {"id": given["workflowId"]}
         found = api.call("PATCH", "workflow", body, headers=headers, **named).data
     else:
@@ -130,13 +162,13 @@ def _resolution_object(api: InProcessApi, given: Facts) -> ProposedObject:
     return _found(execution | {"id": letter["id"]}, title, "DeadLetterEntry")
 
 
-def _preview_resolution(api: InProcessApi, given: Facts) -> Any:
+def _preview_resolution(api: InProcessApi, given: Facts, basis: Basis) -> Any:
     letter = api.get("dead-letter", id=given["deadLetterId"]).data
     shown = ("stepPath", "failureReason", "resolution", "originalInputs")
     return {"action": given["action"], "now": {name: letter[name] for name in shown}}
 
 
-def _apply_resolution(api: InProcessApi, given: Facts, seen: str, reason: str) -> Any:
+def _apply_resolution(api: InProcessApi, given: Facts, basis: Basis, reason: str) -> Any:
     action = given["action"]
     bodies: dict[str, Any] = {
         "requeue": given.get("overrides") or {},
@@ -157,11 +189,12 @@ def _group_object(api: InProcessApi, given: Facts) -> ProposedObject:
     if not words:
         raise ApiRefused(422, {"detail": "Give status or note."})
     title = f"Failure group “{group['message']}”: {' and '.join(words)}"
-    return _found(group, title, "FailureGroup")
+    return _found(group, title, "FailureGroup", group["status"])
 
 
-def _preview_group(api: InProcessApi, given: Facts) -> Any:
+def _preview_group(api: InProcessApi, given: Facts, basis: Basis) -> Any:
     group = api.get("failure-group", id=given["groupId"]).data
+    basis.require(group["status"], "The failure group")
     shown = ("message", "status", "open", "total")
     return {
         "status": given.get("status"),
@@ -170,7 +203,10 @@ def _preview_group(api: InProcessApi, given: Facts) -> Any:
     }
 
 
-def _apply_group(api: InProcessApi, given: Facts, seen: str, reason: str) -> Any:
+def _apply_group(api: InProcessApi, given: Facts, basis: Basis, reason: str) -> Any:
+    locked = FailureGroup.objects.select_for_update(no_key=True).filter(pk=given["groupId"])
+    for status in locked.values_list("status", flat=True):
+        basis.require(status, "The failure group")
     if given.get("status"):
         body = {"status": given["status"], "reason": reason[:2_000]}
         api.call("PATCH", "failure-group", body, id=given["groupId"])
@@ -182,15 +218,19 @@ def _apply_group(api: InProcessApi, given: Facts, seen: str, reason: str) -> Any
 def _execution_object(api: InProcessApi, given: Facts) -> ProposedObject:
     execution = api.get("execution", id=given["executionId"]).data
     title = f"{given['action'].capitalize()} the execution {given['executionId']}"
-    return _found(execution, title, "WorkflowExecution")
+    return _found(execution, title, "WorkflowExecution", execution["state"])
 
 
-def _preview_execution(api: InProcessApi, given: Facts) -> Any:
+def _preview_execution(api: InProcessApi, given: Facts, basis: Basis) -> Any:
     execution = api.get("execution", id=given["executionId"]).data
+    basis.require(execution["state"], "The execution")
     return {"action": given["action"], "now": {"state": execution["state"]}}
 
 
-def _apply_execution(api: InProcessApi, given: Facts, seen: str, reason: str) -> Any:
+def _apply_execution(api: InProcessApi, given: Facts, basis: Basis, reason: str) -> Any:
+    rows = WorkflowExecution.objects.select_for_update(no_key=True)
+    for state in rows.filter(pk=given["executionId"]).values_list("state", flat=True):
+        basis.require(state, "The execution")
     body = {"reason": reason[:2_000]}
     named = {"id": given["executionId"]}
     found = api.call("POST", f"execution-{given['action']}", body, **named).data
@@ -199,15 +239,22 @@ def _apply_execution(api: InProcessApi, given: Facts, seen: str, reason: str) ->
 
 def _start_object(api: InProcessApi, given: Facts) -> ProposedObject:
     workflow = api.get("workflow", id=given["workflowId"]).data
-    return _found(workflow, f"Start an execution of “{workflow['name']}”", "Workflow")
+    title = f"Start an execution of “{workflow['name']}”"
+    return _found(workflow, title, "Workflow", _version(workflow))
 
 
-def _preview_start(api: InProcessApi, given: Facts) -> Any:
+def _version(workflow: Facts) -> str:
+    return f"version {workflow['latestVersion']}"
+
+
+def _preview_start(api: InProcessApi, given: Facts, basis: Basis) -> Any:
     workflow = api.get("workflow", id=given["workflowId"]).data
+    basis.require(_version(workflow), "The latest")
     return {"workflow": workflow["name"], "version": workflow["latestVersion"], **given}
 
 
-def _apply_start(api: InProcessApi, given: Facts, seen: str, reason: str) -> Any:
+def _apply_start(api: InProcessApi, given: Facts, basis: Basis, reason: str) -> Any:
+    basis.require(_version(api.get("workflow", id=given["workflowId"]).data), "The latest")
     return start(api, given["workflowId"], given["input"])
 
 

@@ -23,7 +23,7 @@ from executions.public.database import ClockTimestamp, database_now, transaction
 from executions.public.errors import NotFound, ValkyrError, WrongState
 from valkyr_plugins.mcp.conf import McpSettings
 from valkyr_plugins.mcp.in_process import ApiRefused, InProcessApi
-from valkyr_plugins.mcp.kinds import KINDS
+from valkyr_plugins.mcp.kinds import KINDS, Basis
 from valkyr_plugins.mcp.models import Proposal, ProposalState
 
 EXPIRED_AT_ONCE = 500
@@ -94,7 +94,8 @@ def approve(proposal_id: UUID, api: InProcessApi, *, reason: str = "") -> Propos
         proposal = _locked(proposal_id, State.APPROVED)
         told = f"Proposal {proposal.pk} of {proposal.created_by_name}: {proposal.rationale}"
         try:
-            result = KINDS[proposal.kind].apply(api, proposal.arguments, proposal.seen, told)
+            kind = KINDS[proposal.kind]
+            result = kind.apply(api.writing(), proposal.arguments, _basis(proposal), told)
         except ApiRefused as refusal:
             raise NotApplied(_sentence(refusal)) from refusal
         limits = limits_of(api.user)
@@ -124,9 +125,14 @@ def preview(proposal: Proposal, api: InProcessApi) -> Any:
     """
     with transaction.atomic():
         try:
-            return KINDS[proposal.kind].preview(api, proposal.arguments)
+            kind = KINDS[proposal.kind]
+            return kind.preview(api.writing(), proposal.arguments, _basis(proposal))
         finally:
             transaction.set_rollback(True)
+
+
+def _basis(proposal: Proposal) -> Basis:
+    return Basis(proposal.seen, proposal.created_at)
 
 
 def require_person(api: InProcessApi) -> None:

@@ -166,7 +166,10 @@ class _Conversion:
         return ImportedTriggers([], one("input"))
 
     def _lead(self, starts: list[tuple[Node, NodePort]]) -> None:
-        """Return the triggers' links; several with different targets need a user's decision."""
+        """Connect the triggers to the first tasks.
+
+        Triggers with different targets get a placeholder, which blocks publishing.
+        """
         links: dict[str, list[NodeLink]] = {}
         for link in self.export.links:
             if link.target in self.level.names:

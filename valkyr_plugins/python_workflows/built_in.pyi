@@ -186,6 +186,34 @@ class SavedFile(Outputs):
 class JavascriptCodeOutputs(Outputs):
     result: Any
 
+class AgentOutputs(Outputs):
+    text: str
+    output: Any
+    turns: int
+    toolCalls: int
+    usage: UsedTokens
+    cost: float
+    messages: list[Any]
+
+class UsedTokens(Outputs):
+    inputTokens: int
+    outputTokens: int
+    cachedTokens: int
+    estimated: bool
+
+class AgentTurnOutputs(Outputs):
+    done: bool
+    text: str
+    output: Any
+    messages: list[Any]
+    turns: int
+    toolCalls: int
+    corrections: int
+    maxTurns: int
+    maxCost: float
+    usage: UsedTokens
+    cost: float
+
 class ChatOutputs(Outputs):
     text: str
     reasoning: str
@@ -194,7 +222,7 @@ class ChatOutputs(Outputs):
     toolCalls: list[AskedTool]
     model: str
     id: str
-    usage: UsedTokens
+    usage: UsedTokens2
 
 class AskedTool(Outputs):
     id: str
@@ -202,7 +230,7 @@ class AskedTool(Outputs):
     arguments: Any
     argumentsText: str
 
-class UsedTokens(Outputs):
+class UsedTokens2(Outputs):
     inputTokens: int
     outputTokens: int
     cachedTokens: int
@@ -212,20 +240,39 @@ class EmbedOutputs(Outputs):
     vectors: list[list[float]]
     dimensions: int
     model: str
-    usage: UsedTokens2
-
-class UsedTokens2(Outputs):
-    inputTokens: int
-    outputTokens: int
-    cachedTokens: int
-    estimated: bool
+    usage: UsedTokens
 
 class ExtractOutputs(Outputs):
     data: Any
     repaired: bool
     model: str
     id: str
-    usage: UsedTokens2
+    usage: UsedTokens
+
+class ToolCallOutputs(Outputs):
+    name: str
+    arguments: Any
+    error: str
+    summary: str
+
+class ToolResultOutputs(Outputs):
+    role: str
+    toolCallId: str
+    content: str
+
+class McpCallOutputs(Outputs):
+    text: str
+    structured: Any
+    content: list[Any]
+    isError: bool
+
+class McpToolsOutputs(Outputs):
+    tools: list[McpTool]
+
+class McpTool(Outputs):
+    name: str
+    description: str
+    parameters: Values[Any]
 
 class PythonCodeOutputs(Outputs):
     result: Any
@@ -807,6 +854,47 @@ class JavascriptCode:
         with_: Mapping[str, Any] | None = ...,
     ) -> JavascriptCodeOutputs: ...
 
+class LlmAgent:
+    def options(self, **options: Any) -> Self: ...
+    def __call__(
+        self, *,
+        model: Any = ...,
+        baseUrl: Any = ...,
+        timeoutSeconds: Any = ...,
+        prompt: Any = ...,
+        system: Any = ...,
+        tools: Any = ...,
+        toolsets: Any = ...,
+        approve: Any = ...,
+        approvers: Any = ...,
+        approvalSeconds: Any = ...,
+        onToolError: Any = ...,
+        outputSchema: Any = ...,
+        maxTurns: Any = ...,
+        maxCost: Any = ...,
+        maxResultCharacters: Any = ...,
+        maxConcurrency: Any = ...,
+        temperature: Any = ...,
+        maxTokens: Any = ...,
+        seed: Any = ...,
+        with_: Mapping[str, Any] | None = ...,
+    ) -> AgentOutputs: ...
+
+class LlmAgentTurn:
+    def options(self, **options: Any) -> Self: ...
+    def __call__(
+        self, *,
+        answer: Any = ...,
+        results: Any = ...,
+        previous: Any = ...,
+        turn: Any = ...,
+        model: Any = ...,
+        maxTurns: Any = ...,
+        maxCost: Any = ...,
+        outputSchema: Any = ...,
+        with_: Mapping[str, Any] | None = ...,
+    ) -> AgentTurnOutputs: ...
+
 class LlmChat:
     def options(self, **options: Any) -> Self: ...
     def __call__(
@@ -820,6 +908,8 @@ class LlmChat:
         maxTokens: Any = ...,
         seed: Any = ...,
         tools: Any = ...,
+        toolLists: Any = ...,
+        history: Any = ...,
         toolChoice: Any = ...,
         stop: Any = ...,
         responseFormat: Any = ...,
@@ -857,6 +947,55 @@ class LlmExtract:
         strict: Any = ...,
         with_: Mapping[str, Any] | None = ...,
     ) -> ExtractOutputs: ...
+
+class LlmToolCall:
+    def options(self, **options: Any) -> Self: ...
+    def __call__(
+        self, *,
+        call: Any = ...,
+        tools: Any = ...,
+        toolsets: Any = ...,
+        routes: Any = ...,
+        with_: Mapping[str, Any] | None = ...,
+    ) -> ToolCallOutputs: ...
+
+class LlmToolResult:
+    def options(self, **options: Any) -> Self: ...
+    def __call__(
+        self, *,
+        call: Any = ...,
+        error: Any = ...,
+        results: Any = ...,
+        approvals: Any = ...,
+        maxCharacters: Any = ...,
+        with_: Mapping[str, Any] | None = ...,
+    ) -> ToolResultOutputs: ...
+
+class McpCall:
+    def options(self, **options: Any) -> Self: ...
+    def __call__(
+        self, *,
+        url: Any = ...,
+        headers: Any = ...,
+        timeoutSeconds: Any = ...,
+        maxBytes: Any = ...,
+        tool: Any = ...,
+        arguments: Any = ...,
+        onToolError: Any = ...,
+        with_: Mapping[str, Any] | None = ...,
+    ) -> McpCallOutputs: ...
+
+class McpTools:
+    def options(self, **options: Any) -> Self: ...
+    def __call__(
+        self, *,
+        url: Any = ...,
+        headers: Any = ...,
+        timeoutSeconds: Any = ...,
+        maxBytes: Any = ...,
+        only: Any = ...,
+        with_: Mapping[str, Any] | None = ...,
+    ) -> McpToolsOutputs: ...
 
 class N8NPlaceholder:
     def options(self, **options: Any) -> Self: ...
@@ -1083,9 +1222,17 @@ class JavascriptModules:
     code: JavascriptCode
 
 class LlmModules:
+    agent: LlmAgent
+    agent_turn: LlmAgentTurn
     chat: LlmChat
     embed: LlmEmbed
     extract: LlmExtract
+    tool_call: LlmToolCall
+    tool_result: LlmToolResult
+
+class McpModules:
+    call: McpCall
+    tools: McpTools
 
 class N8NModules:
     placeholder: N8NPlaceholder
@@ -1133,6 +1280,7 @@ class Modules:
     http: HttpModules
     javascript: JavascriptModules
     llm: LlmModules
+    mcp: McpModules
     n8n: N8NModules
     python: PythonModules
     quality: QualityModules

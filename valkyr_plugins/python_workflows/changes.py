@@ -24,7 +24,7 @@ class PlannedChange:
 
 
 def planned() -> list[PlannedChange]:
-    """Return what publishing would do now; writes nothing. Raises as `publish_all`."""
+    """Return what publishing would do now; writes nothing. Raises the errors of `publish_all`."""
     plan = plan_all()
     return [*_of_declared(plan, plan.current), *_removed()]
 
@@ -32,7 +32,7 @@ def planned() -> list[PlannedChange]:
 def applied() -> list[PlannedChange]:
     """Publish what changed.
 
-    Workflows removed from the code stay unchanged. Raises as `publish_all`.
+    Workflows removed from the code stay unchanged. Raises the errors of `publish_all`.
     """
     plan = plan_all()
     return [*_of_declared(plan, publish_all()), *_removed()]

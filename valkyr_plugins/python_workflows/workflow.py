@@ -165,6 +165,7 @@ class PythonWorkflow(Generic[P, R]):
             "input": self.input.schema(),
             "variables": self._trace.variables or None,
             "settings": self._settings() or None,
+            "labels": self._labels() or None,
             "tasks": tasks_of(self._trace.scope),
             "output": self._result.value,
             "triggers": triggers_of(facts, self._place) or None,
@@ -185,6 +186,11 @@ class PythonWorkflow(Generic[P, R]):
             "compensation": facts.get("compensation"),
         }
         return {key: value for key, value in found.items() if value is not None}
+
+    def _labels(self) -> dict[str, str]:
+        """Return the labels' templates; a function of the input is called with its handles."""
+        labels = self._facts.get("labels") or {}
+        return {name: self._key(one) if callable(one) else one for name, one in labels.items()}
 
     def _concurrency(self) -> dict[str, Any] | None:
         facts = self._facts
@@ -236,6 +242,7 @@ def workflow(
     on_failure: Any = None,
     checkpoint: Mapping[str, Any] | None = None,
     compensation: str | None = None,
+    labels: Mapping[str, str | Callable[..., Any]] | None = None,
 ) -> WorkflowDecorator: ...
 
 
@@ -246,9 +253,10 @@ def workflow(what: Any = "", /, **facts: Any) -> Any:
     The function runs once, at import, with handles instead of arguments. Its calls are the tasks,
     and its return value is the output. `title` is shown to people. `input` is a model, a
     dataclass, a TypedDict or a JSON Schema, if the parameters do not describe it. `schedule`,
-    `webhook`, `event` and `queue` are triggers: each is its main value, a mapping of all keys, or
-    a list. `concurrency_key` is a template over the input, or a function of it. `on_failure` is
-    the workflow, or its slug, that starts when an execution fails.
+    `webhook`, `event` and `queue` are triggers: each takes its main value, a mapping of all keys,
+    or a list. `concurrency_key` is a template over the input, or a function of it. `labels` are
+    names with such templates or functions, by which executions are found. `on_failure` is the
+    workflow, or its slug, that starts when an execution fails.
 
     Raises TracingError with file and line if a graph cannot express the code.
     """
@@ -261,8 +269,8 @@ def workflow(what: Any = "", /, **facts: Any) -> Any:
 _FACTS = frozenset(
     {
         "checkpoint", "compensation", "concurrency_key", "concurrency_limit", "description",
-        "event", "input", "on_conflict", "on_failure", "priority", "queue", "schedule", "timeout",
-        "title", "webhook",
+        "event", "input", "labels", "on_conflict", "on_failure", "priority", "queue", "schedule",
+        "timeout", "title", "webhook",
     }
 )  # fmt: skip
 

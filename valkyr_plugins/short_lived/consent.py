@@ -63,7 +63,10 @@ def begin(session: Any, source: CredentialSource, redirect: str) -> str:
 
 
 def pending(session: Any, state: str) -> Mapping[str, Any]:
-    """Take what `begin` kept for the state out of the session; raises ConsentFailed."""
+    """Return the data that `begin` stored for the state, and remove it from the session.
+
+    Raises ConsentFailed.
+    """
     try:
         signed = signing.loads(state, salt=SALT, max_age=SECONDS)
     except signing.SignatureExpired:
@@ -77,7 +80,7 @@ def pending(session: Any, state: str) -> Mapping[str, Any]:
     if not begun or begun["id"] != signed["id"]:
         raise ConsentFailed(
             gettext(
-                "The answer of the server does not belong to this session, or was used before. "
+                "The server's response does not belong to this session, or was used before. "
                 "Connect the credential again."
             )
         )
@@ -137,7 +140,7 @@ def _declined(code: str) -> str:
         return gettext("The server sent neither a code nor an error. Connect the credential again.")
     return gettext(
         "The server did not give access: {code}. Check the credential's client_id, scope and "
-        "authorization_url, and the client's redirect address at the server."
+        "authorization_url, and the client's redirect URI at the server."
     ).format(code=known)
 
 

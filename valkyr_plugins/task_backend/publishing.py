@@ -58,7 +58,8 @@ def shape_of(task: AnyTask, options: TaskOptions) -> TaskShape:
 def start(shape: TaskShape, payload: Any, priority: int) -> Handle:
     """Start an execution of the shape's workflow; publish it first if this process has not yet.
 
-    Raises as `publish_from_code` and `start_from_code`, and NotFound for an unknown workspace.
+    Raises the errors of `publish_from_code` and `start_from_code`, and NotFound for an unknown
+    workspace.
     """
     known = _published.get(shape)
     if known is not None:

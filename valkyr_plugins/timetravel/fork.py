@@ -87,6 +87,7 @@ def fork(
                 version_id=_version(origin, version),
                 point=point.label if point else "start",
                 prepare=beginning.prepare,
+                labels=origin.labels,
             ),
         ).execution
         record(
@@ -280,7 +281,7 @@ def replay(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
             trigger_type=origin.trigger_type,
             priority=origin.priority,
             reason=reason,
-            branch=Branch(origin_id=origin.pk, version_id=origin.version_id),
+            branch=Branch(origin_id=origin.pk, version_id=origin.version_id, labels=origin.labels),
         ).execution
         record(
             actor,

@@ -76,5 +76,8 @@ class Checkpoint(models.Model):
         return self.execution.workspace_id
 
     def sealed_place(self, column: str) -> str:
-        """Return the place of the variables: that of the execution's, which SQL copies here."""
+        """Return the place to which the variables are sealed.
+
+        It is the place of the execution's variables, because SQL copies the sealed values.
+        """
         return f"{self.execution_id}||context_data"

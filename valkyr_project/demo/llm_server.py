@@ -77,6 +77,29 @@ def _sentences(keywords: Sequence[str]) -> Iterator[str]:
         number += 1
 
 
+def tool_calls(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a call of each tool whose required arguments the prompt gives in lines (`name: …`).
+
+    Returns none if the conversation has the result of a call already.
+    """
+    messages = body.get("messages", [])
+    if any(message.get("role") == "tool" for message in messages):
+        return []
+    prompt = "\n".join(str(message.get("content")) for message in messages)
+    calls: list[dict[str, Any]] = []
+    for tool in body.get("tools") or []:
+        function = tool["function"]
+        names = function.get("parameters", {}).get("required", [])
+        given = {name: line(prompt, name) for name in names}
+        if given and all(given.values()):
+            named = {"name": function["name"], "arguments": json.dumps(given)}
+            index = len(calls)
+            calls.append(
+                {"index": index, "id": f"call_{index}", "type": "function", "function": named}
+            )
+    return calls
+
+
 def data_answer(schema: Schema, prompt: str) -> str:
     """Return JSON that matches a common schema, with plausible values for the examples' fields."""
     return json.dumps(_value(schema, "answer", line(prompt, "Topic") or "the topic"))
@@ -195,11 +218,17 @@ class LlmHandler(BaseHTTPRequestHandler):
 
     def chat(self, body: Body) -> None:
         """Answer a conversation, streamed if requested."""
-        self.say(body, self.text_for(body))
+        if calls := tool_calls(body):
+            return self.say(body, "", finish="tool_calls", tool_calls=calls)
+        return self.say(body, self.text_for(body))
 
     def text_for(self, body: Body) -> str:
         """Return the model's answer to a conversation."""
-        prompt = "\n".join(str(message.get("content")) for message in body.get("messages", []))
+        messages = body.get("messages", [])
+        results = [str(one.get("content")) for one in messages if one.get("role") == "tool"]
+        if results:
+            return f"The tools returned: {' '.join(results)}"
+        prompt = "\n".join(str(message.get("content")) for message in messages)
         wanted = body.get("response_format") or {}
         if wanted.get("type") == "json_schema":
             return data_answer(wanted["json_schema"]["schema"], prompt)

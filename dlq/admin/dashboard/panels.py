@@ -59,7 +59,7 @@ GROUPS = (
 )
 WORKERS_SAID = (
     (lazy("Name"), lazy("State"), lazy("Runs now")),
-    lazy("No worker has reported. `make up` starts them together with everything else."),
+    lazy("No worker has reported. `make up` starts all services, with the workers."),
 )
 FAILURES = ((lazy("Workflow"), lazy("State"), lazy("Ended"), lazy("Error")), "")
 QUEUES = (
@@ -244,7 +244,8 @@ def _silent(workers: list[Runner], now: datetime) -> Banner | None:
         return None
     if not own:
         return Banner(
-            gettext("No worker has reported: nothing runs until one does. Start all:"), "make up"
+            gettext("No worker has reported. Steps run only when a worker is live. Start all:"),
+            "make up",
         )
     text = gettext("Workers have not reported for {span}. Start them all:").format(
         span=marks.span(now - max(own))

@@ -39,10 +39,10 @@ def verdict(kept: Facts, now: datetime, added: Iterable[HomeProblem] = ()) -> Ho
     problems = [*_failures(kept, now), *added, *_sections(kept), *_stuck(kept, now)]
     partly = any(kept[name] is None for name in ("groups", "open", "queues", "approvals"))
     if problems:
-        headline = ngettext("{number} thing needs attention", "{number} things need attention",
+        headline = ngettext("{number} item needs attention", "{number} items need attention",
                             len(problems)).format(number=len(problems))  # fmt: skip
     elif partly:
-        headline = gettext("Some facts are not available: the database did not answer in time")
+        headline = gettext("Some data is not available: the database did not answer in time")
     else:
         headline = _all_well(kept, now)
     return HomeVerdict(headline, problems, partly)

@@ -13,6 +13,7 @@ from executions.definition.graph.model import (
     Concurrency,
     Edge,
     Graph,
+    LabelTemplate,
     Step,
     Task,
 )
@@ -39,6 +40,7 @@ def compile_graph(resolved: Mapping[str, Any], workflow_id: UUID) -> Graph:
         output=output,
         timeout_seconds=settings["timeoutSeconds"],
         concurrency=_concurrency(settings.get("concurrency")),
+        labels=_labels(resolved.get("labels")),
         on_failure=(settings.get("onFailure") or {}).get("workflow"),
         checkpoint=_checkpoint(settings.get("checkpoint")),
         compensation=settings.get("compensation", AUTOMATIC),
@@ -189,6 +191,12 @@ def _concurrency(document: Mapping[str, Any] | None) -> Concurrency | None:
     if not document:
         return None
     return Concurrency(compile_template(document["key"]), document["limit"], document["onConflict"])
+
+
+def _labels(document: Mapping[str, str] | None) -> tuple[LabelTemplate, ...]:
+    return tuple(
+        LabelTemplate(name, compile_template(value)) for name, value in (document or {}).items()
+    )
 
 
 def _checkpoint(document: Mapping[str, Any] | None) -> CheckpointPolicy | None:

@@ -48,6 +48,14 @@ class Concurrency:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelTemplate:
+    """A label of a workflow's executions: its name, and the template of its value."""
+
+    name: str
+    value: Template
+
+
+@dataclass(frozen=True, slots=True)
 class CheckpointPolicy:
     """When the engine takes automatic checkpoints, and how many it keeps."""
 
@@ -155,6 +163,7 @@ class Graph:
     pure: bool = False  # all steps run inline and write nothing
     sinks: tuple[int, ...] = ()  # tasks that no edge leaves
     concurrency: Concurrency | None = None
+    labels: tuple[LabelTemplate, ...] = ()
     on_failure: str | None = None  # the slug of the error workflow
     checkpoint: CheckpointPolicy | None = None
     undo: Graph | None = None  # the undo steps of its tasks, by their ids

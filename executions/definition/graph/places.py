@@ -86,12 +86,12 @@ def split(path: str) -> tuple[str, str]:
 
 
 def undoes(path: str) -> bool:
-    """Return whether a step path is that of an undo step."""
+    """Return whether a step path belongs to an undo step."""
     return split(path)[0].endswith(UNDO)
 
 
 def undo_path(path: str) -> str:
-    """Return the path of a task's undo, from that of any of its steps."""
+    """Return the path of a task's undo step, from the path of any step of the task."""
     prefix, inner = split(path)
     return f"{prefix}{UNDO}{inner.partition('.')[0]}.{MAIN}"
 

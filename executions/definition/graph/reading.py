@@ -59,6 +59,12 @@ class TaskEntry:
         spec = self.modules[0].spec if self.modules else None
         return spec.container if spec is not None else ""
 
+    @property
+    def body_kind(self) -> str:
+        """Return which names the task's body may use: those of a `loop` or a `map`."""
+        spec = self.modules[0].spec if self.modules else None
+        return (spec.body_kind or spec.container) if spec is not None else ""
+
     def gate_outcomes(self) -> tuple[str, ...] | None:
         """Return the outcomes of the task's last module, which decides the task's outcome."""
         return self.modules[-1].outcomes() if self.modules else None
@@ -103,7 +109,7 @@ class BodyReading:
     @property
     def kind(self) -> str | None:
         """Return `loop` or `map`, "" for the workflow itself, None if unknown."""
-        return "" if self.holder is None else self.holder.container or None
+        return "" if self.holder is None else self.holder.body_kind or None
 
     @property
     def depth(self) -> int:

@@ -83,6 +83,7 @@ def checksum(document: Mapping[str, Any]) -> str:
 
 
 def _task(task: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str, Any]:
+    task = _expanded(task, catalog)
     modules = [_module(module, task, catalog[module["use"]], limits) for module in modules_of(task)]
     resolved = {
         "id": task["id"],
@@ -95,6 +96,15 @@ def _task(task: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str
     if "undo" in task:
         resolved["undo"] = _undo(task["undo"], catalog, limits)
     return resolved | {key: task[key] for key in ("ui",) if key in task}
+
+
+def _expanded(task: Mapping[str, Any], catalog: Catalog) -> Mapping[str, Any]:
+    """Return the task with the body that the engine runs, if its module writes that itself.
+
+    The version stores the written body: a later release of the module changes nothing that runs.
+    """
+    expand = catalog[modules_of(task)[0]["use"]].expand
+    return task if expand is None else expand(task, catalog)
 
 
 def _undo(undo: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str, Any]:

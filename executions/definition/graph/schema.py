@@ -12,6 +12,8 @@ from executions.definition.graph.model import POLICIES
 from executions.definition.graph.problem import DefinitionProblem, did_you_mean, problem
 from executions.definition.graph.schema_parts import (
     CREDENTIAL_NAME,
+    LABEL_NAME,
+    LABELS,
     MAX_TRIGGERS,
     QUEUE,
     SETTINGS,
@@ -224,6 +226,7 @@ WORKFLOW_SCHEMA: Mapping[str, Any] = {
                 "description": ("The output of the execution; may contain {{ expressions }}.")
             },
             "settings": {"$ref": "#/$defs/settings"},
+            "labels": LABELS,
             "tasks": _TASKS,
             "edges": _EDGES,
             "triggers": {
@@ -272,6 +275,7 @@ _BOUNDS = {
     "maxLength": "at most {} characters",
     "minItems": "at least {} items",
     "maxItems": "at most {} items",
+    "maxProperties": "at most {} entries",
 }
 _PATTERNS = {
     SLUG: (
@@ -289,6 +293,10 @@ _PATTERNS = {
     CREDENTIAL_NAME: (
         "bad_name",
         "a credential's name has lower-case letters, digits and _, beginning with a letter",
+    ),
+    LABEL_NAME: (
+        "bad_name",
+        "a label's name has lower-case letters, digits, _ and -, beginning with a letter",
     ),
 }
 SHOWN_CHARACTERS = 60
@@ -352,7 +360,7 @@ def _choice(pointer: Pointer, rule: str, expected: Any, found: Any) -> Iterator[
 
 
 def _measured(rule: str, found: Any) -> str:
-    return f"{len(found):,}" if rule.endswith(("Length", "Items")) else f"{found:,}"
+    return f"{len(found):,}" if rule.endswith(("Length", "Items", "Properties")) else f"{found:,}"
 
 
 def shown(value: Any) -> str:

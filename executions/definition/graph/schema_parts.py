@@ -6,6 +6,7 @@ SLUG = r"^[A-Za-z0-9_][A-Za-z0-9_-]*$"
 QUEUE = r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"  # dots are for queues of the project's own
 VARIABLE_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
 CREDENTIAL_NAME = r"^[a-z][a-z0-9_]*$"
+LABEL_NAME = r"^[a-z][a-z0-9_-]*$"
 
 Schema = dict[str, Any]
 
@@ -123,6 +124,23 @@ SETTINGS: Schema = an_object(
         ),
     },
 )
+
+
+# The JSON Schema of a definition's labels: by what its executions are found.
+
+
+MAX_LABELS = 10
+MAX_LABEL_NAME = 40
+MAX_LABEL_VALUE = 200  # of a rendered value
+
+LABELS: Schema = {
+    "type": "object",
+    "description": "What executions are found by: names and templates over `input`, such as "
+    "{{ input.orderId }}, rendered when an execution starts.",
+    "maxProperties": MAX_LABELS,
+    "propertyNames": {"pattern": LABEL_NAME, "maxLength": MAX_LABEL_NAME},
+    "additionalProperties": text("A template over `input`, or a text.", 1_000, minLength=1),
+}
 
 
 # The JSON Schema of a definition's triggers, one object a type.

@@ -21,6 +21,7 @@ from executions.definition.graph.rules.modules import (
 )
 from executions.definition.graph.rules.references import (
     bodies_by_task,
+    label_problems,
     settings_problems,
     template_problems,
 )
@@ -113,6 +114,7 @@ def _rule_problems(
     yield from template_problems(document, reading, variables)
     yield from _templates_in_defaults(variables)
     yield from settings_problems(document)
+    yield from label_problems(document)
     yield from input_problems(document)
     yield from trigger_problems(document)
 

@@ -82,7 +82,7 @@ def total(budget: RenderBudget, items: Any, start: float = 0) -> Any:
 
 
 def absolute(_: RenderBudget, value: Any) -> Any:
-    """Return the filter `abs` of a number, which does not grow it."""
+    """Return the filter `abs` of a number. The result needs no more bits."""
     return abs(number(value, "abs"))
 
 

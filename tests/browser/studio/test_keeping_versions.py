@@ -11,6 +11,7 @@ from executions.publishing import versioning
 from tests.browser.holding import Held
 from tests.browser.pictures import picture
 from tests.support.workflows import ACTOR
+from valkyr_plugins.canary.models import VersionRollback
 
 pytestmark = pytest.mark.browser
 
@@ -174,11 +175,11 @@ def test_publishing_is_undone_and_the_draft_stays(studio: Any, published: Any) -
     expect(note).to_contain_text("Published version 2")
     picture(page, "studio-published")
     note.get_by_role("button", name="Undo publishing").click()
-    expect(note).to_contain_text("Version 1 runs again, as version 3. The draft is unchanged.")
+    expect(note).to_contain_text("Version 2 is rolled back; version 1 runs again.")
     found = Workflow.objects.get(pk=published.pk)
     assert found.latest_version is not None
-    assert found.latest_version.number == 3
-    assert found.latest_version.source["tasks"][0]["with"] == {"values": {"limit": 1}}
+    assert found.latest_version.number == 1
+    assert VersionRollback.objects.get().bad.number == 2
     assert found.definition == draft
     expect(page.get_by_role("status", name="Draft")).to_contain_text("saved")
     note.get_by_role("button", name="Hide this note").click()

@@ -1,16 +1,19 @@
 """Canaries in the admin: publish one from a workflow, compare, promote, stop, roll back."""
 
+import html
+import re
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
-from executions.models import Activity, Membership, Workflow
+from executions.models import Activity, Membership, Workflow, Workspace
 from executions.publishing import versioning
 from tests.support import admin_rows as rows
-from tests.support.workflows import ACTOR, publish, task
-from valkyr_plugins.canary import lifecycle
+from tests.support.workflows import ACTOR, publish, start, task
+from valkyr_plugins.canary import lifecycle, settling
 from valkyr_plugins.canary.lifecycle import CanaryWish
 from valkyr_plugins.canary.models import Canary, VersionRollback
 from valkyr_plugins.canary.stop_rule import StopRule
@@ -50,7 +53,7 @@ def page(name: str, row: Any) -> str:
 
 def test_a_workflow_is_published_for_a_share(op: Client, changed: Workflow) -> None:
     address = page("executions_workflow_operate_canary", changed)
-    assert "Share of the starts" in op.get(address).content.decode()
+    assert "Share of new executions" in op.get(address).content.decode()
 
     op.post(address, FORM)
 
@@ -73,6 +76,18 @@ def test_its_page_compares_both_versions(op: Client, canary: Canary) -> None:
     workflow = op.get(page("executions_workflow_change", canary.workflow)).content.decode()
     assert "Publish canary…" in workflow
     assert f"{canary.workflow_id}/open_canary" in workflow
+
+
+def test_where_only_git_publishes_its_page_offers_to_stop_it(op: Client, canary: Canary) -> None:
+    Workspace.objects.update(publish_from_git=True)
+
+    shown = op.get(page("valkyr_canary_canary_change", canary)).content.decode()
+    workflow = op.get(page("executions_workflow_change", canary.workflow)).content.decode()
+
+    assert page("valkyr_canary_canary_operate_stop", canary) in shown
+    assert page("valkyr_canary_canary_operate_promote", canary) not in shown
+    assert page("executions_workflow_operate_roll_back", canary.workflow) in workflow
+    assert page("executions_workflow_operate_canary", canary.workflow) not in workflow
 
 
 def test_it_is_stopped_and_promoted_by_a_button(op: Client, canary: Canary) -> None:
@@ -99,7 +114,24 @@ def test_a_workflow_is_rolled_back_by_a_button(op: Client, changed: Workflow) ->
     assert (made.bad.number, made.good.number) == (2, 1)
     shown = op.get(page("valkyr_canary_versionrollback_change", made)).content.decode()
     assert "v2" in shown
-    assert "Executions that could not be settled" in shown
+    assert "Executions that could not be cancelled or forked" in shown
+
+
+def test_a_rollback_leads_to_the_executions_that_started_on_its_version(
+    op: Client, changed: Workflow
+) -> None:
+    versioning.publish(changed.pk, actor=ACTOR)
+    changed.refresh_from_db()
+    old, bad = start(changed, version=1), start(changed)
+    made = settling.roll_back(changed.pk, actor=ACTOR)
+    shown = op.get(page("valkyr_canary_versionrollback_change", made)).content.decode()
+    link = re.search(r'href="([^"]*workflowexecution/\?[^"]*)"[^>]*>[^<]*started on the', shown)
+    assert link is not None
+
+    listed = op.get(html.unescape(link[1])).content.decode()
+
+    assert str(bad) in listed
+    assert str(old) not in listed
 
 
 def test_other_workspaces_do_not_see_it(
@@ -116,3 +148,28 @@ def test_other_workspaces_do_not_see_it(
     )
     canary.refresh_from_db()
     assert canary.state == "RUNNING"
+
+
+def test_the_home_page_says_that_a_rule_stopped_a_canary(op: Client, canary: Canary) -> None:
+    start(canary.workflow)  # without executions the page shows the first steps instead
+    running = op.get("/admin/").content.decode()
+    assert "Running canaries" in running
+    assert "was stopped by its rule" not in running
+
+    lifecycle.stop(canary.pk, actor=lifecycle.ENGINE, reason="3 of 3 failed")
+    cache.clear()
+    stopped = op.get("/admin/").content.decode()
+    assert "1 canary version was stopped by its rule" in stopped
+    assert "3 of 3 failed" in stopped
+
+    versioning.publish(canary.workflow_id, actor=ACTOR)
+    cache.clear()
+    assert "was stopped by its rule" not in op.get("/admin/").content.decode()
+
+
+def test_a_canary_that_a_person_stopped_needs_no_attention(op: Client, canary: Canary) -> None:
+    start(canary.workflow)
+    lifecycle.stop(canary.pk, actor=ACTOR, reason="enough seen")
+    cache.clear()
+
+    assert "was stopped by its rule" not in op.get("/admin/").content.decode()

@@ -7,7 +7,7 @@ import pytest
 
 from executions.database.clock import database_now
 from executions.errors import WrongState
-from executions.models import Activity, Workflow, WorkflowExecution
+from executions.models import Activity, Workflow, WorkflowExecution, Workspace
 from executions.publishing import rollout, versioning
 from tests.integration.test_publishing import at_once
 from tests.support.workflows import ACTOR, publish, task
@@ -89,11 +89,44 @@ def test_a_canary_is_not_promoted_before_enough_executions_ended() -> None:
 
 
 @pytest.mark.django_db
+def test_a_canary_is_not_promoted_where_only_git_publishes() -> None:
+    made = canary(promote_after=3_600)
+    ended(made, "SUCCESS", 20)
+    past = database_now() - timedelta(seconds=1)
+    Canary.objects.filter(pk=made.pk).update(promote_at=past, watched_at=past)
+    Workspace.objects.update(publish_from_git=True)
+
+    assert watching.watch() == 0
+
+    made.refresh_from_db()
+    assert (made.state, made.watched_at > past) == (CanaryState.RUNNING, True)
+
+
+@pytest.mark.django_db
 def test_a_canary_without_a_rule_does_not_stop_by_itself() -> None:
     made = canary(rule=None)
     ended(made, "FAILED", 60)
 
     assert watching.watch() == 0
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("on_canary", "asked"), [(False, 0), (True, 1)])
+def test_a_failure_asks_for_a_look_without_a_query(
+    on_canary: bool,
+    asked: int,
+    django_assert_num_queries: Any,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    made = canary()
+    ended(made, "FAILED", 1)
+    WorkflowExecution.objects.update(canary=on_canary)
+    execution = WorkflowExecution.objects.get()
+
+    with django_assert_num_queries(0), django_capture_on_commit_callbacks() as callbacks:
+        watching.note_failure(WorkflowExecution, execution=execution)
+
+    assert len(callbacks) == asked
 
 
 @pytest.mark.django_db(transaction=True)

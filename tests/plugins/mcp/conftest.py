@@ -8,31 +8,9 @@ import pytest
 from executions.access.actor import Actor
 from executions.accounts.tokens import create_token
 from executions.models import Workspace
-from tests.contract.conftest import (
-    _no_collected_files,
-    _nobody_asked_before,
-    _quick_passwords,
-    author,
-    client_of,
-    elsewhere,
-    member,
-    stranger,
-    workspace,
-)
+from tests.support.api_users import *  # noqa: F403
 
 from .agents import Agent
-
-__all__ = [
-    "_no_collected_files",
-    "_nobody_asked_before",
-    "_quick_passwords",
-    "author",
-    "client_of",
-    "elsewhere",
-    "member",
-    "stranger",
-    "workspace",
-]
 
 
 @pytest.fixture

@@ -44,6 +44,24 @@ def test_left_out_it_adds_no_address_no_task_and_no_import() -> None:
     ], done.stderr
 
 
+LAZY = """
+import sys
+import django
+django.setup()
+from django.urls import reverse
+from valkyr.beat import entries
+print(reverse("valkyr-mcp"), any("proposals" in name for name in entries()))
+import valkyr_plugins.mcp.admin, valkyr_plugins.mcp.tasks
+print(sorted({name.partition(".")[0] for name in sys.modules} & {"mcp", "mcp_types"}))
+"""
+
+
+def test_the_package_is_loaded_by_the_first_request_only() -> None:
+    done = run_without(LAZY, "mcp,redrive")
+
+    assert done.stdout.splitlines() == ["/mcp True", "[]"], done.stderr
+
+
 def test_without_the_package_the_address_names_what_to_install(
     agent: Callable[..., Agent], monkeypatch: pytest.MonkeyPatch
 ) -> None:

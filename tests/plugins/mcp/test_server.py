@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from django.test import Client
 from rest_framework.test import APIClient
 
 from tests.contract.people import a_greeting, an_author
@@ -47,6 +48,16 @@ def test_a_token_is_required(db: None) -> None:
 
     assert found.status_code == 401
     assert found["WWW-Authenticate"].startswith("Bearer")
+
+
+def test_a_browsers_session_is_not_accepted(workspace: Any, member: Callable[..., Any]) -> None:
+    browser = Client()
+    browser.force_login(member("ADMIN", workspace))
+
+    found = browser.post("/mcp", {}, content_type="application/json")
+
+    assert browser.get("/v1/Workflow").status_code == 200
+    assert found.status_code == 401
 
 
 def test_a_page_of_another_site_is_refused(agent: Callable[..., Agent]) -> None:

@@ -40,7 +40,9 @@ def workflow(name: str) -> dict[str, Any]:
     if ("previous",) in reads:
         one = {"modules": [{"id": "first", "use": "flow.noop"}, one]}
     if module.container:
-        one["body"] = {"tasks": [{"id": "inner", "use": "flow.noop"}]}
+        tools = [tool["name"] for tool in module.example.get("tools", [])]
+        ids = tools or ["inner"]
+        one["body"] = {"tasks": [{"id": inner, "use": "flow.noop"} for inner in ids]}
     variables = {read[1] for read in reads if read[0] == "vars"}
     if module.writes_variables:
         variables |= module.example["values"].keys()

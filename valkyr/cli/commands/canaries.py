@@ -6,7 +6,7 @@ import click
 
 from valkyr.cli.connecting import connected
 from valkyr.cli.errors import usage
-from valkyr.cli.inputs import workflow_id
+from valkyr.cli.inputs import JsonParameter, workflow_id
 from valkyr.cli.options import ApiCommand, Choices
 from valkyr.cli.output import CommandOutput
 
@@ -24,8 +24,8 @@ SIDES: Any = [
     ("ENDED", "ended"),
     ("FAILED", "failed"),
     ("FAILED %", "failureRate"),
-    ("P50 S", "p50Seconds"),
-    ("P95 S", "p95Seconds"),
+    ("P50 S", lambda row: _short(row["p50Seconds"])),
+    ("P95 S", lambda row: _short(row["p95Seconds"])),
     ("COST", lambda row: ", ".join(f"{c['perExecution']} {c['currency']}" for c in row["costs"])),
 ]
 ROLLBACK: Any = [
@@ -39,6 +39,10 @@ ROLLBACK: Any = [
 ]
 
 
+def _short(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds:.3g}"
+
+
 def share(
     *, percent: float | None, stop: Any, no_stop: bool, promote_after: int | None
 ) -> dict[str, Any] | None:
@@ -47,19 +51,19 @@ def share(
         if stop is not None or no_stop or promote_after is not None:
             raise usage("--stop, --no-stop and --promote-after need --percent.")
         return None
+    return {"percent": percent} | _conditions(stop, promote_after, no_stop=no_stop)
+
+
+def _conditions(stop: Any, promote_after: int | None, *, no_stop: bool) -> dict[str, Any]:
     if stop is not None and no_stop:
         raise usage("--stop and --no-stop exclude each other.")
-    body: dict[str, Any] = {"percent": percent}
-    if stop is not None or no_stop:
-        body["stop"] = stop
-    if promote_after is not None:
-        body["promoteAfterSeconds"] = promote_after
-    return body
+    rule = {"stop": stop} if stop is not None or no_stop else {}
+    return rule if promote_after is None else rule | {"promoteAfterSeconds": promote_after}
 
 
 @click.group()
 def canary() -> None:
-    """Compare, promote and stop canary versions.
+    """Compare, change, promote and stop canary versions.
 
     `valkyr publish --percent` publishes one.
     """
@@ -86,10 +90,57 @@ def status(choices: Choices, name: str, workspace: str | None) -> None:
         figures = found["figures"]
         numbers = {"canary": found["version"], "latest": found["latestVersion"]}
         output.table([figures[side] | {"version": numbers[side]} for side in numbers], SIDES)
-        for group in figures["groups"]:
-            new = " (new)" if group["isNew"] else ""
-            counts = f"{group['canary']} and {group['latest']}"
-            output.text(f"{group['name']}{new}: {counts} dead letters")
+        if figures["groups"]:
+            output.table(figures["groups"], _groups(numbers))
+
+
+def _groups(numbers: dict[str, int]) -> Any:
+    return [
+        ("DEAD LETTERS", "name"),
+        (f"OF VERSION {numbers['canary']}", "canary"),
+        (f"OF VERSION {numbers['latest']}", "latest"),
+        ("NEW", lambda group: "yes" if group["isNew"] else "no"),
+    ]
+
+
+@canary.command(cls=ApiCommand)
+@_named
+@click.option("--percent", type=click.FloatRange(0.01, 100), help="The share of the starts.")
+@click.option("--stop", type=JsonParameter(), help="The rule that stops it, as JSON.")
+@click.option("--no-stop", is_flag=True, help="It never stops by itself.")
+@click.option(
+    "--promote-after", type=click.IntRange(1), metavar="SECONDS", help="Promote it then, from now."
+)
+@click.option("--no-promotion", is_flag=True, help="It is promoted by hand only.")
+@click.option("--reason", default="", help="For the audit trail.")
+@click.pass_obj
+def change(
+    choices: Choices,
+    name: str,
+    workspace: str | None,
+    percent: float | None,
+    stop: Any,
+    promote_after: int | None,
+    reason: str,
+    *,
+    no_stop: bool,
+    no_promotion: bool,
+) -> None:
+    """Change the share, the rule or the promotion of a running canary.
+
+    NAME is the workflow's id, slug or name. A larger share keeps the keys of the smaller one.
+    """
+    if promote_after is not None and no_promotion:
+        raise usage("--promote-after and --no-promotion exclude each other.")
+    body = _conditions(stop, promote_after, no_stop=no_stop)
+    body |= {} if percent is None else {"percent": percent}
+    body |= {"promoteAfterSeconds": None} if no_promotion else {}
+    if not body:
+        raise usage("Give at least one option that changes the canary, such as --percent.")
+    with connected(choices) as api:
+        path = f"/v1/Workflow/{workflow_id(api, name, workspace)}/canary"
+        found = api.patch(path, body | {"reason": reason})
+    CommandOutput(choices).record(found, COLUMNS)
 
 
 def _moves(verb: str, help_text: str) -> None:
@@ -105,7 +156,7 @@ def _moves(verb: str, help_text: str) -> None:
 
 
 _moves("promote", "Make the canary of a workflow its latest version.")
-_moves("stop", "Let all starts of a workflow take its latest version.")
+_moves("stop", "Let all new executions of a workflow use its latest version.")
 
 
 @click.command(cls=ApiCommand)

@@ -4,10 +4,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from valkyr.cli.commands.executions import told_of_many
+from valkyr.cli.commands.executions import counts_by_label, label_words, told_of_many
 from valkyr.cli.connecting import connected
-from valkyr.cli.errors import CliError, Exit
-from valkyr.cli.inputs import JsonParameter, SinceParameter, workflow_id, workspace_id
+from valkyr.cli.errors import CliError, Exit, usage
+from valkyr.cli.inputs import (
+    JsonParameter,
+    LabelParameter,
+    SinceParameter,
+    label_query,
+    workflow_id,
+    workspace_id,
+)
 from valkyr.cli.options import ApiCommand, Choices
 from valkyr.cli.output import CommandOutput
 
@@ -17,13 +24,14 @@ if TYPE_CHECKING:
 PATH = "/v1/DeadLetterQueue"
 AT_ONCE = 1_000
 RESOLUTIONS = ("PENDING", "REQUEUED", "FIXED", "SKIPPED", "DISCARDED", "ALL")
-RECORD = [
+RECORD: Any = [
     ("Dead letter", "id"),
     ("Resolution", "resolution"),
     ("Execution", "executionId"),
     ("Step", "stepPath"),
     ("Module", "module"),
     ("Failure", "failureType"),
+    ("Labels", lambda row: label_words(row["labels"])),
     ("Reason", "failureReason"),
     ("Attempts", "attempts"),
     ("Occurrences", "occurrences"),
@@ -52,6 +60,12 @@ def dead() -> None:
     show_default=True,
 )
 @click.option("--text", help="A part of the reason.")
+@click.option(
+    "--label", "labels", type=LabelParameter(), multiple=True, help="Only with this label."
+)
+@click.option(
+    "--by-label", metavar="NAME", help="Count the newest 10,000 by the values of this label."
+)
 @click.option("--since", type=SinceParameter(), help="Since: 30m, 2h, 7d, or a time.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
 @click.option("--workspace", metavar="NAME", help="Only of this workspace.")
@@ -69,6 +83,10 @@ def list_letters(choices: Choices, /, limit: int, workspace: str | None, **given
             "text": given["text"],
             "quarantinedAfter": given["since"],
         }
+        if given["by_label"] is not None:
+            _counts(choices, api, query, given)
+            return
+        query["label"] = label_query(given["labels"])
         rows = list(api.rows(PATH, limit, **query))
         more = api.more
     columns = [
@@ -80,6 +98,16 @@ def list_letters(choices: Choices, /, limit: int, workspace: str | None, **given
         ("SINCE", "quarantinedAt"),
     ]
     CommandOutput(choices).table(rows, columns, empty="No dead letters match.", more=more, cut=True)
+
+
+def _counts(choices: Choices, api: "ApiClient", query: Any, given: dict[str, Any]) -> None:
+    """Print counts by a label; raises CliError for filters that cannot be combined with it."""
+    if any(given[name] is not None for name in ("execution", "group", "text")):
+        also = "--workflow, --workspace, --resolution and --since"
+        raise usage(f"--by-label can be combined with {also} only.")
+    wanted = {name: query[name] for name in ("workflowId", "workspaceId", "resolution")}
+    wanted["createdAfter"] = query["quarantinedAfter"]
+    counts_by_label(choices, api, PATH, given["by_label"], given["labels"], wanted)
 
 
 @dead.command("show", cls=ApiCommand)

@@ -46,6 +46,13 @@ def validate(choices: Choices, files: tuple[Path, ...], workspace: str | None, s
     return Exit.FAILED if bad else Exit.OK
 
 
+def _published(slug: str, version: dict[str, Any], canary: dict[str, Any] | None) -> str:
+    text = f"published {slug} as version {version['version']}"
+    if canary is None:
+        return f"{text}."
+    return f"{text}, a canary with {canary['percent']:g} % of the new executions."
+
+
 def _files(given: tuple[Path, ...]) -> list[Path]:
     found: list[Path] = []
     for path in given:
@@ -121,7 +128,7 @@ def _tell(output: CommandOutput, one: Verdict) -> None:
 @click.option(
     "--percent",
     type=click.FloatRange(0.01, 100),
-    help="Publish as a canary: this share of the starts takes the new version.",
+    help="Publish as a canary: this share of new executions uses the new version.",
 )
 @click.option("--stop", type=JsonParameter(), help="The rule that stops the canary, as JSON.")
 @click.option("--no-stop", is_flag=True, help="The canary never stops by itself.")
@@ -151,7 +158,9 @@ def publish(
             verb, body = ("publish", {}) if how is None else ("canary", how)
             version = api.post(f"/v1/Workflow/{row['id']}/{verb}", body)
             told.append({"id": row["id"], "slug": row["slug"], "file": str(path)} | version)
-            output.note(f"{path}: published {row['slug']}.")
+            output.note(f"{path}: {_published(row['slug'], version, how)}")
+            for warning in version.get("warnings", ()):
+                output.note(f"  warning  {warning['path']}: {warning['message']}")
     if choices.json:
         output.value(told)
 

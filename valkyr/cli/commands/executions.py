@@ -5,19 +5,26 @@ from typing import Any
 import click
 
 from valkyr.cli.connecting import connected
-from valkyr.cli.errors import Exit
-from valkyr.cli.inputs import SinceParameter, workflow_id, workspace_id
+from valkyr.cli.errors import Exit, usage
+from valkyr.cli.inputs import (
+    LabelParameter,
+    SinceParameter,
+    label_query,
+    workflow_id,
+    workspace_id,
+)
 from valkyr.cli.options import ApiCommand, Choices
 from valkyr.cli.output import CommandOutput
 
 STATES = ("PENDING", "RUNNING", "PAUSED", "SUCCESS", "FAILED", "CANCELLED", "TIMEOUT")
 AT_ONCE = 1_000
-RECORD = [
+RECORD: Any = [
     ("Execution", "id"),
     ("Workflow", "workflowId"),
     ("Version", "version"),
     ("State", "state"),
     ("Started by", "triggerType"),
+    ("Labels", lambda row: label_words(row["labels"])),
     ("Created", "createdAt"),
     ("Started", "startedAt"),
     ("Finished", "finishedAt"),
@@ -42,6 +49,12 @@ STEPS = [
 @click.option(
     "--since", type=SinceParameter(), help=("Only those created since: 30m, 2h, 7d, or a time.")
 )
+@click.option(
+    "--label", "labels", type=LabelParameter(), multiple=True, help="Only with this label."
+)
+@click.option(
+    "--by-label", metavar="NAME", help="Count the newest 10,000 by the values of this label."
+)
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
 @click.option("--workspace", metavar="NAME", help="Of this workspace.")
 @click.pass_obj
@@ -50,6 +63,8 @@ def list_executions(
     workflow: str | None,
     state: str | None,
     since: str | None,
+    labels: tuple[tuple[str, str], ...],
+    by_label: str | None,
     limit: int,
     workspace: str | None,
 ) -> None:
@@ -61,6 +76,10 @@ def list_executions(
             "state": state,
             "createdAfter": since,
         }
+        if by_label is not None:
+            counts_by_label(choices, api, "/v1/WorkflowExecution", by_label, labels, query)
+            return
+        query["label"] = label_query(labels)
         rows = list(api.rows("/v1/WorkflowExecution", limit, **query))
         more = api.more
         names = {} if choices.json or choices.quiet else _names(api, rows)
@@ -72,9 +91,42 @@ def list_executions(
         ("TRIGGER", "triggerType"),
         ("CREATED", "createdAt"),
         ("FINISHED", "finishedAt"),
+        ("LABELS", lambda row: label_words(row["labels"])),
     ]
     none = "No executions match. `valkyr start NAME` starts one."
     CommandOutput(choices).table(rows, columns, empty=none, more=more)
+
+
+def label_words(labels: dict[str, str]) -> str:
+    """Return labels as they are written in a search."""
+    return " ".join(f"{name}:{value}" for name, value in labels.items())
+
+
+def counts_by_label(
+    choices: Choices,
+    api: Any,
+    path: str,
+    name: str,
+    labels: tuple[tuple[str, str], ...],
+    query: dict[str, Any],
+) -> None:
+    """Print how many rows have each value of a label."""
+    if labels:
+        raise usage("--by-label counts without --label; give one of them.")
+    found = api.get(f"{path}/labels", name=name, **query)
+    output = CommandOutput(choices)
+    if choices.json:
+        output.value(found)
+        return
+    columns: Any = [
+        (name.upper(), "value"),
+        ("COUNT", "count"),
+        ("STATES", lambda row: label_words({k: str(v) for k, v in row["byState"].items()})),
+    ]
+    none = f"None of {found['rows']:,} rows has the label {name}."
+    output.table(found["values"], columns, empty=none)
+    if not found["complete"]:
+        output.note(f"These are counts of the newest {found['rows']:,}; there are more.")
 
 
 def _names(api: Any, rows: list[dict[str, Any]]) -> dict[str, str]:

@@ -10,7 +10,7 @@ import click
 from valkyr.cli.connecting import connected
 from valkyr.cli.errors import UNKNOWN_ADDRESS, CliError, Exit, usage
 from valkyr.cli.following import patiently
-from valkyr.cli.inputs import JsonParameter
+from valkyr.cli.inputs import JsonParameter, LabelParameter
 from valkyr.cli.options import ApiCommand, Choices
 from valkyr.cli.output import CommandOutput
 
@@ -86,6 +86,13 @@ def redrive() -> None:
     type=JsonParameter(),
     help=("Filters of GET /v1/DeadLetterQueue, as JSON."),
 )
+@click.option(
+    "--label",
+    "labels",
+    type=LabelParameter(),
+    multiple=True,
+    help="All open dead letters with this label; with --filter, of those.",
+)
 @click.option("--scope", type=click.Choice(["STEP", "FROM", "EXECUTION"]), default="STEP")
 @click.option("--from-step", metavar="PATH", help="With FROM: the first step to run.")
 @click.option("--to-version", metavar="V", help="The version: pinned, latest or a number.")
@@ -111,7 +118,7 @@ def start_redrive(
     wait: bool,
     **given: Any,
 ) -> int:
-    """Requeue dead letters: by ID, --group or --filter.
+    """Requeue dead letters: by ID, --group, --filter or --label.
 
     The redrive contains the dead letters that are open when it is created. With --wait, the exit
     code is 1 unless all succeed.
@@ -138,11 +145,14 @@ def _body(letters: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
     ways: dict[str, Any] = {
         "ids": [str(pk) for pk in letters] or None,
         "groupId": given["group"] and str(given["group"]),
-        "filter": given["chosen"],
+        "filter": _filter(given),
     }
     named = {name: way for name, way in ways.items() if way is not None}
     if len(named) != 1:
-        raise usage("Choose dead letters by IDs, by --group or by --filter: exactly one of them.")
+        raise usage(
+            "Choose dead letters by IDs, by --group, or by --filter and --label: exactly one of "
+            "them."
+        )
     version = given["to_version"]
     more = {
         "scope": given["scope"],
@@ -157,6 +167,16 @@ def _body(letters: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
         "reason": given["reason"],
     }
     return named | {name: value for name, value in more.items() if value is not None}
+
+
+def _filter(given: dict[str, Any]) -> Any:
+    """Return the filter of --filter and --label; None without them."""
+    if not given["labels"]:
+        return given["chosen"]
+    chosen = given["chosen"] or {}
+    if not isinstance(chosen, dict):
+        raise usage("--filter expects a JSON object.")
+    return {**chosen, "label": dict(given["labels"])}
 
 
 @redrive.command("list", cls=ApiCommand)

@@ -129,7 +129,7 @@ class AlertAdmin(FactAdmin):
                     ),
                     (gettext("Rule"), _rule(obj)),
                     (gettext("Workspace"), _place(obj)),
-                    (gettext("Noticed"), marks.times(obj.count)),
+                    (gettext("Detected"), marks.times(obj.count)),
                     (gettext("First"), marks.ago(obj.first_at)),
                     (gettext("Last"), marks.ago(obj.last_at)),
                     (gettext("Notified"), marks.ago(obj.told_at)),

@@ -18,7 +18,7 @@ from runners.public.modules import (
     StepContext,
     StepError,
 )
-from valkyr_plugins.connectors.ai.conversation import AskedInputs, UsedTokens, used
+from valkyr_plugins.connectors.ai.conversation import AskedInputs, Message, UsedTokens, used
 from valkyr_plugins.connectors.ai.provider import LlmModule
 
 if TYPE_CHECKING:
@@ -61,6 +61,17 @@ class ChatInputs(AskedInputs):
         ),
         max_length=100,
     )
+    tool_lists: list[list[Tool]] = Field(
+        default_factory=list,
+        description="Further lists of tools, such as the outputs of `mcp.tools` steps.",
+        examples=[["{{ tasks.list.output.tools }}"]],
+        max_length=20,
+    )
+    history: list[Message] = Field(
+        default_factory=list,
+        description="Further messages of the conversation, after `messages`.",
+        examples=["{{ loop.previous.turn.messages if loop.previous else [] }}"],
+    )
     tool_choice: str | None = Field(
         None,
         description="`auto`, `none`, `required`, or the name of the tool to call.",
@@ -84,7 +95,7 @@ class ChatInputs(AskedInputs):
 
     @model_validator(mode="after")
     def _choice_is_a_tool(self) -> "ChatInputs":
-        names = [tool.name for tool in self.tools or ()]
+        names = [tool.name for tool in self.all_tools()]
         if self.tool_choice not in (None, "auto", "none", "required", *names):
             raise ValueError(
                 f"toolChoice is {self.tool_choice!r}; expected auto, none, required or one of "
@@ -92,13 +103,18 @@ class ChatInputs(AskedInputs):
             )
         return self
 
+    def all_tools(self) -> list[Tool]:
+        """Return the tools of all lists."""
+        return [*(self.tools or ()), *(tool for tools in self.tool_lists for tool in tools)]
+
     def chat_body(self) -> dict[str, Any]:
         """Return the request's body."""
         body = self.body()
+        body["messages"] += [message.wire() for message in self.history]
         if not self.stream:
             del body["stream"], body["stream_options"]
-        if self.tools:
-            body["tools"] = [tool.wire() for tool in self.tools]
+        if tools := self.all_tools():
+            body["tools"] = [tool.wire() for tool in tools]
             if self.tool_choice is not None:
                 body["tool_choice"] = _choice(self.tool_choice)
         if self.stop:

@@ -170,6 +170,14 @@ class _Unfit(StepError):
     """An answer that is not JSON, or invalid; `details` lists the problems."""
 
 
+def answer_mistake(text: str, schema: dict[str, Any]) -> tuple[Any, str]:
+    """Return an answer's data, and what is wrong with it; raises StepError for a wrong schema."""
+    try:
+        return _fitting(text, schema), ""
+    except _Unfit as mistake:
+        return None, mistake.message
+
+
 def _fitting(text: str, schema: dict[str, Any]) -> Any:
     """Return the answer's data.
 

@@ -24,7 +24,7 @@ class JsonParseInputs(ModuleInputs):
         False, description="Whether each line is a separate value (JSON Lines, NDJSON)."
     )
     repeated_keys: Literal["last", "fail"] = Field(
-        "last", description="Which value to use if an object has a key twice; or fail."
+        "last", description="If an object repeats a key: keep the last value, or fail."
     )
 
 

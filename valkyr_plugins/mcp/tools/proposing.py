@@ -70,6 +70,10 @@ class WorkflowProposal(ProposedArguments):
         UUID | None, Field(description="The workflow to change; without it, a new one.")
     ] = None
     workspace_id: Annotated[UUID | None, Field(description="For a new workflow.")] = None
+    revision: Annotated[
+        str | None,
+        Field(description="The revision that you read: refused if the draft has changed since."),
+    ] = None
     publish: Annotated[bool, Field(description="Also publish a version of the draft.")] = False
 
 
@@ -172,7 +176,7 @@ def start_workflow(caller: ToolCaller, name: str, payload: dict[str, Any]) -> An
     if found is None:
         raise ApiRefused(404, {"detail": f"There is no tool {name[:100]!r}. List the tools."})
     if found.direct:
-        return start(caller.api, found.workflow_id, payload)
+        return start(caller.api.writing(), found.workflow_id, payload)
     arguments = {"workflowId": str(found.workflow_id), "input": payload}
     rationale = f"The agent called the tool {name}."
     return decided(caller, proposals.propose(caller.api, ProposalKind.START, arguments, rationale))

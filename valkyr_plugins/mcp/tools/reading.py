@@ -125,7 +125,8 @@ def _workflows(caller: ToolCaller, given: ListWorkflowsArguments) -> Any:
 
 def _workflow(caller: ToolCaller, given: WorkflowArguments) -> Any:
     if given.version is None:
-        return caller.api.get("workflow", id=given.workflow_id).data
+        found = caller.api.get("workflow", id=given.workflow_id)
+        return found.data | {"revision": found.revision}
     return caller.api.get("workflow-version", id=given.workflow_id, n=given.version).data
 
 

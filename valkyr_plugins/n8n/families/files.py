@@ -68,7 +68,7 @@ def of_json(work: NodeWork) -> Made:
 
 @family("convertToFile", takes=LIST)
 def convert(work: NodeWork) -> Made:
-    """Write items as CSV or JSON; a field's text is passed on."""
+    """Convert items to a CSV or JSON text, or return the text of one field."""
     operation = work.word("operation", "csv")
     if operation == "csv":
         return _to_csv(work)

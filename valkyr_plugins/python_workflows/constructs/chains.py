@@ -13,7 +13,7 @@ from valkyr_plugins.python_workflows.tracing.trace import Trace, output_of, trac
 
 
 class TracedChain:
-    """The result of a chain, which is that of its last module."""
+    """The result of a chain: its last module's result."""
 
     def __init__(self, task: TracedTask) -> None:
         self._task = task

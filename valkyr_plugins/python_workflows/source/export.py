@@ -89,6 +89,7 @@ def _facts(document: Mapping[str, Any], slug: str) -> list[str]:
         "on_failure": failure.get("workflow"),
         "checkpoint": settings.get("checkpoint"),
         "compensation": settings.get("compensation"),
+        "labels": document.get("labels") or None,
     }
     given = {key: one for key, one in found.items() if one is not None}
     return [literal(slug), *keywords(given, 0)]

@@ -117,7 +117,7 @@ class Trace:
             task.document["undo"] = undo_of(self, task, options.undo, config, shape)
 
     def reserve(self, options: CallOptions, name: str) -> TracedTask:
-        """Return a task with its id, which is in no block yet."""
+        """Return a task with its id; the task is not in a block yet."""
         wanted = options.id or self.name_of(name)
         if not _ID.fullmatch(wanted):
             raise TracingError(

@@ -56,8 +56,8 @@ class RedriveForm(forms.Form):
         choices=_scopes,
         widget=Select,
         help_text=lazy(
-            "The first continues the execution. The others start new executions and leave it "
-            "unchanged."
+            "The first option continues the execution. The others start new executions and do not "
+            "change the original."
         ),
     )
     from_step = forms.CharField(

@@ -179,7 +179,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("what"))
     def what(self, row: Redrive) -> Any:
-        """Return its group and the group's workflow, or the number of entries."""
+        """Return the redrive's workflow and group, or its number of dead letters."""
         return (
             marks.clipped(f"{row.group.workflow.name}, {row.group}", 80)
             if row.group

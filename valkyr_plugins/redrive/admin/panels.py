@@ -246,7 +246,7 @@ def _effects(found: Preview) -> PageSection:
             [marks.path(effect.step), effect.module, effect.effect, f"{effect.count:,}"]
             for effect in found.effects
         ],
-        empty=gettext("No side effects: no repeated step changes other systems."),
+        empty=gettext("No side effects: the repeated steps do not change other systems."),
     )
 
 

@@ -152,7 +152,7 @@ def _rows(found: Iterable[Redrive]) -> list[list[Cell]]:
 
 
 def _link(row: Redrive) -> Cell:
-    text = marks.clipped(row.reason, 60) or gettext("of {created_by_name}").format(
+    text = marks.clipped(row.reason, 60) or gettext("by {created_by_name}").format(
         created_by_name=row.created_by_name
     )
     try:

@@ -92,7 +92,7 @@ class ForkForm(ReasonForm):
         label=lazy("Variables (JSON)"),
         rows=3,
         must_be_object=True,
-        help_text=lazy("Merged the same way."),
+        help_text=lazy("Merged into the variables. Leave empty to keep them."),
     )
     inputs = JSONTextField(
         label=lazy("The step's inputs (JSON)"),
@@ -268,7 +268,7 @@ HEADERS = (
     lazy("After"),
     lazy("Taken"),
     lazy("Created by"),
-    lazy("Available for roll-back"),
+    lazy("Available for rollback"),
 )
 
 

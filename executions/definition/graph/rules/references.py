@@ -49,7 +49,7 @@ class TemplateScope:
 
     `elsewhere` maps each task ID to its body. `between_turns` is the scope of a loop's condition,
     which is rendered after or before an iteration; `has_event` marks the scope of a filter;
-    `takes_secrets` that of values which a module gets in memory only.
+    `takes_secrets` marks the scope of values that a module gets only in memory.
     """
 
     views: tuple[BodyView, ...]
@@ -334,3 +334,12 @@ def settings_problems(document: Mapping[str, Any]) -> Iterator[DefinitionProblem
         pointer = ("settings", "concurrency", "key")
         reason = "the key is made before the execution starts"
         yield from single_name_problems(key, pointer, "input", "input_only", reason)
+
+
+def label_problems(document: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
+    """Yield the problems of labels that read more than the payload."""
+    labels = document.get("labels")
+    for name, value in labels.items() if isinstance(labels, dict) else ():
+        if isinstance(value, str):
+            reason = "labels are made before the execution starts"
+            yield from single_name_problems(value, ("labels", name), "input", "input_only", reason)

@@ -76,7 +76,7 @@ def _on_pointer(edge: EdgeEntry) -> tuple[str | int, ...]:
 
 
 def contradictions(reading: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield tasks that wait for two outcomes of one task, of which only one can occur."""
+    """Yield tasks that wait for two outcomes of one task; only one of them can occur."""
     wanted: dict[int, dict[int, set[str]]] = {}
     for edge in reading.edges:
         if edge.source is not None and edge.target is not None:
@@ -149,6 +149,7 @@ def body_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
     """
     for task in body.tasks:
         chained = "modules" in task.document
+        yield from _task_check(task)
         containers = [one for one in task.modules if one.spec is not None and one.spec.container]
         if chained and containers:
             message = (
@@ -162,9 +163,19 @@ def body_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
             yield from _unexpected(task)
 
 
+def _task_check(task: TaskEntry) -> Iterator[DefinitionProblem]:
+    """Yield what the module of a container finds in its task: of an agent, its tools."""
+    spec = task.modules[0].spec if len(task.modules) == 1 else None
+    if spec is not None and spec.check_task is not None:
+        for found in spec.check_task(task.document):
+            yield problem((*task.pointer, *found.pointer), found.code, found.message)
+
+
 def _own_body(task: TaskEntry) -> Iterator[DefinitionProblem]:
+    spec = task.modules[0].spec
     for key, instead in OF_STEPS.items():
-        if key not in task.document:
+        # A container that writes its own body gives these to a step of that body.
+        if key not in task.document or (spec is not None and spec.expand is not None):
             continue
         message = f'"{key}" is not allowed for "{task.id}", which runs a body: {instead}'
         yield problem((*task.pointer, key), "not_for_containers", message)

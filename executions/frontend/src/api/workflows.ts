@@ -98,6 +98,15 @@ export const publish = async (id: string, again?: number): Promise<Published> =>
     })
   ).data;
 
+/** Withdraw the version: the one before it, `goodVersion`, runs again. */
+export const rollBack = async (id: string, version: number): Promise<{ goodVersion: number }> =>
+  (
+    await ask<{ goodVersion: number }>(at(id, "/rollbacks"), {
+      method: "POST",
+      json: { version },
+    })
+  ).data;
+
 /** A version that a share of the starts takes, as far as the studio reads it. */
 export interface Canary {
   version: number;
@@ -111,6 +120,16 @@ export const publishCanary = async (id: string, percent: number): Promise<Canary
 /** Make the canary the latest version, or let all starts take the latest version again. */
 export const endCanary = async (id: string, how: "promote" | "stop"): Promise<Canary> =>
   (await ask<Canary>(at(id, `/canary/${how}`), { method: "POST", json: {} })).data;
+
+/** How many live executions one version has. */
+export interface LiveVersion {
+  version: number;
+  executions: number;
+}
+
+/** The versions that live executions are on, newest first. */
+export const liveVersions = async (id: string): Promise<LiveVersion[]> =>
+  (await ask<LiveVersion[]>(at(id, "/live-versions"))).data;
 
 /** The versions, newest first; `next` is the address of a later page, from `nextPage`. */
 export const listVersions = (id: string, next?: string): Promise<Answer<VersionSummary[]>> =>

@@ -115,6 +115,9 @@ function previous(around: Surroundings, task: Task | undefined, module: number):
   return [nameOf("previous", about, undefined, schema && inlined(schema))];
 }
 
+/** Containers whose bodies run for an item: of a list, or a call of an agent's model. */
+const HAVE_ITEMS = ["flow.map", "llm.agent"];
+
 /** `loop`, or `item` and `index`, of the containers around; a loop's own condition has `loop`. */
 function turns(around: Surroundings, path: TaskPath | null, task: Task | undefined): Name[] {
   if (path === null) return [];
@@ -122,7 +125,7 @@ function turns(around: Surroundings, path: TaskPath | null, task: Task | undefin
   const holders = ids.map((_, at) => taskAt(around.document, ids.slice(0, at + 1).join(".")));
   const uses = [...holders, task?.body ? task : undefined].map((one) => one && lastUse(one));
   const loop = uses.includes("flow.loop");
-  const map = holders.some((one) => one && lastUse(one) === "flow.map");
+  const map = holders.some((one) => one && HAVE_ITEMS.includes(lastUse(one)));
   return [
     ...(loop ? [{ step: "loop", about: t("expressions.theTurn"), children: loopNames }] : []),
     ...(map ? [nameOf("item", t("expressions.theItemOfThisTurn"), undefined)] : []),

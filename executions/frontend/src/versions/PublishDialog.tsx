@@ -20,6 +20,7 @@ export function PublishDialog() {
   const [working, setWorking] = useState(false);
   const [failure, setFailure] = useState("");
   const [share, setShare] = useState<string | null>(null);
+  const { hasCanaries } = useStudio((state) => state.page);
   useEffect(() => {
     prepare().then(
       (found) => {
@@ -77,7 +78,7 @@ export function PublishDialog() {
       {!done && prepared === null && failure === "" && (
         <p role="status">{t("versions.savingAndCheckingTheDraft")}</p>
       )}
-      {!done && prepared?.latest && <Share share={share} onChange={setShare} />}
+      {!done && hasCanaries && prepared?.latest && <Share share={share} onChange={setShare} />}
       {!done && prepared && <Before prepared={prepared} outcome={outcome} />}
     </Dialog>
   );

@@ -3,7 +3,8 @@ import { wordsOf } from "../api/client";
 import { announce } from "../shared/announce";
 import { Button } from "../shared/Button";
 import { Icon } from "../shared/Icon";
-import { usePublishRefusal } from "../store/readOnly";
+import { usePublishRefusal, useRefusal } from "../store/readOnly";
+import { useStudio } from "../store/studio";
 import { t } from "../words/t";
 import { forgetPublication, type Publication, undoPublication, usePublication } from "./undoing";
 
@@ -29,7 +30,11 @@ function Banner({ published }: { published: Publication }) {
 
 /** The button, and why it could not be done. */
 export function UndoPublishing({ published }: { published: Publication }) {
-  const refusal = usePublishRefusal();
+  const { hasCanaries } = useStudio((state) => state.page);
+  const toPublish = usePublishRefusal();
+  const toEdit = useRefusal();
+  // A rollback also works where only Git publishes.
+  const refusal = hasCanaries ? toEdit : toPublish;
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState("");
   const undo = async (): Promise<void> => {
@@ -61,7 +66,9 @@ export function UndoPublishing({ published }: { published: Publication }) {
   );
 }
 
-const sentenceOf = ({ version, before, undoneBy }: Publication): string =>
-  undoneBy === null
-    ? t("versions.publishedVersion", { number: version })
+function sentenceOf({ version, before, undoneBy }: Publication): string {
+  if (undoneBy === null) return t("versions.publishedVersion", { number: version });
+  return undoneBy === before
+    ? t("versions.versionRolledBack", { number: version, before })
     : t("versions.versionRunsAgain", { before: before ?? 0, number: undoneBy });
+}

@@ -1,15 +1,21 @@
-/** The way back from publishing: the version before runs again; the draft stays as it is. */
+/**
+ * The way back from publishing: the version before runs again; the draft stays as it is.
+ *
+ * A rollback withdraws the version. Without the plugin `canary`, the version before is published
+ * again, as a new version.
+ */
 import { create } from "zustand";
 import { Refused } from "../api/client";
-import { getWorkflow, publish } from "../api/workflows";
+import { getWorkflow, publish, rollBack } from "../api/workflows";
 import { useStudio } from "../store/studio";
 import { t } from "../words/t";
+import { setCanary } from "./canary";
 
 /** What was published on this page last; `before` was the latest version until then. */
 export interface Publication {
   version: number;
   before: number | null;
-  /** The version that took it back, once there is one. */
+  /** The version that runs since it was taken back: `before` itself, or a copy of it. */
   undoneBy: number | null;
 }
 
@@ -24,21 +30,25 @@ export const offerUndo = (version: number, before: number | null): void =>
 export const forgetPublication = (): void => usePublication.setState({ published: null });
 
 /**
- * Publish the version before again.
+ * Let the version before run again.
  *
  * Raises Refused, also where somebody published another version since: that one is not ours to
  * take back.
  */
 export async function undoPublication({ version, before }: Publication): Promise<void> {
-  const { workflow } = useStudio.getState();
+  const { workflow, page } = useStudio.getState();
   if (!workflow || before === null) return;
   const { latestVersion } = (await getWorkflow(workflow.id)).data;
   if (latestVersion !== version) {
     throw new Refused(409, t("versions.anotherVersionSince", { number: latestVersion ?? 0 }));
   }
-  const made = await publish(workflow.id, before);
+  const runs = page.hasCanaries
+    ? (await rollBack(workflow.id, version)).goodVersion
+    : (await publish(workflow.id, before)).version;
+  setCanary(null);
   useStudio.setState((now) => ({
-    workflow: now.workflow && { ...now.workflow, latestVersion: made.version },
+    workflow: now.workflow && { ...now.workflow, latestVersion: runs },
   }));
-  usePublication.setState({ published: { version, before, undoneBy: made.version } });
+  const since = page.hasCanaries ? runs : before;
+  usePublication.setState({ published: { version, before: since, undoneBy: runs } });
 }

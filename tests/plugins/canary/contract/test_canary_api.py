@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from executions.bundles.applying import apply
+from executions.bundles.planning import Bundle
 from executions.models import Activity, Trigger, Workflow, WorkflowExecution, Workspace
 from executions.publishing import versioning
 from executions.states import TriggerType
@@ -188,3 +190,61 @@ def test_users_without_permission_to_publish_cannot_roll_back(
     for path in ("canary", "canary/promote", "canary/stop", "rollbacks"):
         answer = system.post(f"/v1/Workflow/{greeting['id']}/{path}", {"percent": 5}, format="json")
         assert answer.status_code == 403, path
+
+
+def only_git_publishes() -> None:
+    Workspace.objects.update(publish_from_git=True)
+
+
+def test_no_canary_is_published_where_only_git_publishes(
+    author: APIClient, greeting: dict[str, Any]
+) -> None:
+    only_git_publishes()
+
+    refused = publish_canary(author, greeting)
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "published_from_git")
+    assert "valkyr apply" in refused.json()["detail"]
+    assert not Canary.objects.exists()
+
+
+def test_a_canary_is_stopped_but_not_promoted_where_only_git_publishes(
+    author: APIClient, greeting: dict[str, Any]
+) -> None:
+    publish_canary(author, greeting)
+    only_git_publishes()
+    path = f"/v1/Workflow/{greeting['id']}/canary"
+
+    promoted = author.post(f"{path}/promote", {}, format="json")
+    larger = author.patch(path, {"percent": 100}, format="json")
+    smaller = author.patch(path, {"percent": 1}, format="json")
+    stopped = author.post(f"{path}/stop", {}, format="json")
+
+    assert promoted.json()["code"] == larger.json()["code"] == "published_from_git"
+    assert (smaller.status_code, stopped.status_code) == (200, 200)
+    assert Canary.objects.get().state == "STOPPED"
+    assert author.get(f"/v1/Workflow/{greeting['id']}").json()["latestVersion"] == 1
+
+
+def test_a_rollback_works_where_only_git_publishes(
+    author: APIClient, greeting: dict[str, Any]
+) -> None:
+    publish_canary(author, greeting)
+    author.post(f"/v1/Workflow/{greeting['id']}/canary/promote", {}, format="json")
+    only_git_publishes()
+
+    done = author.post(f"/v1/Workflow/{greeting['id']}/rollbacks", {"reason": "bad"}, format="json")
+
+    assert (done.status_code, done.json()["goodVersion"]) == (201, 1)
+
+
+def test_a_bundle_ends_a_canary(author: APIClient, greeting: dict[str, Any]) -> None:
+    publish_canary(author, greeting)
+    row = Workflow.objects.get(pk=greeting["id"])
+    document = {"schema": "valkyr/1", **row.definition, "description": "From Git"}
+
+    apply(row.workspace, Bundle({row.slug: document}), ACTOR, source=None)
+
+    row.refresh_from_db()
+    assert (row.canary_version_id, row.canary_percent) == (None, None)
+    assert Canary.objects.get().reason == "Version 3 was published."

@@ -1,0 +1,162 @@
+"""Labels: the field that selects by them, and counts by their values."""
+
+# ruff: noqa: N815 - the names are the JSON's
+import json
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions import replica
+from executions.access import User, visible
+from executions.access.scoping import sees_all
+from executions.api.documentation import operation
+from executions.api.endpoint import Endpoint
+from executions.api.fields import Body, CamelCaseSerializer
+from executions.api.paging import narrowed
+from executions.database.by_state import in_states
+from executions.labels import counting
+from executions.labels.naming import EXAMPLE, BadLabel, check_all, check_name, parsed
+from executions.models import WorkflowExecution
+from executions.states import ExecutionState
+
+ABOUT_LABEL = (
+    f"Only those with this label, as name:value (`{EXAMPLE}`), or with several labels, as a JSON "
+    'object ({"order": "4711", "country": "DE"}).'
+)
+
+
+@extend_schema_field(OpenApiTypes.STR)
+class LabelsField(serializers.Field[Any, Any, Any, Any]):
+    """Labels to select by: `name:value`, or an object of several."""
+
+    def to_internal_value(self, data: Any) -> dict[str, str]:
+        """Return the values by name; raises ValidationError."""
+        try:
+            return _labels(data)
+        except BadLabel as error:
+            raise serializers.ValidationError(str(error), code="label") from None
+
+    def to_representation(self, value: Any) -> Any:
+        """Return the value unchanged."""
+        return value
+
+
+def _labels(data: Any) -> dict[str, str]:
+    if isinstance(data, str) and data.lstrip().startswith("{"):
+        try:
+            data = json.loads(data)
+        except (ValueError, RecursionError):
+            raise BadLabel("The value is not valid JSON.") from None
+    if isinstance(data, dict) and data and all(isinstance(one, str) for one in data.values()):
+        check_all(data)
+        return data
+    if isinstance(data, str):
+        return dict([parsed(data)])
+    raise BadLabel(f"Expected name:value, such as {EXAMPLE}, or an object of texts by name.")
+
+
+class LabelCountQuery(Body):
+    """What is counted."""
+
+    name = serializers.CharField(max_length=200, help_text="The name of the label.")
+    workspaceId = serializers.UUIDField(
+        required=False, help_text="Only what belongs to this workspace."
+    )
+    workflowId = serializers.UUIDField(required=False)
+    createdAfter = serializers.DateTimeField(required=False)
+    createdBefore = serializers.DateTimeField(required=False)
+
+    def validate_name(self, value: str) -> str:
+        """Return the name; raises ValidationError."""
+        try:
+            check_name(value)
+        except BadLabel as error:
+            raise serializers.ValidationError(str(error), code="label") from None
+        return value
+
+
+class ExecutionLabelQuery(LabelCountQuery):
+    """Which executions are counted."""
+
+    state = serializers.ChoiceField(ExecutionState.choices, required=False)
+
+
+class LabelValueShape(CamelCaseSerializer):
+    """A value of a label, and how many rows have it."""
+
+    value = serializers.CharField()
+    count = serializers.IntegerField()
+    by_state = serializers.DictField(child=serializers.IntegerField())
+
+
+class LabelCountsShape(CamelCaseSerializer):
+    """The most frequent values of a label."""
+
+    rows = serializers.IntegerField(
+        help_text=f"How many rows were read: the newest that match, at most {counting.MOST_ROWS:,}."
+    )
+    complete = serializers.BooleanField(help_text="Whether no other row matches.")
+    values = LabelValueShape(many=True)
+
+
+FILTERS = {
+    "workflowId": "workflow_id",
+    "createdAfter": "created_at__gt",
+    "createdBefore": "created_at__lt",
+}
+
+
+# Executions that are looked at for those in a state, where no index has these in order.
+MOST_LOOKED_AT = 100_000
+
+
+def _oldest_looked_at(
+    user: User, rows: QuerySet[WorkflowExecution], query: dict[str, Any]
+) -> UUID | None:
+    """Return the last execution that is not looked at for the query's state; None for none.
+
+    Of all workspaces, only the newest 100,000 are: the index of failed executions has them in order
+    within a workspace.
+    """
+    if not sees_all(user) or "workspaceId" in query:
+        return None
+    newest = rows.order_by("-id").values_list("pk", flat=True)
+    return newest[MOST_LOOKED_AT : MOST_LOOKED_AT + 1].first()
+
+
+class ExecutionLabelCounts(Endpoint):
+    """Executions by the value of a label."""
+
+    @operation(
+        "countExecutionsByLabel",
+        "WorkflowExecution",
+        {200: LabelCountsShape},
+        parameters=[ExecutionLabelQuery],
+    )
+    def get(self, request: Request) -> Response:
+        """Count the newest 10,000 executions that match by the value of a label and by state.
+
+        `values` has the 100 most frequent values. A superuser's count by state without
+        `workspaceId` is of the newest 100,000 executions. For an exact count, narrow it by
+        workflow, state or time until `complete` is true.
+        """
+        query = self.query(ExecutionLabelQuery)
+        rows: QuerySet[WorkflowExecution] = narrowed(
+            visible(self.user, WorkflowExecution.objects.all()), query, FILTERS
+        )
+        order, name, since = ("-created_at", "-id"), query["name"], None
+        if "state" in query:
+            since = _oldest_looked_at(self.user, rows, query)
+            rows, order = rows.filter(in_states(query["state"])), ("-id",)
+
+        def read() -> counting.LabelCounts:
+            return counting.counts(rows, name, "state", order=order, since=since)
+
+        found = replica.read(request, read)
+        return Response(LabelCountsShape(found).data)

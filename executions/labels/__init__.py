@@ -1,0 +1,1 @@
+"""Labels of executions: rendered at a start, found and counted by lists."""

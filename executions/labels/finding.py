@@ -1,0 +1,115 @@
+"""Find the newest (or oldest) executions with labels, in bounded time for any number of rows.
+
+The index `label_newest` begins with a label's name and value, then workflow and state, then the
+execution. Each workflow with the value, and each state, is one short range of it, read in order.
+What the index does not know, such as the trigger, is checked on the found executions, part by part
+until the time is over; the caller continues after the last execution that was checked.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.db.models.expressions import RawSQL
+
+from executions.database import statements
+from executions.models import Workflow, WorkflowExecution
+from executions.states import ExecutionState
+
+FIRST_PART, LARGEST_PART = 200, 2_000
+SECONDS = 0.1
+LOWEST, HIGHEST = UUID(int=0), UUID(int=2**128 - 1)
+# A label with fewer rows than this is rare: it is read instead of the others.
+RARE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class LabelQuery:
+    """The labels that an execution must have, and what the index restricts.
+
+    `workflows` are all that the caller may see; `states` is empty for all. `after` is the last
+    execution of the previous page.
+    """
+
+    labels: Mapping[str, str]
+    workflows: QuerySet[Workflow]
+    states: Sequence[str] = ()
+    ascending: bool = False
+    after: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledIds:
+    """Executions in order; `reached` is set if others may follow after that one."""
+
+    ids: list[UUID]
+    reached: UUID | None = None
+
+
+def newest(rows: QuerySet[WorkflowExecution] | None, query: LabelQuery, many: int) -> LabelledIds:
+    """Return the first `many` of `rows` with the labels; None for all of the query's workflows.
+
+    Fewer, with `reached`, if the time was over before they were found.
+    """
+    name = _rarest(query.labels)
+    value = query.labels[name]
+    workflows = _with_label(query.workflows, name, value)
+    if len(query.labels) > 1:
+        rows = WorkflowExecution.objects.all() if rows is None else rows
+        rows = rows.filter(labels__contains=dict(query.labels))
+    place = query.after or (LOWEST if query.ascending else HIGHEST)
+    statement = "labelled_oldest" if query.ascending else "labelled_newest"
+    states = list(query.states or ExecutionState.values)
+    found: list[UUID] = []
+    size, until = max(FIRST_PART, many), time.monotonic() + SECONDS
+    while workflows:
+        part = statements.fetch(
+            statement,
+            {
+                "name": name, "value": value, "workflows": workflows, "states": states,
+                "after": place, "many": size,
+            },
+        )  # fmt: skip
+        ids = [row[0] for row in part]
+        found += ids if rows is None else _kept(rows, ids)
+        if len(found) >= many:
+            return LabelledIds(found[:many], found[many - 1])
+        if len(ids) < size:
+            break
+        place = ids[-1]
+        if time.monotonic() > until:
+            return LabelledIds(found, place)
+        size = min(4 * size, LARGEST_PART)
+    return LabelledIds(found)
+
+
+def _kept(rows: QuerySet[WorkflowExecution], ids: list[UUID]) -> list[UUID]:
+    """Return the IDs of those among the rows, in the same order."""
+    kept = set(rows.filter(pk__in=among(ids)).order_by().values_list("pk", flat=True))
+    return [pk for pk in ids if pk in kept]
+
+
+def among(ids: Sequence[UUID]) -> RawSQL:
+    """Return the IDs for `pk__in`, as one parameter: thousands would each be written and parsed."""
+    return RawSQL("SELECT unnest(%s::uuid[])", [list(ids)])
+
+
+def _rarest(labels: Mapping[str, str]) -> str:
+    """Return the name of the label with the fewest rows, counted up to `RARE`."""
+    if len(labels) == 1:
+        return next(iter(labels))
+    counts = {
+        name: statements.fetch("count_labelled", {"name": name, "value": value, "most": RARE})[0][0]
+        for name, value in labels.items()
+    }
+    return min(counts, key=lambda name: counts[name])
+
+
+def _with_label(workflows: QuerySet[Any], name: str, value: str) -> list[UUID]:
+    """Return those of the workflows that have executions with this label."""
+    rows = statements.fetch("workflows_labelled", {"name": name, "value": value})
+    ids = [row[0] for row in rows]
+    return list(workflows.filter(pk__in=ids).order_by().values_list("pk", flat=True)) if ids else []

@@ -1,0 +1,49 @@
+"""The labels of executions, a row each, by which lists find them."""
+
+from django.db import models
+
+from executions.models.execution import WorkflowExecution
+from executions.models.workflow import Workflow
+from executions.models.workspace import Workspace
+from executions.states import ExecutionState
+
+
+class ExecutionLabel(models.Model):
+    """One label of one execution, inserted with it.
+
+    `labels` of the execution has the same values, for display. `state` is the execution's: a
+    trigger of the database keeps it equal (migration 0007), so that one index answers "the newest
+    of these workflows with this value in this state".
+    """
+
+    pk = models.CompositePrimaryKey("execution_id", "name")
+    execution = models.ForeignKey(
+        WorkflowExecution, on_delete=models.CASCADE, related_name="label_rows", db_index=False
+    )
+    name = models.CharField(max_length=40)
+    value = models.CharField(max_length=200)
+    workspace = models.ForeignKey(
+        Workspace,
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
+    )
+    workflow = models.ForeignKey(
+        Workflow,
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
+    )
+    state = models.CharField(max_length=10, choices=ExecutionState.choices)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["name", "value", "workflow", "state", "execution"], name="label_newest"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.value}"

@@ -1,0 +1,195 @@
+"""`llm.agent`: inputs and outputs; expansion.py writes the loop that the engine runs."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, field_validator
+
+from executions.public.definitions import Catalog, ConfigProblem
+from executions.public.schemas import DEFINITION
+from runners.public.modules import Bad, ExpandingContainer, ModuleOutputs
+from valkyr_plugins.connectors.agents.expansion import expanded
+from valkyr_plugins.connectors.agents.tool_call import MAX_RESULT, OfferedTool, Toolset
+from valkyr_plugins.connectors.agents.tool_rules import config_problems, tool_problems
+from valkyr_plugins.connectors.agents.turn import MAX_TURNS
+from valkyr_plugins.connectors.ai.conversation import Message, UsedTokens
+from valkyr_plugins.connectors.ai.provider import ProviderInputs
+from valkyr_plugins.connectors.data.validate import require_schema
+
+
+class AgentInputs(ProviderInputs):
+    """The task, the model, the tools and the limits."""
+
+    prompt: str | list[Message] = Field(
+        description="What the agent is to do: a text, or the conversation so far.",
+        examples=["Answer the customer: {{ input.question }}"],
+    )
+    system: str = Field(
+        "",
+        description="The system prompt: instructions before the conversation.",
+        examples=["You work for a shop. Look orders up before you answer."],
+    )
+    tools: list[OfferedTool] = Field(
+        default_factory=list,
+        max_length=100,
+        description="The tools: for each, what the model sees. A task of the body runs it.",
+        examples=[
+            [
+                {
+                    "name": "find_order",
+                    "description": "Finds an order by its number.",
+                    "parameters": {
+                        "type": "object",
+                        "required": ["number"],
+                        "properties": {"number": {"type": "string"}},
+                    },
+                }
+            ]
+        ],
+    )
+    toolsets: list[Toolset] = Field(
+        default_factory=list,
+        max_length=20,
+        description="Tools that are listed while the workflow runs, such as an MCP server's.",
+        examples=[[{"task": "shop", "tools": "{{ tasks.list.output.tools }}"}]],
+    )
+    approve: list[str] = Field(
+        default_factory=list,
+        max_length=100,
+        description="Tasks of the body that run only after a person has approved the call.",
+        examples=[["refund"]],
+    )
+    approvers: list[str] = Field(
+        default_factory=list,
+        max_length=100,
+        description="Who may approve: users or roles, as in `flow.approval`.",
+        examples=[["ADMIN"]],
+    )
+    approval_seconds: float | None = Field(
+        None,
+        gt=0,
+        description="Seconds after which a call that is not approved counts as rejected.",
+        examples=[86_400],
+    )
+    on_tool_error: Literal["model", "fail"] = Field(
+        "model",
+        description=(
+            "What happens if a tool fails, after its retries. `model`: the model gets the error as "
+            "the result. `fail`: the tool's run becomes a dead letter; requeue it, and the agent "
+            "continues."
+        ),
+    )
+    output_schema: dict[str, Any] | None = Field(
+        None,
+        description="A JSON Schema for the last answer, which becomes `output`.",
+        examples=[{"type": "object", "properties": {"refunded": {"type": "boolean"}}}],
+    )
+    max_turns: int = Field(
+        MAX_TURNS, ge=1, le=1_000, description="How many answers the model may give."
+    )
+    max_cost: float | None = Field(
+        None,
+        gt=0,
+        description=(
+            "The most that the model's answers may cost, in the price list's currency. The agent "
+            "stops after the turn that reaches it. Models without a price have no such limit."
+        ),
+        examples=[0.5],
+    )
+    max_result_characters: int = Field(
+        MAX_RESULT, ge=100, le=1_000_000, description="A longer tool result is cut off."
+    )
+    max_concurrency: int = Field(
+        4, ge=1, le=100, description="How many tools of one answer run at once."
+    )
+    temperature: float | None = Field(
+        None, ge=0, le=2, description="The sampling temperature; by default the model's."
+    )
+    max_tokens: int | None = Field(
+        None, ge=1, le=1_000_000, description="The maximum number of tokens in one answer."
+    )
+    seed: int | None = Field(
+        None, description="A seed that makes answers as reproducible as the provider can."
+    )
+
+    @field_validator("output_schema")
+    @classmethod
+    def _schema_is_one(cls, schema: dict[str, Any] | None) -> dict[str, Any] | None:
+        if schema is not None:
+            require_schema(schema, DEFINITION)
+        return schema
+
+
+class AgentOutputs(ModuleOutputs):
+    """What the agent came to."""
+
+    text: str = Field(description="The last answer.")
+    output: Any = Field(description="The last answer as data, if there is an `outputSchema`.")
+    turns: int = Field(description="How many answers the model gave.")
+    tool_calls: int = Field(description="How many tools it called.")
+    usage: UsedTokens = Field(description="The tokens of all answers.")
+    cost: float | None = Field(description="What they cost, by the price list.")
+    messages: list[Any] = Field(description="The conversation after the prompt.")
+
+
+class LlmAgent(ExpandingContainer):
+    """Lets a language model work with tools until it has an answer.
+
+    Each task of the body is a tool: a module, a chain of modules, a sub-workflow, or `mcp.call` for
+    a tool of an MCP server. It reads the model's arguments in `item.arguments`. Publishing writes
+    the loop around the tools: the model is asked by an `llm.chat` step, its calls run, and their
+    results go back to the model. So each answer and each tool call is a run of its own, with
+    retries, budgets, circuits and a dead letter. After a crash the agent continues from the last
+    recorded run, and does not request a recorded answer again. `credential`, `retry`,
+    `timeoutSeconds`, `circuitWaitSeconds` and `queue` of the task apply to the model's steps.
+    """
+
+    type = "llm.agent"
+    title = "Agent"
+    category = "language models"
+    Inputs = AgentInputs
+    Outputs: ClassVar[Any] = AgentOutputs
+    container = "loop"
+    body_kind = "map"
+    deferred = ("until",)
+    credential = ("bearer",)
+    judges_hosts = "everything"
+    addresses = ("baseUrl",)
+    example: ClassVar[Mapping[str, Any]] = {
+        "model": "gpt-4o-mini",
+        "system": "You work for a shop. Look orders up before you answer.",
+        "prompt": "Answer the customer: {{ input.question }}",
+        "tools": [{"name": "find_order", "description": "Finds an order by its number.",
+                   "parameters": {"type": "object", "required": ["number"],
+                                  "properties": {"number": {"type": "string"}}}}],
+        "maxTurns": 10,
+    }  # fmt: skip
+    bad_inputs = (
+        Bad("no prompt", {"model": "m"}, "prompt"),
+        Bad("no turns", {"model": "m", "prompt": "p", "maxTurns": 0}, "maxTurns"),
+        Bad(
+            "a schema that is not one",
+            {"model": "m", "prompt": "p", "outputSchema": {"type": "text"}},
+            "not a JSON Schema, at type",
+        ),
+        Bad(
+            "a tool's name with a space",
+            {"model": "m", "prompt": "p", "tools": [{"name": "find order"}]},
+            "name",
+        ),
+    )
+
+    def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
+        return list(config_problems(config))
+
+    def task_problems(self, task: Mapping[str, Any]) -> list[ConfigProblem]:
+        return list(tool_problems(task))
+
+    def expand(self, task: Mapping[str, Any], catalog: Catalog) -> dict[str, Any]:
+        return expanded(task, catalog)
+
+    def collected(self, inputs: Mapping[str, Any], turns: int, last: Any) -> Any:
+        found = last[inputs["resultOf"]]
+        return {key: found[key] for key in (
+            "text", "output", "turns", "toolCalls", "usage", "cost", "messages"
+        )}  # fmt: skip

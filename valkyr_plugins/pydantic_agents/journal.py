@@ -1,0 +1,139 @@
+"""The journal of an agent inside a step: what was recorded is returned, the rest is done.
+
+Calls are numbered in the order in which the agent makes them, which is the same each time: its
+tools run one after another. A number is recorded once. If two processes make the same call, because
+one of them lost its lease, both go on with the result that was recorded first.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from django.db import IntegrityError
+
+from executions.public.database import in_a_thread, transaction
+from runners.public.modules import ErrorType, StepContext, StepError, status_error_type
+from valkyr_plugins.pydantic_agents.models import AgentUnit
+
+MAX_UNITS = 1_000
+MAX_BYTES = 5 * 1024 * 1024
+
+_current: ContextVar["Journal | None"] = ContextVar("valkyr_agent_journal", default=None)
+
+
+class Journal:
+    """The recorded calls of one step, and the number of the next one."""
+
+    def __init__(self, ctx: StepContext) -> None:
+        self.ctx = ctx
+        self.runs = 0  # of agents in this step
+        self._next = 0
+        self._recorded: dict[int, AgentUnit] | None = None
+
+    async def unit(
+        self,
+        name: str,
+        body: Callable[[], Awaitable[Any]],
+        spent: Callable[[Any], None] | None = None,
+    ) -> tuple[Any, bool]:
+        """Return the next call's result, and whether it was made now; it is recorded first.
+
+        `spent` reports what a result cost; it is called unless an earlier attempt reported it.
+        Raises StepError if the step must stop, or if its code has changed since the record.
+        """
+        number, self._next = self._next, self._next + 1
+        if self._recorded is None:
+            self._recorded = await in_a_thread(self._read)
+        found = self._recorded.get(number)
+        made = found is None
+        if found is None:
+            self._require_leave(number)
+            unit = self._unit(number, name, await body())
+            found = await in_a_thread(lambda: _kept(unit))
+        if found.name != name:
+            raise StepError(
+                f"call {number} of this step's agents was recorded as {found.name!r}, and is now "
+                f"{name!r}: the agent's code has changed. Requeue the dead letter, which starts "
+                "the agent again"
+            )
+        value = found.result["value"]
+        # A crash loses the costs of its own attempt; those of earlier attempts are recorded.
+        if spent is not None and found.attempt == self.ctx.attempt:
+            spent(value)
+        return value, made
+
+    def next_run(self) -> str:
+        """Return the ID of the step's next agent run, the same in each attempt."""
+        self.runs += 1
+        return f"{self.ctx.execution_id}:{self.ctx.idempotency_key[:16]}:{self.runs}"
+
+    def _read(self) -> dict[int, AgentUnit]:
+        ctx = self.ctx
+        units = AgentUnit.objects.select_related("execution").filter(
+            execution=ctx.execution_id, key=ctx.idempotency_key
+        )
+        return {unit.number: unit for unit in units[:MAX_UNITS]}
+
+    def _require_leave(self, number: int) -> None:
+        if self.ctx.cancelled():
+            raise StepError(
+                "the step must stop: it was cancelled or lost its lease", ErrorType.TRANSIENT
+            )
+        if number >= MAX_UNITS:
+            raise StepError(
+                f"the step's agents have made {MAX_UNITS:,} calls, the most that a step may "
+                "record: set usage_limits, or divide the work among several steps"
+            )
+
+    def _unit(self, number: int, name: str, value: Any) -> AgentUnit:
+        size = len(json.dumps(value))
+        if size > MAX_BYTES:
+            raise StepError(
+                f"the result of {name} has {size:,} bytes; at most {MAX_BYTES:,} can be recorded: "
+                "return less from the tool"
+            )
+        return AgentUnit(
+            execution_id=self.ctx.execution_id,
+            key=self.ctx.idempotency_key,
+            number=number,
+            name=name[:300],
+            attempt=self.ctx.attempt,
+            result={"value": value},
+        )
+
+
+def _kept(unit: AgentUnit) -> AgentUnit:
+    """Record a call; return the record that stands, which another process may have made first."""
+    try:
+        with transaction.atomic():
+            unit.save(force_insert=True)
+    except IntegrityError:
+        return AgentUnit.objects.select_related("execution").get(
+            execution_id=unit.execution_id, key=unit.key, number=unit.number
+        )
+    return unit
+
+
+def current() -> Journal | None:
+    """Return the journal of the step that runs here, or None outside of `durable`."""
+    return _current.get()
+
+
+@contextmanager
+def durable(ctx: StepContext) -> Iterator[None]:
+    """Record the calls of the agents that run inside, for the step of this context.
+
+    Raises StepError for a provider's error, so that overload is retried and a wrong key is not.
+    """
+    token = _current.set(Journal(ctx))
+    try:
+        yield
+    except Exception as error:
+        status = getattr(error, "status_code", None)
+        if type(error).__name__ == "ModelHTTPError" and isinstance(status, int):
+            raise StepError(str(error)[:500], status_error_type(status)) from error
+        raise
+    finally:
+        _current.reset(token)

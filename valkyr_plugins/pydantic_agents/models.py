@@ -1,0 +1,54 @@
+"""The journal of agents that run inside steps."""
+
+from uuid import UUID
+
+from django.db import models
+from uuid6 import uuid7
+
+from executions.public.database import ClockTimestamp
+from executions.public.models import WorkflowExecution
+from executions.public.sealing import SealedObject
+
+
+class AgentUnit(models.Model):
+    """One recorded call of an agent inside a step: of its model, of a tool, or of an MCP server.
+
+    `key` is the step's idempotency key, the same for all its attempts; `number` counts the calls.
+    A recorded call never changes. The database itself deletes it with its execution, so that the
+    engine can delete executions after this plugin was removed and its table remains.
+    """
+
+    SEALED_BY = "execution__workspace"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    execution = models.ForeignKey(
+        WorkflowExecution,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,  # the migration makes one that cascades
+    )
+    key = models.CharField(max_length=64)
+    number = models.PositiveIntegerField()
+    name = models.CharField(max_length=300)
+    attempt = models.PositiveIntegerField(help_text="The attempt of the step that made the call.")
+    result = SealedObject(help_text="Its result, as `value`.")
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+
+    class Meta:
+        verbose_name = "agent call"
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["execution", "key", "number"], name="agent_unit_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"#{self.number} {self.name}"
+
+    def sealed_workspace(self) -> UUID:
+        """Return the workspace whose key seals the result."""
+        return self.execution.workspace_id
+
+    def sealed_place(self, column: str) -> str:
+        """Return the place that the sealed result is bound to."""
+        return f"{self.execution_id}|{self.key}:{self.number}|{column}"
