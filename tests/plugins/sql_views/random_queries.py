@@ -171,8 +171,10 @@ class RandomQueries:
                 f"{of} IS NOT DISTINCT FROM {of}",
                 f"{of}::text LIKE '%rival%'",
                 f"{value} IN (SELECT {self._column(view)}::text FROM {view.name})",
-                ("EXISTS (SELECT 1 FROM workspaces z "
-                f"WHERE pg_temp.leak(z.slug) OR {value} = z.slug)"),
+                (
+                    "EXISTS (SELECT 1 FROM workspaces z "
+                    f"WHERE pg_temp.leak(z.slug) OR {value} = z.slug)"
+                ),
                 f"{of}.{view.columns[0].name} = '{self._there}'",
             )
         )
