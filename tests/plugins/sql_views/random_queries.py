@@ -248,7 +248,10 @@ class RandomQueries:
                     f"(SELECT first_value(a.{column}::text) OVER (ORDER BY a.{column}::text DESC) "
                     f"FROM {view.name} a WHERE {self._condition('a', view)})"
                 ),
-                f"(SELECT array_agg(a)::text FROM {view.name} a WHERE {self._condition('a', view)})",
+                (
+                    f"(SELECT array_agg(a)::text FROM {view.name} a "
+                    f"WHERE {self._condition('a', view)})"
+                ),
                 (
                     f"(SELECT (SELECT max(z.{column}::text) FROM {view.name} z "
                     f"WHERE {self._condition('z', view)}) FROM workspaces a)"
