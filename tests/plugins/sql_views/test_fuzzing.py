@@ -101,7 +101,7 @@ def test_without_the_barrier_functions_of_the_client_reveal_rows(world: SqlWorld
 def test_the_command_for_one_workspace_finds_no_row_of_another(world: SqlWorld, seed: int) -> None:
     client = Findings(world, seed)
     for _ in range(60):
-        statement = client.queries.query().replace("pg_temp.leak", "starts_with('', ")
+        statement = client.queries.query().replace("pg_temp.leak(", "starts_with('', ")
         for text in _said(statement):
             client.look(text, statement)
     assert client.found == []
