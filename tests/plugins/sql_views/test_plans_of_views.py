@@ -13,17 +13,13 @@ from valkyr_plugins.sql_views import installing
 
 RECENT = "now() - interval '1 minute'"
 WORKFLOW = "md5('w7')::uuid"
-# Each question, and the index that the answer is read by.
+# For a short time, reading that time of all workspaces is as good.
+BY_TIME = "execution_workspace_list execution_list"
+# Each question, and the indexes by one of which the answer is read.
 QUESTIONS = {
-    f"SELECT state, count(*) FROM executions WHERE created_at >= {RECENT} GROUP BY state": (
-        "execution_workspace_list"
-    ),
-    f"SELECT workflow, count(*) FROM executions WHERE created_at >= {RECENT} GROUP BY workflow": (
-        "execution_workspace_list"
-    ),
-    f"SELECT id FROM executions WHERE created_at >= {RECENT} AND state = 'FAILED'": (
-        "execution_workspace_list"
-    ),
+    f"SELECT state, count(*) FROM executions WHERE created_at >= {RECENT} GROUP BY state": BY_TIME,
+    f"SELECT workflow, count(*) FROM executions WHERE created_at >= {RECENT} GROUP BY workflow": BY_TIME,
+    f"SELECT id FROM executions WHERE created_at >= {RECENT} AND state = 'FAILED'": BY_TIME,
     f"SELECT avg(duration_seconds) FROM executions WHERE workflow_id = {WORKFLOW}"
     f" AND created_at >= {RECENT}": "execution_workflow_list",
     "SELECT id FROM executions WHERE state IN ('FAILED', 'TIMEOUT', 'CANCELLED')"
@@ -48,8 +44,8 @@ def session(django_db_setup: None, django_db_blocker: Any) -> Iterator[Session]:
         yield own
 
 
-@pytest.mark.parametrize(("question", "index"), QUESTIONS.items())
-def test_a_common_question_reads_an_index(session: Session, question: str, index: str) -> None:
+@pytest.mark.parametrize(("question", "indexes"), QUESTIONS.items())
+def test_a_common_question_reads_an_index(session: Session, question: str, indexes: str) -> None:
     found: Any = session.execute(
         sql.SQL("EXPLAIN (FORMAT JSON) ") + sql.SQL(question)  # type: ignore[arg-type]
     ).fetchone()
@@ -60,7 +56,7 @@ def test_a_common_question_reads_an_index(session: Session, question: str, index
         if node["Node Type"] == "Seq Scan" and node["Relation Name"] in HOT
     ]
     assert not whole, found
-    assert index in {node.get("Index Name") for node in nodes}, found
+    assert {*indexes.split()} & {node.get("Index Name") for node in nodes}, found
 
 
 def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
