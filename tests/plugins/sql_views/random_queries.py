@@ -171,10 +171,7 @@ class RandomQueries:
                 f"{of} IS NOT DISTINCT FROM {of}",
                 f"{of}::text LIKE '%rival%'",
                 f"{value} IN (SELECT {self._column(view)}::text FROM {view.name})",
-                (
-                    "EXISTS (SELECT 1 FROM workspaces z "
-                    f"WHERE pg_temp.leak(z.slug) OR {value} = z.slug)"
-                ),
+                f"EXISTS (SELECT 1 FROM workspaces z WHERE pg_temp.leak(z.slug) OR {value} = slug)",
                 f"{of}.{view.columns[0].name} = '{self._there}'",
             )
         )
@@ -248,10 +245,7 @@ class RandomQueries:
                     f"(SELECT first_value(a.{column}::text) OVER (ORDER BY a.{column}::text DESC) "
                     f"FROM {view.name} a WHERE {self._condition('a', view)})"
                 ),
-                (
-                    f"(SELECT array_agg(a)::text FROM {view.name} a "
-                    f"WHERE {self._condition('a', view)})"
-                ),
+                f"(SELECT json_agg(a)::text FROM {view.name} a WHERE {self._condition('a', view)})",
                 (
                     f"(SELECT (SELECT max(z.{column}::text) FROM {view.name} z "
                     f"WHERE {self._condition('z', view)}) FROM workspaces a)"

@@ -38,8 +38,12 @@ class Findings:
     def run(self) -> None:
         """Run the statements of the seed, in several sessions."""
         for _ in range(QUERIES // A_SESSION):
-            with self._world.connect("reads_here", autocommit=True) as session:
+            with self._connect() as session:
                 self._use(session)
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        # `DISCARD ALL` would drop statements that psycopg has prepared.
+        return self._world.connect("reads_here", autocommit=True, prepare_threshold=None)
 
     def _use(self, session: psycopg.Connection[Any]) -> None:
         notices: list[str] = []
@@ -94,14 +98,13 @@ def test_without_the_barrier_functions_of_the_client_reveal_rows(world: SqlWorld
     with views_with(("WITH (security_barrier)", "")):
         client.run()
     assert client.found
-    assert all("leak" in one or "CAST" in one or "/" in one for one in client.found)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_command_for_one_workspace_finds_no_row_of_another(world: SqlWorld, seed: int) -> None:
     client = Findings(world, seed)
     for _ in range(60):
-        statement = client.queries.query().replace("pg_temp.leak", "starts_with('', ")
+        statement = client.queries.query().replace("pg_temp.leak(", "starts_with('', ")
         for text in _said(statement):
             client.look(text, statement)
     assert client.found == []
