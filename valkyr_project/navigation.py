@@ -188,6 +188,13 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 "canary",
             ),
             _list_of(
+                lazy("Migrations of executions"),
+                "move_up",
+                "valkyr_version_migration.executionmigration",
+                lazy("Live executions that move to another version."),
+                "version_migration",
+            ),
+            _list_of(
                 lazy("Events"),
                 "notifications",
                 "executions.event",

@@ -59,6 +59,8 @@ export interface PageFacts {
   /** The version that a share of the starts takes, when the page was loaded; 0 without one. */
   canaryVersion: number;
   canaryPercent: number;
+  /** Where live executions are migrated to another version; empty where nobody can. */
+  migratePage: string;
   /** Whether a share of the starts can take a version, and versions be rolled back: a plugin. */
   hasCanaries: boolean;
   /** Whether drafts can be compared with past executions: a plugin. */
@@ -212,6 +214,7 @@ function NOWHERE(): PageFacts {
     executionPage: "",
     canaryVersion: 0,
     canaryPercent: 0,
+    migratePage: "",
     hasCanaries: false,
     hasBacktests: false,
     workflowPage: "",

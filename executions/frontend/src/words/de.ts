@@ -1253,6 +1253,11 @@ export const de = {
   "versions.giveAShare": "Geben Sie einen Anteil von 0,01 bis 100 Prozent an.",
   "versions.canaryTakes":
     "Version {number} ist eine Canary-Version: {percent} % der neuen Ausführungen verwenden sie.",
+  "versions.liveOnOlder": {
+    one: "{count} laufende Ausführung ist auf einer älteren Version ({versions}).",
+    other: "{count} laufende Ausführungen sind auf älteren Versionen ({versions}).",
+  },
+  "versions.migrateExecutions": "Ausführungen migrieren…",
   "versions.promoteCanary": "Canary übernehmen",
   "versions.stopCanary": "Canary stoppen",
   "versions.theCanaryIsEnding": "Canary wird beendet…",

@@ -1214,6 +1214,11 @@ export const en = {
     "The other executions and the triggers keep the latest version. The canary stops automatically if it fails too often.",
   "versions.giveAShare": "Enter a share from 0.01 to 100 percent.",
   "versions.canaryTakes": "Version {number} is a canary: {percent} % of new executions use it.",
+  "versions.liveOnOlder": {
+    one: "{count} live execution is on an older version ({versions}).",
+    other: "{count} live executions are on older versions ({versions}).",
+  },
+  "versions.migrateExecutions": "Migrate executions…",
   "versions.promoteCanary": "Promote canary",
   "versions.stopCanary": "Stop canary",
   "versions.theCanaryIsEnding": "Ending the canary…",

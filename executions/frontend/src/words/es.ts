@@ -1230,6 +1230,11 @@ export const es = {
   "versions.giveAShare": "Indique una cuota de 0,01 a 100 por ciento.",
   "versions.canaryTakes":
     "La versión {number} es una versión canary: la usa el {percent} % de las ejecuciones nuevas.",
+  "versions.liveOnOlder": {
+    one: "{count} ejecución activa está en una versión anterior ({versions}).",
+    other: "{count} ejecuciones activas están en versiones anteriores ({versions}).",
+  },
+  "versions.migrateExecutions": "Migrar ejecuciones…",
   "versions.promoteCanary": "Promover canary",
   "versions.stopCanary": "Detener canary",
   "versions.theCanaryIsEnding": "Terminando la versión canary…",
