@@ -155,7 +155,9 @@ def _what(group: dict[str, Any], values: bool) -> str:  # noqa: PLR0911 - one fo
 BECAUSE = {
     VerdictReason.RESULT_MISSING: "it had not ended, so that no result is recorded",
     VerdictReason.SEALED: "its payloads are sealed, and their key is not available",
-    VerdictReason.MODULE_CHANGED: "with equal inputs its module returns another output than it did then",
+    VerdictReason.MODULE_CHANGED: (
+        "with equal inputs its module returns another output than it did then"
+    ),
     VerdictReason.NONDETERMINISTIC: "its inputs depend on the order of parallel steps",
     VerdictReason.TOO_LARGE: "it has too many steps or too much data",
     VerdictReason.UNAVAILABLE: "its module is not installed here",
