@@ -113,8 +113,22 @@ def changes(recorded: Any, now: Any, name: str = "") -> tuple[FieldChange, ...]:
 
 
 def is_equal(one: Any, other: Any) -> bool:
-    """Return whether two JSON values are equal; true and 1 are not, 1 and 1.0 are."""
+    """Return whether two JSON values are equal; true and 1 are not, 1 and 1.0 are.
+
+    A reference to a stored value is compared by its digest.
+    """
+    if payloads.is_reference(one) or payloads.is_reference(other):
+        return _digest(one) == _digest(other)
     return next(unequal(one, other), None) is None
+
+
+def _digest(value: Any) -> Any:
+    if payloads.is_reference(value):
+        return value["digest"]
+    try:
+        return payloads.digest(payloads.dump(value, "value"))
+    except PayloadError:
+        return None  # larger than a value that is compared
 
 
 def unequal(one: Any, other: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
