@@ -21,12 +21,12 @@ ASK = {"with": {"title": "Go on?"}}
 @pytest.fixture
 def moved(workspace: Any) -> WorkflowExecution:
     """An execution that waits; its first step is missing in its new version."""
-    made = publish(
-        {"tasks": [task("one", "test.effect"), task("ask", "flow.approval", "one", **ASK)]}
-    )
+    made = publish({"tasks": [task("one"), task("ask", "flow.approval", "one", **ASK)]})
     execution = start(made)
     recorded(claimed(execution, "one.main"))
-    recorded(claimed(execution, "ask.main"))
+    # The worker that recorded the first step holds the second one, which now waits.
+    waits = {"state": "WAITING", "waits_for": "approval", "progress": ASK["with"]}
+    Run.objects.filter(execution=execution, step_path="ask.main").update(**waits)
     definition = made.definition | {
         "tasks": [task("ask", "flow.approval", **ASK), task("two", after="ask:approved")]
     }
