@@ -1,5 +1,6 @@
 """Sleeping executions move to another version on real workers, of which one is killed."""
 
+from collections import Counter
 from uuid import UUID
 
 import pytest
@@ -46,6 +47,12 @@ def moved(made: ExecutionMigration) -> int:
     return made.moved
 
 
+def progress(made: ExecutionMigration) -> str:
+    """What a failed test shows: the counters, and why executions are still queued."""
+    reasons = Counter(made.items.values_list("state", "reason"))
+    return f"{made.state}: {made.moved} moved, {made.skipped} skipped; {reasons.most_common(5)}"
+
+
 def is_done(made: ExecutionMigration) -> bool:
     made.refresh_from_db()
     return made.state == MigrationState.DONE
@@ -64,10 +71,10 @@ def test_sleepers_move_while_their_driver_is_killed_and_no_wait_is_lost(fleet: F
     fire(sleepers[::4], 4)
 
     lifecycle.start(made.pk, actor=ACTOR)
-    wait_until(lambda: moved(made) > 20, 30, "the first moves")
+    wait_until(lambda: moved(made) > 20, 60, "the first moves", lambda: progress(made))
     fleet["control"].kill()
     fleet.ensure()
-    wait_until(lambda: is_done(made), 90, "the end of the migration", lambda: str(made.moved))
+    wait_until(lambda: is_done(made), 90, "the end of the migration", lambda: progress(made))
     fire(sleepers, 1)
     ends = wait_for_end(sleepers, 90)
 
