@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 PLUGINS = (
     "connectors",
     "alerts",
+    "backtest",
     "canary",
     "canvas",
     "circuits",
@@ -28,10 +29,12 @@ PLUGINS = (
     "redrive",
     "remote",
     "short_lived",
+    "sql_views",
     "sso",
     "task_backend",
     "telemetry",
     "timetravel",
+    "version_migration",
 )
 NONE = "none"
 # Plugins that another plugin needs.

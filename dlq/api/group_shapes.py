@@ -170,7 +170,7 @@ class FailureGroupDetail(FailureGroupSummary):
 
     @extend_schema_field(BreakdownShape)
     def get_breakdown(self, group: FailureGroup) -> Any:
-        """Return the differences between its newest 10,000 dead letters."""
+        """Return the differences between its newest 2,000 dead letters."""
         return BreakdownShape(self.context["breakdown"]).data
 
     @extend_schema_field(FingerprintShape(many=True))
@@ -193,7 +193,7 @@ class GroupQuery(PageQuery):
     seenAfter = serializers.DateTimeField(required=False)
     label = LabelsField(  # type: ignore[assignment] # a field, not its own label
         required=False,
-        help_text="Only groups of the newest 10,000 dead letters with this label, as name:value, "
+        help_text="Only groups of the newest 2,000 dead letters with this label, as name:value, "
         "or with several, as a JSON object.",
     )
     text = serializers.CharField(

@@ -7,19 +7,20 @@ from django.db.models import QuerySet
 
 from dlq.browse.bounded_list import first
 from dlq.models import DeadLetterEntry
+from executions.labels.finding import among
 
 # Dead letters that are looked at: the newest with the labels.
-MOST = 10_000
+MOST = 2_000
 
 
 def labelled(
     groups: QuerySet[Any], labels: Mapping[str, str], letters: QuerySet[DeadLetterEntry]
 ) -> QuerySet[Any]:
-    """Return the groups of the newest 10,000 of `letters` with these labels.
+    """Return the groups of the newest 2,000 of `letters` with these labels.
 
     `letters` are those that the caller may see, narrowed as the groups are. Raises TooManyRows if
     they cannot be searched in time.
     """
     found = first(letters.filter(labels__contains=dict(labels)).order_by("-id"), MOST, MOST)
-    rows = DeadLetterEntry.objects.filter(pk__in=found.ids).order_by()
+    rows = DeadLetterEntry.objects.filter(pk__in=among(found.ids)).order_by()
     return groups.filter(pk__in=list(rows.values_list("group_id", flat=True).distinct()))

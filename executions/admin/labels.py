@@ -62,7 +62,7 @@ def labelled(
     workflows = scoped(request, Workflow.objects.all())
     if (workflow := _uuid(request.GET.get("workflow", ""))) is not None:
         workflows = workflows.filter(pk=workflow)
-    found = finding.newest(rows, finding.LabelQuery(labels, workflows, states), many)
+    found = finding.newest(None, finding.LabelQuery(labels, workflows, states), many)
     return rows.filter(pk__in=finding.among(found.ids))
 
 

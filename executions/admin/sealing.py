@@ -48,8 +48,8 @@ SEAL = AdminOperation(
     done=lazy("set to seal payloads"),
     question=lazy(
         "New inputs, outputs, variables, errors and logs are encrypted in the database with a key "
-        "of the workspace. To encrypt stored ones, run “manage.py payload_keys reseal” afterwards. "
-        "Without the installation key, sealed payloads are lost."
+        "of the workspace. To encrypt stored ones, run “manage.py payload_keys reseal WORKSPACE” "
+        "afterwards. Without the installation key, sealed payloads are lost."
     ),
     bulk=False,
 )
@@ -60,7 +60,7 @@ ROTATE = AdminOperation(
     done=lazy("payload key rotated"),
     question=lazy(
         "A new key seals payloads from now on. Stored payloads keep their keys until you run "
-        "“manage.py payload_keys reseal”."
+        "“manage.py payload_keys reseal WORKSPACE”."
     ),
     bulk=False,
 )
@@ -71,7 +71,7 @@ STOP = AdminOperation(
     done=lazy("set to store payloads in the clear"),
     question=lazy(
         "New payloads are stored in the clear. Sealed ones stay sealed and readable until you run "
-        "“manage.py payload_keys reseal”, which decrypts them."
+        "“manage.py payload_keys reseal WORKSPACE”, which decrypts them."
     ),
     danger=True,
     bulk=False,

@@ -32,6 +32,7 @@ from executions.api import (
     workflows,
     workspaces,
 )
+from executions.api.sealing import WorkspaceSealing
 from executions.api.tiers import WorkspaceUsage
 
 # The addresses of workspaces, their members and programs, and their tokens.
@@ -184,6 +185,7 @@ urlpatterns: list[URLPattern] = [
         credential_uses.ExportCredentialUses.as_view(),
         name="valkyr-credential-uses-export",
     ),
+    path("v1/Workspace/<uuid:id>/sealing", WorkspaceSealing.as_view(), name="valkyr-sealing"),
     path("v1/Workspace/<uuid:id>/usage", WorkspaceUsage.as_view(), name="valkyr-workspace-usage"),
     path("v1/Trigger", triggers.Triggers.as_view(), name="valkyr-triggers"),
     path("v1/Trigger/<uuid:id>", triggers.OneTrigger.as_view(), name="valkyr-trigger"),

@@ -16,7 +16,7 @@ from executions.database.routing import connection
 
 @enum.unique
 class AdvisoryLock(enum.IntEnum):
-    """One member per lock. Any number works that no other member has."""
+    """One member per lock. Each member needs a different number; the numbers have no meaning."""
 
     BEAT_ELECTION = 7_263_544_401
     SWEEP_EVERY_SECOND = 7_263_544_402
@@ -31,6 +31,7 @@ class AdvisoryLock(enum.IntEnum):
     FIGURES_ROLLUP = 7_263_544_430
     MIGRATION = 7_263_544_431
     ROLLBACK_SETTLING = 7_263_544_432
+    EXECUTION_MIGRATIONS = 7_263_544_433
     AUDIT_SEALING = 7_263_544_453
     SEALING_KEYS = 7_305_811_942_016_001
 

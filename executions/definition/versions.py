@@ -3,6 +3,7 @@
 Versions never change, so the cache is never stale.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -15,7 +16,7 @@ from executions.definition.json_schema.budget import BudgetExceeded, for_a_paylo
 from executions.definition.json_schema.checking import mistakes, validator
 from executions.definition.patterns import TooMuchWork
 from executions.errors import InvalidPayload, NotFound
-from executions.models import WorkflowVersion
+from executions.models import Workflow, WorkflowVersion
 from executions.states import VersionKind
 
 KEPT = 256
@@ -61,6 +62,22 @@ def compiled(version_id: UUID) -> Compiled:
         test=row.kind == VersionKind.TEST,
         origin=row.workflow.origin,
         input_schema=row.definition.get("input") or None,
+    )
+
+
+def compiled_from(definition: Mapping[str, Any], version_id: UUID, workflow: Workflow) -> Compiled:
+    """Return a resolved definition compiled, like a version with this ID; it is not cached."""
+    graph = compile_graph(definition, workflow.pk)
+    return Compiled(
+        id=version_id,
+        workflow_id=workflow.pk,
+        workspace_id=workflow.workspace_id,
+        number=0,
+        graph=graph,
+        reads_input=_reads_input(graph),
+        test=True,
+        origin=workflow.origin,
+        input_schema=definition.get("input") or None,
     )
 
 

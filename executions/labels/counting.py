@@ -7,6 +7,7 @@ the failures of the last hours divide among customers.
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.db.models import QuerySet, TextField
 from django.db.models.fields.json import KeyTextTransform
@@ -36,9 +37,19 @@ class LabelCounts:
 
 
 def counts(
-    rows: QuerySet[Any], name: str, state: str, order: tuple[str, ...] = ("-id",)
+    rows: QuerySet[Any],
+    name: str,
+    state: str,
+    *,
+    order: tuple[str, ...] = ("-id",),
+    since: UUID | None = None,
 ) -> LabelCounts:
-    """Count the values of the label `name` among the newest `rows`, by the column `state`."""
+    """Count the values of the label `name` among the newest `rows`, by the column `state`.
+
+    `since` excludes rows that are not newer than that ID; the counts are not complete then.
+    """
+    if since is not None:
+        rows = rows.filter(pk__gt=since)
     value = KeyTextTransform(name, "labels", output_field=TextField())
     # The rows are labelled in a sub-query, so that the order of its index is kept.
     newest = rows.order_by(*order).annotate(label_value=value).values_list("label_value", state)
@@ -51,7 +62,7 @@ def counts(
             states[label][in_state] += 1
     return LabelCounts(
         rows=min(len(found), MOST_ROWS),
-        complete=len(found) <= MOST_ROWS,
+        complete=since is None and len(found) <= MOST_ROWS,
         values=[
             LabelValueCount(label, count, dict(states[label]))
             for label, count in totals.most_common(MOST_VALUES)

@@ -49,8 +49,8 @@ class LabelledIds:
     reached: UUID | None = None
 
 
-def newest(rows: QuerySet[WorkflowExecution], query: LabelQuery, many: int) -> LabelledIds:
-    """Return the first `many` of `rows` with the labels.
+def newest(rows: QuerySet[WorkflowExecution] | None, query: LabelQuery, many: int) -> LabelledIds:
+    """Return the first `many` of `rows` with the labels; None for all of the query's workflows.
 
     Fewer, with `reached`, if the time was over before they were found.
     """
@@ -58,6 +58,7 @@ def newest(rows: QuerySet[WorkflowExecution], query: LabelQuery, many: int) -> L
     value = query.labels[name]
     workflows = _with_label(query.workflows, name, value)
     if len(query.labels) > 1:
+        rows = WorkflowExecution.objects.all() if rows is None else rows
         rows = rows.filter(labels__contains=dict(query.labels))
     place = query.after or (LOWEST if query.ascending else HIGHEST)
     statement = "labelled_oldest" if query.ascending else "labelled_newest"
@@ -73,8 +74,7 @@ def newest(rows: QuerySet[WorkflowExecution], query: LabelQuery, many: int) -> L
             },
         )  # fmt: skip
         ids = [row[0] for row in part]
-        kept = set(rows.filter(pk__in=among(ids)).order_by().values_list("pk", flat=True))
-        found += [pk for pk in ids if pk in kept]
+        found += ids if rows is None else _kept(rows, ids)
         if len(found) >= many:
             return LabelledIds(found[:many], found[many - 1])
         if len(ids) < size:
@@ -84,6 +84,12 @@ def newest(rows: QuerySet[WorkflowExecution], query: LabelQuery, many: int) -> L
             return LabelledIds(found, place)
         size = min(4 * size, LARGEST_PART)
     return LabelledIds(found)
+
+
+def _kept(rows: QuerySet[WorkflowExecution], ids: list[UUID]) -> list[UUID]:
+    """Return the IDs of those among the rows, in the same order."""
+    kept = set(rows.filter(pk__in=among(ids)).order_by().values_list("pk", flat=True))
+    return [pk for pk in ids if pk in kept]
 
 
 def among(ids: Sequence[UUID]) -> RawSQL:

@@ -8,14 +8,15 @@ where it was.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.apps import apps
-from django.db.models import JSONField, Model, Q, TextField
+from django.db.models import F, Func, IntegerField, JSONField, Model, Q, TextField, Value
 from django.db.models.expressions import RawSQL
+from django.db.models.functions import Coalesce
 
 from executions.database import connection
 from executions.errors import NotFound
@@ -25,6 +26,9 @@ from executions.sealing.columns import OPENERS, reform
 from executions.sealing.payloads import keys_in
 
 BATCH = 500
+# A batch ends with the row that exceeds this many bytes, as PostgreSQL stores them: a row may have
+# several payloads of some MiB, and 500 of these would not fit into memory.
+MOST_READ = 8_000_000
 # At most this many characters are written in one statement, unless a single row is larger. The
 # engine waits for the statement's locks, so a statement must be short.
 MOST_WRITTEN = 4_000_000
@@ -107,11 +111,25 @@ def _batches(
         rows = _with_version(model).filter(where).order_by("pk")
         if after is not None:
             rows = rows.filter(pk__gt=after)
-        batch = list(rows.only("pk", *_bound_by(model), *forms)[:BATCH])
-        if not batch:
+        last = _last(rows, forms)
+        if last is None:
             return
-        after = batch[-1].pk
-        yield batch, after
+        after = last
+        yield list(rows.filter(pk__lte=last).only("pk", *_bound_by(model), *forms)), after
+
+
+def _last(rows: Any, forms: Iterable[str]) -> Any:
+    """Return the ID of the last row of the next batch; None if there is none."""
+    sizes = [
+        Coalesce(Func(F(name), function="pg_column_size", output_field=IntegerField()), 0)
+        for name in forms
+    ]
+    read, last = 0, None
+    for pk, size in rows.annotate(bytes=sum(sizes, Value(0))).values_list("pk", "bytes")[:BATCH]:
+        read, last = read + size, pk
+        if read > MOST_READ:
+            break
+    return last
 
 
 def _rows_of(model: Any, workspace_id: UUID) -> Q:

@@ -7,12 +7,17 @@ from executions.definition.graph.model import (
 from executions.definition.graph.places import (
     Place,
     find,
+    first_turn,
     place_of,
     split,
+    undoes,
 )
 from executions.definition.graph.plan import (
     SKIPPED,
     Readiness,
+    StepFact,
+    StepStatus,
+    plan,
     readiness,
     task_outcomes,
 )
@@ -20,6 +25,7 @@ from executions.definition.versions import (
     Compiled,
     check_payload,
     compiled,
+    compiled_from,
 )
 
 __all__ = [
@@ -29,11 +35,17 @@ __all__ = [
     "Place",
     "Readiness",
     "Step",
+    "StepFact",
+    "StepStatus",
     "check_payload",
     "compiled",
+    "compiled_from",
     "find",
+    "first_turn",
     "place_of",
+    "plan",
     "readiness",
     "split",
     "task_outcomes",
+    "undoes",
 ]

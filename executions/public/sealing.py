@@ -1,10 +1,10 @@
 """Encrypt columns with the installation's keys."""
 
 from executions import sealing
-from executions.models.sealed_columns import SealedObject
+from executions.models.sealed_columns import SealedJSON, SealedObject
 from executions.payloads import SEALED
 from executions.sealing import KeyUnknown, Sealed, SealingError, place_of, seal, unseal
-from executions.sealing.columns import rebind, stored
+from executions.sealing.columns import rebind, share_key, stored
 from executions.sealing.payloads import TEXT as ENVELOPE
 from executions.sealing.payloads import is_sealed, place
 from executions.sealing.sealer import PayloadSealer, opened, opened_text
@@ -17,6 +17,7 @@ __all__ = [
     "PayloadSealer",
     "Sealed",
     "SealedColumn",
+    "SealedJSON",
     "SealedObject",
     "SealingError",
     "is_sealed",
@@ -28,6 +29,7 @@ __all__ = [
     "register",
     "seal",
     "sealing",
+    "share_key",
     "stored",
     "unseal",
 ]

@@ -1,4 +1,4 @@
-"""Which versions of a workflow its starts take: the latest, and a canary with a share of them.
+"""Which versions a workflow's new executions use: the latest, and a canary for a share of them.
 
 Each change holds the lock of the workflow's row, or is one statement that names the canary which it
 changes. So of two concurrent changes, the later one finds that it lost and changes nothing.

@@ -148,7 +148,7 @@ def publish(
     """Make an immutable version of the draft, fully resolved.
 
     A published version becomes the latest and its triggers take effect; a test version does
-    neither. With `percent`, the version becomes the canary: that share of the starts takes it,
+    neither. With `percent`, the version becomes the canary: that share of new executions uses it,
     while triggers stay those of the latest version. Either ends an earlier canary. With `again`,
     the number of an earlier published version, publish that one's source again and leave the draft
     as it is. Raises NotFound, InvalidDefinition with all problems, Unchanged, FromCode if a user
@@ -249,6 +249,11 @@ def checksum_of(definition: dict[str, Any]) -> str:
     return checksum(resolve(normalise(definition), catalog(), limits()))
 
 
+def resolved(workflow: Workflow, definition: Any) -> dict[str, Any]:
+    """Return a definition as a version of the workflow would store it; raises InvalidDefinition."""
+    return resolve(_sound(definition, workflow, "backtested"), catalog(), limits())
+
+
 def locked_to_git(workflow: Workflow) -> str:
     """Return why users cannot publish or archive a workflow; empty if they can."""
     if workflow.origin or not workflow.workspace.publish_from_git:
@@ -297,10 +302,10 @@ def _published_source(workflow: Workflow, number: int) -> Any:
     return source
 
 
-def _sound(definition: Any, workflow: Workflow) -> dict[str, Any]:
+def _sound(definition: Any, workflow: Workflow, what: str = "published") -> dict[str, Any]:
     found = check(definition, workflow.workspace_id, workflow.pk)
     if found:
-        raise _unsound(found, "published")
+        raise _unsound(found, what)
     return normalise(definition)
 
 

@@ -1,7 +1,7 @@
 """Seal and open the columns of rows that the ORM writes and reads (`models.sealed_columns`)."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from executions import ports
@@ -85,6 +85,13 @@ def rebind(row: Any, places: Mapping[str, str]) -> bool:
 def seals(row: Any) -> bool:
     """Return whether the row's workspace seals its payloads. One query for each row."""
     return _key(row) is not None
+
+
+def share_key(rows: Sequence[Any]) -> None:
+    """Read the key of new rows of one workspace once, before they are saved together."""
+    key = _key(rows[0]) if rows else None
+    for row in rows:
+        row._state.sealing_key = key
 
 
 def _key(row: Any) -> int | None:

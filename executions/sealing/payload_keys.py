@@ -158,6 +158,21 @@ def newest(workspace_id: UUID) -> PayloadKey | None:
     return PayloadKey.objects.filter(workspace_id=workspace_id).order_by("-pk").first()
 
 
+@dataclass(frozen=True, slots=True)
+class KeyState:
+    """The key that seals a workspace's payloads (None: it does not seal), and how many others."""
+
+    current: PayloadKey | None
+    old: int
+
+
+def state(workspace_id: UUID) -> KeyState:
+    """Return the state of a workspace's keys, of which there are a few. One query."""
+    keys = list(PayloadKey.objects.filter(workspace_id=workspace_id).defer("sealed", "marks"))
+    current = next((key for key in keys if key.seals), None)
+    return KeyState(current, len(keys) - (current is not None))
+
+
 def remove_old(workspace_id: UUID) -> list[int]:
     """Delete the workspace's keys that do not seal; return them.
 

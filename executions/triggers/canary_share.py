@@ -33,9 +33,8 @@ def with_shares(
 ) -> list[StartRequest]:
     """Return the request of each payload: on the latest version, or on the canary version.
 
-    `request` is one without a given version. A start is identified by its concurrency key, as the
-    latest version renders it, else by `key`, its idempotency key, else by its own ID. Needs no
-    query.
+    `request` names no version. The concurrency key that the latest version renders decides; without
+    one `key`, the idempotency key; otherwise the execution's ID. Needs no query.
     """
     version_id, percent = request.workflow.canary_version_id, request.workflow.canary_percent
     if version_id is None or percent is None:

@@ -1,9 +1,11 @@
 """Results of a body's iterations, and a loop's condition, as read from the rows."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from executions.definition.graph.places import Place, split
+from executions.definition.templates import Template
 from executions.definition.templating.budget import while_planning
 from executions.sealing.sealer import opened, opened_text
 from runners import statements
@@ -18,17 +20,8 @@ COLLECTED = 5_000  # results read in one query
 
 def outputs(state: SegmentState, place: Place, total: int) -> list[Any]:
     """Return the result of each item, in the items' order."""
-    graph = place.graph
-    sinks = [graph.tasks[task] for task in graph.sinks]
-    paths: dict[str, tuple[int, str]] = {}
-    for index in range(total):
-        prefix = place.turn(index).prefix
-        for task in sinks:
-            paths[prefix + graph.steps[task.steps[-1]].path] = (index, task.id)
-    names = [task.id for task in sinks]
-    blank: dict[str, Any] | None = dict.fromkeys(names) if len(names) > 1 else None
-    outputs: list[Any] = [blank if blank is None else dict(blank) for _ in range(total)]
-    wanted = list(paths)
+    wanted = sink_paths(place, total)
+    values: dict[str, Any] = {}
     for first in range(0, len(wanted), COLLECTED):
         found = statements.fetch(
             "collect",
@@ -39,22 +32,44 @@ def outputs(state: SegmentState, place: Place, total: int) -> list[Any]:
             },
         )
         for path, stored in found:
-            value = opened(state.context.execution_id, stored, "outputs", path)
-            index, name = paths[path]
-            if blank is None:
-                outputs[index] = value
-            else:
-                outputs[index][name] = value
-    if place.task.tolerant:
-        _markfailures(state, place, outputs)
+            values[path] = opened(state.context.execution_id, stored, "outputs", path)
+    return collected(
+        place, total, values, failures(state, place.stem) if place.task.tolerant else ()
+    )
+
+
+def sink_paths(place: Place, total: int) -> list[str]:
+    """Return the paths of the last steps of a map's items, whose outputs are the items' results."""
+    graph = place.graph
+    return [
+        place.turn(index).prefix + graph.steps[graph.tasks[task].steps[-1]].path
+        for index in range(total)
+        for task in graph.sinks
+    ]
+
+
+def collected(
+    place: Place, total: int, values: Mapping[str, Any], failed: Iterable[tuple[Any, ...]] = ()
+) -> list[Any]:
+    """Return the result of each item: pure, from the outputs of `sink_paths` that exist.
+
+    `failed` are the failures in a tolerant map's body, as `failures` returns them.
+    """
+    paths = iter(sink_paths(place, total))
+    names = [place.graph.tasks[task].id for task in place.graph.sinks]
+    outputs: list[Any] = []
+    for _ in range(total):
+        item = {name: values.get(next(paths)) for name in names}
+        outputs.append(item if len(names) > 1 else item[names[0]])
+    _mark_failures(place, outputs, failed)
     return outputs
 
 
-def _markfailures(state: SegmentState, place: Place, outputs: list[Any]) -> None:
+def _mark_failures(place: Place, outputs: list[Any], failed: Iterable[tuple[Any, ...]]) -> None:
     """Put the failure of an item that no edge handled in the place of its output."""
     stem = place.stem
     marked: set[int] = set()
-    for path, message, kind in failures(state, stem):
+    for path, message, kind in failed:
         prefix, inner = split(path)
         number = prefix[len(stem) :].partition("]")[0]
         if prefix != f"{stem}{number}]." or int(number) in marked:
@@ -91,20 +106,30 @@ def condition_holds(context: SegmentContext, turn: Place, key: str, *, ended: bo
     template = turn.outer.graph.steps[turn.task.steps[0]].deferred[key]
     variables, payload, started_at = template_data.current(context.execution_id)
     context = replace(context, started_at=started_at, input=payload)
-    data = TemplateData(context, turn, variables)
-    paths = [
+    return holds(TemplateData(context, turn, variables), template, key, ended=ended)
+
+
+def watched_paths(turn: Place, *, ended: bool) -> list[str]:
+    """Return the paths of the steps whose results a loop's condition reads."""
+    return [
         path
         for levels, task in turn.task.watches
         if levels or ended
         for path in template_data.task_paths(turn.up(levels), task)
     ]
+
+
+def holds(data: TemplateData, template: Template, key: str, *, ended: bool) -> bool:
+    """Return whether a loop's condition holds; results come from the data's source."""
+    turn, context = data.place, data.context
+    paths = watched_paths(turn, ended=ended)
     if paths:
-        data.learn(template_data.results_of(context.execution_id, paths))
+        data.learn(data.source.results(context.execution_id, paths))
     blank: dict[str, Any] = {"output": None, "outcome": "", "error": None, "history": []}
     tasks = {task.id: blank for task in turn.graph.tasks} | data.outer | data.results
     scope = {
-        "input": payload,
-        "vars": variables,
+        "input": context.input,
+        "vars": data.variables,
         "tasks": tasks,
         "execution": described(context, turn.graph, 1),
         **template_data.turn(data),

@@ -4,8 +4,9 @@ The transaction that ends a turn starts the next turns or wakes the container, u
 lock.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -235,16 +236,19 @@ def _next_iteration(
 
 
 def _goes_on(state: SegmentState, turn: Place, turns: LoopTurns) -> bool:
+    holds = partial(iteration_results.condition_holds, state.context, turn, ended=True)
+    return goes_on(_conditions(turn), turns, holds)
+
+
+def goes_on(
+    conditions: Mapping[str, Template], turns: LoopTurns, holds: Callable[[str], bool]
+) -> bool:
+    """Return whether a loop has another iteration; `holds` evaluates a condition by name."""
     if turns.count is not None:
         return turns.index + 1 < turns.count
-    deferred = _conditions(turn)
-    if "until" in deferred and iteration_results.condition_holds(
-        state.context, turn, "until", ended=True
-    ):
+    if "until" in conditions and holds("until"):
         return False
-    return "while" not in deferred or iteration_results.condition_holds(
-        state.context, turn, "while", ended=True
-    )
+    return "while" not in conditions or holds("while")
 
 
 def _left_to_worker(state: SegmentState, place: Place, turns: LoopTurns) -> bool:

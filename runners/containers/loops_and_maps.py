@@ -4,11 +4,14 @@ The container's own run waits meanwhile and keeps the counters (see `turning`).
 """
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from executions import payloads
 from executions.definition.graph.iterations import LoopTurns, MapTurns, lanes
+from executions.definition.graph.model import Step
 from executions.definition.graph.places import Place, first_turn, split
 from executions.definition.templates import TemplateError
 from executions.errors import PayloadError
@@ -46,17 +49,26 @@ def _opened(state: SegmentState, work: Work) -> Result | Wait:
     assert work.prepared is not None
     given = work.prepared.value
     if work.step.container == "map":
-        turns: Turns | None = _map(state, work, given)
-        if turns is None:
-            return Result([])
+        turns: Turns | None = open_map(first_turn(state.place, work.step.task), given)
     else:
-        turns = _loop(state, work, given)
-        if turns is None:
-            return Result({"iterations": 0, "last": None})
+        first = first_turn(state.place, work.step.task)
+        holds = partial(iteration_results.condition_holds, state.context, first, ended=False)
+        turns = open_loop(work.step, given, holds)
+    if turns is None:
+        return Result(empty(work.step))
     return Wait(WaitKind.BODY, facts=turns.document())
 
 
-def _map(state: SegmentState, work: Work, given: dict[str, Any]) -> MapTurns | None:
+def empty(step: Step) -> Any:
+    """Return the output of a container without iterations."""
+    return [] if step.container == "map" else {"iterations": 0, "last": None}
+
+
+def open_map(first: Place, given: Mapping[str, Any]) -> MapTurns | None:
+    """Return the counters of a map with these inputs; None without items. Pure.
+
+    `first` is its first item's place. Raises StepError.
+    """
     items = given.get("items")
     if not isinstance(items, list):
         raise StepError(
@@ -69,19 +81,22 @@ def _map(state: SegmentState, work: Work, given: dict[str, Any]) -> MapTurns | N
             f"The map has {len(items):,} items; at most {MAX_ITEMS:,} are allowed. Map over pages "
             "of them, or start an execution for each part (flow.subworkflow)."
         )
-    body = first_turn(state.place, work.step.task).graph
-    wide = lanes(int(given.get("maxConcurrency") or DEFAULT_WIDE), pure=body.pure)
+    wide = lanes(int(given.get("maxConcurrency") or DEFAULT_WIDE), pure=first.graph.pure)
     turns, _ = MapTurns(len(items), wide).handed_out(wide)
     return turns
 
 
-def _loop(state: SegmentState, work: Work, given: dict[str, Any]) -> LoopTurns | None:
-    if "while" in work.step.deferred or "until" in work.step.deferred:
+def open_loop(
+    step: Step, given: Mapping[str, Any], holds: Callable[[str], bool]
+) -> LoopTurns | None:
+    """Return the counters of a loop with these inputs; None without iterations.
+
+    `holds` says whether its condition of that name holds before the first. Raises StepError.
+    """
+    if "while" in step.deferred or "until" in step.deferred:
         most = int(given.get("maxIterations") or DEFAULT_MOST)
-        if "while" in work.step.deferred:
-            first = first_turn(state.place, work.step.task)
-            if not iteration_results.condition_holds(state.context, first, "while", ended=False):
-                return None
+        if "while" in step.deferred and not holds("while"):
+            return None
         return LoopTurns(0, None, most)
     count = given.get("count")
     if isinstance(count, str) and count.strip().isdecimal():
@@ -102,11 +117,7 @@ def _collected(state: SegmentState, work: Work) -> Result:
     if "error" in wake:
         raise StepError(f"The condition of the loop could not be rendered: {wake['error']}")
     if "limit" in wake:
-        raise StepError(
-            f"The loop ran {wake['limit']:,} times, its maxIterations, and its condition "
-            "still requires another iteration. Fix the condition, or raise maxIterations (at "
-            "most LOOP_LIMIT_CONDITION)."
-        )
+        raise StepError(too_often(wake["limit"]))
     if "failed" in wake:
         raise _first_failure(state, place, wake["failed"])
     if place.graph.kind == "loop":
@@ -116,6 +127,15 @@ def _collected(state: SegmentState, work: Work) -> Result:
         assert isinstance(module, Container)
         return Result(module.collected(work.prepared.value, wake["iterations"], last))
     return Result(iteration_results.outputs(state, place, wake["total"]))
+
+
+def too_often(limit: int) -> str:
+    """Return the message of a loop that reached its limit."""
+    return (
+        f"The loop ran {limit:,} times, its maxIterations, and its condition still requires "
+        "another iteration. Fix the condition, or raise maxIterations (at most "
+        "LOOP_LIMIT_CONDITION)."
+    )
 
 
 def _first_failure(state: SegmentState, place: Place, index: int) -> StepError:

@@ -16,6 +16,7 @@
 - `registry`: register modules
 - `recovery`: duties of the sweeper
 - `rendering`: render the inputs of recorded steps again
+- `replaying`: compute an execution again in memory, from recorded results
 - `repair`: run steps again with other inputs
 - `secrets`: keep secrets out of results and logs
 - `steps`: run a module outside of a workflow

@@ -1,7 +1,7 @@
 """The data that a step's templates read: variables, results, items, callback URLs."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.core.signing import BadSignature, Signer
@@ -13,6 +13,7 @@ from executions.definition.graph.places import UNDO, Place, split
 from executions.definition.templating.secrets import REFERENCES
 from executions.sealing.sealer import opened, opened_results, opened_variables
 from runners import statements
+from runners.segment import stored_results
 from runners.segment.context import SegmentContext
 
 # The address of a waiting step: signed, so that it cannot be forged, and known before it waits.
@@ -56,11 +57,36 @@ def complete(data: "TemplateData", step: Step) -> None:
     """Load the data that the step's templates read and that is not loaded yet."""
     paths = missing(data, step)
     if paths:
-        data.learn(results_of(data.context.execution_id, paths))
+        data.learn(data.source.results(data.context.execution_id, paths))
     if step.reads_item:
         _load_item(data)
     if step.reads_last:
         load_last(data)
+
+
+class ResultSource(Protocol):
+    """Where templates find the results of finished steps and the items of maps."""
+
+    def results(self, execution_id: UUID, paths: list[str]) -> list[tuple[Any, ...]]:
+        """Return rows of finished steps' results, as `TemplateData.learn` takes them."""
+
+    def items(self, data: "TemplateData", place: Place, indexes: list[int]) -> dict[int, Any]:
+        """Return items of the map around `place`, by index."""
+
+
+class ResultRows:
+    """The results and items in the rows of an execution."""
+
+    def results(self, execution_id: UUID, paths: list[str]) -> list[tuple[Any, ...]]:
+        """Return rows of finished steps' results. One query."""
+        return results_of(execution_id, paths)
+
+    def items(self, data: "TemplateData", place: Place, indexes: list[int]) -> dict[int, Any]:
+        """Return items of the map around `place`, by index. One query."""
+        return _items_of(data, place, indexes)
+
+
+ROWS = ResultRows()
 
 
 def results_of(execution_id: UUID, paths: list[str]) -> list[tuple[Any, ...]]:
@@ -139,6 +165,10 @@ def load_items(data: "TemplateData", indexes: list[int]) -> None:
     """Load items of the nearest map."""
     place = data.place.nearest("map")
     assert place is not None
+    data.items = data.source.items(data, place, indexes)
+
+
+def _items_of(data: "TemplateData", place: Place, indexes: list[int]) -> dict[int, Any]:
     found = statements.fetch(
         "items_undone" if data.prefix.endswith(UNDO) else "items",
         {
@@ -148,18 +178,18 @@ def load_items(data: "TemplateData", indexes: list[int]) -> None:
             "indexes": indexes,
         },
     )
-    data.items = {index: item for index, item, _ in found}
     sealed = next((inputs for *_, inputs in found if inputs is not None), None)
-    if sealed is not None:
-        items = opened(data.context.execution_id, sealed, "inputs", place.holder)["items"]
-        data.items = {index: items[index] for index in indexes if index < len(items)}
+    if sealed is None:
+        return {index: item for index, item, _ in found}
+    items = opened(data.context.execution_id, sealed, "inputs", place.holder)["items"]
+    return {index: items[index] for index in indexes if index < len(items)}
 
 
 def outputs_of_turn(data: "TemplateData", place: Place) -> dict[str, Any]:
     """Return the outputs of one iteration's tasks by ID; null for a skipped or failed task."""
     paths = dict(zip(last_paths(place), place.graph.tasks, strict=True))
     outputs: dict[str, Any] = {task.id: None for task in place.graph.tasks}
-    rows = results_of(data.context.execution_id, list(paths))
+    rows = data.source.results(data.context.execution_id, list(paths))
     for path, state, _, value, *_ in rows:
         if state == "SUCCESS":
             outputs[paths[path].id] = value
@@ -199,7 +229,7 @@ def _history(data: "TemplateData", graph: Graph, task: int, sharing: int) -> lis
     indexes = range(max(0, place.index - most), place.index)
     last = graph.steps[graph.tasks[task].steps[-1]].path
     paths = {f"{place.turn(index).prefix}{last}": index for index in indexes}
-    rows = results_of(data.context.execution_id, list(paths))
+    rows = data.source.results(data.context.execution_id, list(paths))
     found = {paths[row[0]]: row[3] for row in rows if row[1] == "SUCCESS"}
     return [found[index] for index in sorted(found)]
 
@@ -230,7 +260,11 @@ class TemplateData:
     items: dict[int, Any] = field(default_factory=dict)  # of the nearest map, by index
     last: dict[str, Any] | None = None  # what `loop.previous` is, once loaded
     histories: dict[str, list[Any]] = field(default_factory=dict)
+    # Values that were stored or loaded whole, with their references, by the ids of the objects.
+    stored: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    unloadable: Exception | None = None  # why a stored value cannot be loaded
     execution: dict[str, Any] = field(default_factory=dict)  # as templates see it, but its attempt
+    source: ResultSource = ROWS
 
     @property
     def graph(self) -> Graph:
@@ -303,6 +337,7 @@ class TemplateData:
         }
         if self.place.outer is not None:
             scope |= turn(self)
+        stored_results.load(self, step, scope)
         return scope
 
     def _execution(self, attempt: int) -> dict[str, Any]:

@@ -45,7 +45,7 @@ it still prints, and with --report, --save and --json keeps, what it had measure
 ALONE = {
     "sleepers": "the API while 10,000 executions wake at one instant",
     "tables": "the lists over 1,000,000 executions and 5,000,000 runs",
-    "labels": "the lists, counts and dead letters by label over 1,000,000 executions",
+    "labels": "the lists, counts and dead letters by label over 10,000,000 executions",
     "modules": "what 100 installed modules add to a worker's start",
     "data": "what data modules add to a small step",
     "csv": "1,000,000 rows of CSV, read in batches",
@@ -53,6 +53,7 @@ ALONE = {
     "dashboards": "dashboards over 1,000,000 finished executions",
     "pages": "the first content of pages over 1,000,000 executions and dead letters",
     "redrive": "redriving 10,000 dead letters, and 1,000 at a set pace",
+    "backtest": "a backtest of 1,000 executions, of which a counting server hears nothing",
     "watching": "50 monitors on running executions",
     "prune": "pruning 40,000 executions, and what that costs the steps beside it",
 }

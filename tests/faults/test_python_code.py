@@ -2,11 +2,8 @@
 
 from pathlib import Path
 
-from executions.models import WorkflowExecution
-from runners.models import Run
-from tests.support.auditor import audit
 from tests.support.fleet import Fleet
-from tests.support.workflows import publish, start, task, wait_for_end
+from tests.support.hostile_code import require_unharmed
 
 HOSTILE = {
     "forks": ("os.fork()", "PERMANENT"),
@@ -31,34 +28,7 @@ def test_a_worker_without_bubblewrap_says_so_when_it_starts(fleet: Fleet, tmp_pa
 
 
 def test_hostile_code_fails_its_step_and_the_workers_go_on(fleet: Fleet) -> None:
-    workers = [fleet["default-1"], fleet["default-2"]]
-    before = [worker.children for worker in workers]
-    tasks = [
-        task(
-            name,
-            "python.code",
-            retry="none",
-            **{
-                "with": {
-                    "code": f"import os\ndef main(inputs):\n    {code}\n",
-                    "seconds": 3 if end == "TIMEOUT" else 30,
-                }
-            },
-        )
-        for name, (code, end) in HOSTILE.items()
-    ]
-    bad = start(publish({"tasks": tasks}))
+    main = "import os\ndef main(inputs):\n    {}\n"
+    codes = {name: (main.format(code), end) for name, (code, end) in HOSTILE.items()}
 
-    assert wait_for_end([bad])[bad] == "FAILED"
-    ends = Run.objects.filter(execution_id=bad).values_list("step_path", "error_type")
-    assert dict(ends) == {f"{name}.main": end for name, (_, end) in HOSTILE.items()}
-    assert [worker.children for worker in workers] == before
-
-    code = task("double", "python.code", **{"with": {"code": GOOD, "inputs": "{{ input }}"}})
-    good = start(
-        publish({"tasks": [code], "output": "{{ tasks.double.output.result }}"}), {"a": 21}
-    )
-
-    assert wait_for_end([good])[good] == "SUCCESS"
-    assert WorkflowExecution.objects.get(pk=good).output == 42
-    audit([bad, good])
+    require_unharmed(fleet, "python.code", codes, GOOD)

@@ -24,6 +24,7 @@ from valkyr_plugins.alerts import beat_monitor
 from valkyr_plugins.alerts.conditions import high_rates, old_entries, unserved_queues
 from valkyr_plugins.alerts.models import Alert, AlertDelivery, AlertKind, AlertState
 from valkyr_plugins.alerts.news import fold
+from valkyr_plugins.alerts.rules import problems_of
 from valkyr_plugins.alerts.watching import forget, watch, watch_alone
 from valkyr_plugins.circuits.models import CircuitBreaker
 from valkyr_plugins.redrive.models import Redrive, RedriveState
@@ -301,3 +302,36 @@ def test_every_kind_has_a_page() -> None:
     assert page("dlq_failuregroup", 7) == "dlq/failuregroup/7/change/"
     assert public_page(page("runners_runner")).endswith("/admin/runners/runner/")
     assert set(AlertKind)
+
+
+def test_a_rule_with_a_label_reports_only_dead_letters_with_it(letter: DeadLetterEntry) -> None:
+    mine = rule("ENTRY_OLD", oldest_hours=24, label="customer:big")
+    DeadLetterEntry.objects.update(quarantined_at=database_now() - timedelta(hours=30))
+    assert list(old_entries(mine, database_now())) == []
+
+    DeadLetterEntry.objects.update(labels={"customer": "big"})
+
+    (found,) = old_entries(mine, database_now())
+    assert found.workflow_id == letter.workflow_id
+
+
+def test_a_new_failure_reaches_the_rules_with_its_label(letter: DeadLetterEntry) -> None:
+    DeadLetterEntry.objects.update(labels={"customer": "big"})
+    for value in ("big", "small"):
+        rule("GROUP_NEW", name=value, label=f"customer:{value}")
+
+    group_new.send(None, group_id=letter.group_id)
+
+    assert fold() == 1
+    assert Alert.objects.get().rule.name == "big"
+
+
+@pytest.mark.parametrize(
+    ("kind", "label", "code"),
+    [("NO_WORKER", "customer:big", "unexpected"), ("GROUP_NEW", "Customer", "bad_label")],
+)
+def test_a_rule_with_a_label_that_cannot_hold_is_rejected(kind: str, label: str, code: str) -> None:
+    mine = rule(kind)
+    mine.label = label
+    found = [(one.path, one.code) for one in problems_of(mine, "s" * 20)]
+    assert found == [("label", code)]

@@ -354,6 +354,20 @@ def test_a_batch_is_written_by_one_statement(db):
     assert columns_with(MARKER) == []
 
 
+def test_a_batch_of_large_rows_is_read_in_parts(db, monkeypatch):
+    valkyr = Valkyr()
+    everything(valkyr)
+    switch.turn_on(valkyr.workspace.pk, actor=ACTOR)
+    monkeypatch.setattr("executions.payload_sealing.walk.MOST_READ", 1)
+    read = []
+
+    found = walk(valkyr.workspace.pk, tell=lambda so_far: read.append(so_far.read))
+
+    assert read == list(range(1, found.read + 1)), "a row each"
+    assert found.read >= 8
+    assert columns_with(MARKER) == []
+
+
 def test_a_large_batch_is_written_in_parts(db, monkeypatch):
     valkyr = Valkyr()
     monkeypatch.setattr("executions.payload_sealing.walk.MOST_WRITTEN", 1_000)

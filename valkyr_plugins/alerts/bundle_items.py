@@ -42,6 +42,7 @@ class AlertRuleItems(BundleKind):
         "channel": ItemField("text", most=20),
         "recipients": ItemField("texts", default=[], most=100),
         "url": ItemField("text", default="", most=2_000),
+        "label": ItemField("text", default="", most=241),
         "credential": ItemField("text", None, compared=False, column=False, most=80),
         "intervalSeconds": ItemField("whole", _default("interval_seconds")),
         "rateFactor": ItemField("number", _default("rate_factor")),

@@ -14,6 +14,7 @@ from dlq.public.models import DeadLetterEntry, FailureGroup, GroupHour, GroupSta
 from executions.public.addresses import page
 from executions.public.configuration import OWN_QUEUES, limits
 from executions.public.database import in_states
+from executions.public.labels import parsed
 from executions.public.models import ExecutionState, Workflow
 from runners.public.models import Run, Runner, RunState
 from valkyr_plugins.alerts.decisions import clipped, hours, is_high, rate
@@ -89,21 +90,13 @@ MOST_GROUPS = 10_000
 
 def old_entries(rule: AlertRule, now: datetime) -> Iterator[Finding]:
     """Return the rule's oldest open dead letter, if it is too old; two queries."""
-    oldest = (
-        DeadLetterEntry.objects.filter(group=OuterRef("pk"), resolution=Resolution.PENDING)
-        .order_by("id")  # in the order of time, as in the index
-        .values("id")[:1]
-    )
-    groups = (
-        _open_groups(rule).order_by("last_seen")[:MOST_GROUPS].annotate(oldest=Subquery(oldest))
-    )
-    ids = [pk for pk in groups.values_list("oldest", flat=True) if pk is not None]
-    if not ids:
+    found = _oldest_labelled(rule) if rule.label else _oldest_open(rule)
+    if found is None:
         return
     entry = (
         DeadLetterEntry.objects.select_related("workflow")
         .only("id", "step_path", "quarantined_at", "workflow", "workflow__name")
-        .get(pk=min(ids))
+        .get(pk=found)
     )
     age = now - entry.quarantined_at
     if age <= timedelta(hours=rule.oldest_hours):
@@ -121,6 +114,28 @@ def old_entries(rule: AlertRule, now: datetime) -> Iterator[Finding]:
         rule.workspace_id,
         entry.workflow_id,
     )
+
+
+def _oldest_open(rule: AlertRule) -> UUID | None:
+    oldest = (
+        DeadLetterEntry.objects.filter(group=OuterRef("pk"), resolution=Resolution.PENDING)
+        .order_by("id")  # in the order of time, as in the index
+        .values("id")[:1]
+    )
+    groups = (
+        _open_groups(rule).order_by("last_seen")[:MOST_GROUPS].annotate(oldest=Subquery(oldest))
+    )
+    ids = [pk for pk in groups.values_list("oldest", flat=True) if pk is not None]
+    return min(ids, default=None)
+
+
+def _oldest_labelled(rule: AlertRule) -> UUID | None:
+    """Return the oldest open dead letter with the rule's label, in a group that is not quiet."""
+    groups = _open_groups(rule).order_by("last_seen").values("pk")[:MOST_GROUPS]
+    name, value = parsed(rule.label)
+    rows = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING, group__in=groups)
+    rows = rows.filter(labels__contains={name: value})
+    return rows.order_by("id").values_list("pk", flat=True).first()
 
 
 def _open_groups(rule: AlertRule) -> QuerySet[FailureGroup]:

@@ -60,7 +60,8 @@ class DeliveryReason(models.TextChoices):
 class AlertRule(models.Model):
     """A rule of a workspace (without one: the installation): what to report, how, and how often.
 
-    `about` limits it to one workflow of the workspace. `sealed` is an AES-256-GCM value over a JSON
+    `about` limits it to one workflow of the workspace, and `label` (`name:value`) to failures of
+    executions with that label. `sealed` is an AES-256-GCM value over a JSON
     object with the channel's secret, bound to this row's id: the mail server's URL, Slack's webhook
     address, or the key that signs our webhooks.
     """
@@ -74,6 +75,7 @@ class AlertRule(models.Model):
     about = models.ForeignKey(
         Workflow, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
     )
+    label = models.CharField(max_length=241, blank=True, default="", db_default="")
     name = models.CharField(max_length=100)
     kinds = ArrayField(models.CharField(max_length=20, choices=AlertKind.choices))
     channel = models.CharField(max_length=8, choices=AlertChannel.choices)

@@ -9,10 +9,11 @@ from django.db.models import Q
 from django.dispatch import receiver
 
 from dlq.public.events import StoppedRedrive, group_new, group_regressed, redrive_stopped
-from dlq.public.models import FailureGroup
+from dlq.public.models import DeadLetterEntry, FailureGroup
 from executions.public.addresses import page
 from executions.public.conditions import ReportedCondition, condition_began
 from executions.public.database import transaction
+from executions.public.labels import parsed
 from valkyr_plugins.alerts.decisions import clipped
 from valkyr_plugins.alerts.lifecycle import Finding, notice, tell
 from valkyr_plugins.alerts.models import AlertKind, AlertNews, AlertRule
@@ -158,11 +159,25 @@ def wanting(finding: Finding) -> Iterable[AlertRule]:
     return rules.filter(Q(about=None) | Q(about_id=finding.workflow_id)).order_by("id")
 
 
+# Dead letters of a group that are looked at for a rule's label: the newest.
+MOST_LETTERS = 100
+
+
+def _has_label(rule: AlertRule, finding: Finding) -> bool:
+    """Return whether one of the group's newest dead letters has the rule's label, if it has one."""
+    if not rule.label:
+        return True
+    name, value = parsed(rule.label)
+    letters = DeadLetterEntry.objects.filter(group_id=finding.details.get("groupId"))
+    newest = letters.order_by("-id").values_list("labels", flat=True)[:MOST_LETTERS]
+    return any((labels or {}).get(name) == value for labels in newest)
+
+
 def _noticed(finding: Finding) -> list[AlertRule]:
     """Return the matched rules; unreadable news do not block later ones."""
     try:
         with transaction.atomic():
-            rules = list(wanting(finding))
+            rules = [rule for rule in wanting(finding) if _has_label(rule, finding)]
             for rule in rules:
                 notice(rule, finding)
     except Exception:

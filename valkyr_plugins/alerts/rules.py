@@ -16,6 +16,7 @@ from executions.public.access import Actor, record
 from executions.public.database import database_now, transaction
 from executions.public.definitions import DefinitionProblem
 from executions.public.errors import NotFound, Taken, ValkyrError, WithProblems
+from executions.public.labels import BadLabel, parsed
 from executions.public.models import Workflow, Workspace
 from executions.public.sealing import (
     KeyUnknown,
@@ -93,7 +94,7 @@ BOUNDS: dict[str, tuple[str, float, float]] = {
 
 def problems_of(rule: AlertRule, secret: str) -> list[DefinitionProblem]:
     """Return all problems of the rule with this secret."""
-    return [*_of_words(rule), *_of_numbers(rule), *_of_channel(rule, secret)]
+    return [*_of_words(rule), *_of_label(rule), *_of_numbers(rule), *_of_channel(rule, secret)]
 
 
 def _of_words(rule: AlertRule) -> Iterator[DefinitionProblem]:
@@ -109,6 +110,25 @@ def _of_words(rule: AlertRule) -> Iterator[DefinitionProblem]:
         )
     if len(set(rule.kinds)) < len(rule.kinds):
         yield DefinitionProblem("kinds", "twice", "Name each kind once.")
+
+
+# The kinds that are about failures of executions, and so about their labels.
+LABELLED = (AlertKind.GROUP_NEW, AlertKind.GROUP_REGRESSED, AlertKind.ENTRY_OLD)
+
+
+def _of_label(rule: AlertRule) -> Iterator[DefinitionProblem]:
+    if not rule.label:
+        return
+    try:
+        parsed(rule.label)
+    except BadLabel as error:
+        yield DefinitionProblem("label", "bad_label", str(error))
+    if others := sorted(set(rule.kinds) - set(LABELLED)):
+        message = (
+            f"{clipped(others[0], 40)} is not about executions with a label. Use a label with "
+            f"{', '.join(LABELLED)} only, and make another rule for other kinds."
+        )
+        yield DefinitionProblem("label", "unexpected", message)
 
 
 def _of_numbers(rule: AlertRule) -> Iterator[DefinitionProblem]:
@@ -201,6 +221,7 @@ FIELDS = (
     "name",
     "kinds",
     "about_id",
+    "label",
     "channel",
     "recipients",
     "url",

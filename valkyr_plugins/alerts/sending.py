@@ -193,7 +193,10 @@ def _credential(rule: AlertRule) -> dict[str, str] | Outcome | None:
 
 
 def _later(delivery: AlertDelivery, attempts: int, outcome: Outcome, now: Any) -> dict[str, Any]:
-    """Return the time of the next attempt, or that it is given up; tests are not repeated."""
+    """Return the fields for the next attempt, or for the end of all attempts.
+
+    Tests are sent once.
+    """
     at = None
     if delivery.reason != DeliveryReason.TEST:
         at = next_attempt(

@@ -67,7 +67,7 @@ class WorkflowCanary(_RunningCanary):
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Return the workflow's newest canary, with the figures of both versions side by side.
 
-        404 if no version was published for a share of the starts.
+        404 if the workflow never had a canary version.
         """
         obtain(self.user, _workflows(), id, Action.VIEW)
         found = canaries().filter(workflow_id=id).order_by("-created_at").first()
@@ -84,7 +84,7 @@ class WorkflowCanary(_RunningCanary):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Publish the draft for a share of the starts; the others take the latest version.
+        """Publish the draft for a share of new executions; the others use the latest version.
 
         Starts with the same concurrency key, else with the same idempotency key, take the same
         version. Triggers stay those of the latest version until the canary is promoted. Without
@@ -124,9 +124,9 @@ class StopCanary(_RunningCanary):
 
     @operation("stopCanary", TAG, {200: CanaryDetail}, request=CanaryReason, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Let all starts take the latest version again.
+        """Let all new executions use the latest version again.
 
-        Executions on the canary go on: list them with `version` of the list of executions, and
+        Executions on the canary continue: list them with `version` of the list of executions, and
         settle them by a rollback of that version.
         """
         return self._apply(operations.STOP, id, CanaryReason)

@@ -1,4 +1,4 @@
-"""The plugin `canary`."""
+"""The Django app of the plugin `canary`."""
 
 from datetime import timedelta
 
@@ -6,7 +6,7 @@ from executions.public.plugins import PluginConfig
 
 
 class CanaryConfig(PluginConfig):
-    """Publish a version for a share of the starts; roll publications back."""
+    """Publish a version for a share of new executions; roll publications back."""
 
     name = "valkyr_plugins.canary"
     label = "valkyr_canary"

@@ -11,7 +11,7 @@ from executions.public.models import Workflow, WorkflowVersion, Workspace
 
 
 class CanaryState(models.TextChoices):
-    """The state of a canary; only RUNNING has a share of the starts."""
+    """The state of a canary; only RUNNING gets new executions."""
 
     RUNNING = "RUNNING", lazy("running")
     STOPPED = "STOPPED", lazy("stopped")
@@ -28,7 +28,7 @@ MOVES = {
 
 
 class Canary(models.Model):
-    """A version that a share of its workflow's starts takes, beside the latest version.
+    """A version that a share of its workflow's new executions uses; the others use the latest.
 
     `stop` is its rule as JSON, null without one. `figures` are those of both versions at its end.
     `watched_at` is the beginning of the last look at it that let it go on.

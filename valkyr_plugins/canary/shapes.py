@@ -71,7 +71,7 @@ class CanaryChange(Body):
         required=False,
         min_value=0.01,
         max_value=100,
-        help_text="The share of the starts that take the version, in per cent.",
+        help_text="The share of new executions that use the version, in percent.",
     )
     stop = StopRuleBody(
         required=False, allow_null=True, help_text="null: it never stops by itself."
@@ -88,12 +88,12 @@ class CanaryChange(Body):
 
 
 class NewCanary(CanaryChange):
-    """The version to publish for a share of the starts, and its conditions."""
+    """The version to publish for a share of new executions, and its conditions."""
 
     percent = serializers.FloatField(
         min_value=0.01,
         max_value=100,
-        help_text="The share of the starts that take the version, in per cent.",
+        help_text="The share of new executions that use the version, in percent.",
     )
     version = Whole(
         required=False,
@@ -189,13 +189,13 @@ class SidesShape(CamelCaseSerializer):
 
 
 class CanaryShape(CamelCase, serializers.ModelSerializer[Canary]):
-    """A version that a share of the starts takes."""
+    """A version that a share of new executions uses."""
 
     workflow_id = serializers.UUIDField()
     workspace_id = serializers.UUIDField()
     version = serializers.IntegerField(source="version.number")
     latestVersion = serializers.IntegerField(
-        source="latest.number", help_text="The version that the other starts take."
+        source="latest.number", help_text="The version that the other executions use."
     )
     percent = serializers.FloatField()
     stop = StopRuleShape(allow_null=True)
@@ -248,7 +248,7 @@ class RollbackShape(CamelCase, serializers.ModelSerializer[VersionRollback]):
     workspace_id = serializers.UUIDField()
     version = serializers.IntegerField(source="bad.number", help_text="The withdrawn version.")
     goodVersion = serializers.IntegerField(
-        source="good.number", help_text="The version that starts take since then."
+        source="good.number", help_text="The version that new executions use since then."
     )
     switched = serializers.BooleanField(
         help_text="false if starts did not take the version any more, as after a stopped canary."

@@ -44,8 +44,8 @@ class ConnectorSettings(SettingsModel):
     sql_allowed_hosts: Words = setting(
         (),
         "Private databases that `sql.*` may reach: `db.internal`, `db.internal:5432` or "
-        "`db.internal:5432/shop`. On the server with the engine's own tables only the "
-        "last form counts",
+        "`db.internal:5432/shop`. For the server with the engine's own tables, only "
+        "the last form is accepted",
         unset="none",
     )
     email_url: str = setting(

@@ -63,7 +63,10 @@ def begin(session: Any, source: CredentialSource, redirect: str) -> str:
 
 
 def pending(session: Any, state: str) -> Mapping[str, Any]:
-    """Take what `begin` kept for the state out of the session; raises ConsentFailed."""
+    """Return the data that `begin` stored for the state, and remove it from the session.
+
+    Raises ConsentFailed.
+    """
     try:
         signed = signing.loads(state, salt=SALT, max_age=SECONDS)
     except signing.SignatureExpired:

@@ -156,7 +156,7 @@ def _moves(verb: str, help_text: str) -> None:
 
 
 _moves("promote", "Make the canary of a workflow its latest version.")
-_moves("stop", "Let all starts of a workflow take its latest version.")
+_moves("stop", "Let all new executions of a workflow use its latest version.")
 
 
 @click.command(cls=ApiCommand)

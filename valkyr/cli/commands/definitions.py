@@ -128,7 +128,7 @@ def _tell(output: CommandOutput, one: Verdict) -> None:
 @click.option(
     "--percent",
     type=click.FloatRange(0.01, 100),
-    help="Publish as a canary: this share of the starts takes the new version.",
+    help="Publish as a canary: this share of new executions uses the new version.",
 )
 @click.option("--stop", type=JsonParameter(), help="The rule that stops the canary, as JSON.")
 @click.option("--no-stop", is_flag=True, help="The canary never stops by itself.")

@@ -60,6 +60,9 @@ HELP = {
     "name": lazy("The name shown in messages."),
     "enabled": lazy("When disabled, the rule detects nothing and sends nothing."),
     "url": lazy("Webhook: the URL that receives alerts."),
+    "label": lazy(
+        "name:value, such as customer:big. For new and regressed failures, and old dead letters."
+    ),
     "interval_seconds": lazy("Minimum seconds between notifications about the same problem."),
     "rate_factor": lazy("Minimum ratio of the failures to the usual number for this hour."),
     "rate_least": lazy("Minimum number of failures in an hour."),
@@ -69,6 +72,7 @@ HELP = {
 }
 LABELS = {
     "url": lazy("Address"),
+    "label": lazy("Only executions with label"),
     "interval_seconds": lazy("Minimum interval"),
     "rate_factor": lazy("Multiple of the usual rate"),
     "rate_least": lazy("Minimum failures"),
@@ -113,7 +117,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
 
     class Meta:
         model = AlertRule
-        fields: tuple[str, ...] = ("workspace", "name", "enabled", "url", *NUMBERS)
+        fields: tuple[str, ...] = ("workspace", "name", "enabled", "label", "url", *NUMBERS)
         help_texts = HELP
         labels = LABELS
         widgets = {
@@ -146,7 +150,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
     def facts(self) -> dict[str, Any]:
         """Return the rule's new values, without its secret."""
         data = self.cleaned_data
-        names = ("name", "enabled", "kinds", "channel", "recipients", "url", *NUMBERS)
+        names = ("name", "enabled", "kinds", "label", "channel", "recipients", "url", *NUMBERS)
         return {name: data[name] for name in names} | {"about_id": data["about_id"]}
 
     def clean_recipients(self) -> list[str]:
@@ -274,7 +278,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
     warn_unsaved_form = True
     fieldsets: ClassVar[Any] = (
         (None, {"fields": ("workspace", "name", "enabled")}),
-        (lazy("Events"), {"fields": ("kinds", "workflow_slug")}),
+        (lazy("Events"), {"fields": ("kinds", "workflow_slug", "label")}),
         (lazy("Delivery"), {"fields": ("channel", "recipients", "url", "secret")}),
         (lazy("When"), {"fields": NUMBERS}),
         (lazy("Result"), {"fields": ("noticed", "changed", "created_by")}),

@@ -57,6 +57,9 @@ class AlertRuleShape(CamelCase, serializers.ModelSerializer[AlertRule]):
         allow_null=True, help_text="Null for a rule of the whole installation."
     )
     workflowId = serializers.UUIDField(source="about_id", allow_null=True)
+    label = serializers.CharField(  # type: ignore[assignment] # a field, not its own label
+        help_text="Only failures of executions with this label, as name:value; empty for all."
+    )
     kinds = serializers.ListField(child=serializers.ChoiceField(KINDS))
     channel = serializers.ChoiceField(AlertChannel.choices)
     recipients = serializers.ListField(child=serializers.CharField())
@@ -74,8 +77,8 @@ class AlertRuleShape(CamelCase, serializers.ModelSerializer[AlertRule]):
     class Meta:
         model = AlertRule
         fields = [
-            "id", "workspace_id", "workflowId", "name", "kinds", "channel", "recipients", "url",
-            "has_secret", "interval_seconds", "rate_factor", "rate_least", "oldest_hours",
+            "id", "workspace_id", "workflowId", "label", "name", "kinds", "channel", "recipients",
+            "url", "has_secret", "interval_seconds", "rate_factor", "rate_least", "oldest_hours",
             "waiting_seconds", "silent_seconds", "enabled", "created_by", "created_at",
             "updated_at",
         ]  # fmt: skip
@@ -97,6 +100,13 @@ class AlertRuleChange(Body):
         required=False,
         allow_null=True,
         help_text="Only alerts about this workflow; null for all workflows.",
+    )
+    label = Text(  # type: ignore[assignment] # a field, not its own label
+        max_length=241,
+        required=False,
+        allow_blank=True,
+        help_text="Only failures of executions with this label, as name:value; empty for all. For "
+        "GROUP_NEW, GROUP_REGRESSED and ENTRY_OLD.",
     )
     channel = serializers.ChoiceField(AlertChannel.choices, required=False)
     recipients = serializers.ListField(

@@ -4,27 +4,29 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from executions.public.definitions import ConfigProblem
 from runners.public.modules import (
     Bad,
     ErrorType,
     Module,
-    ModuleInputs,
     ModuleOutputs,
     Result,
     StepContext,
     StepError,
 )
-from valkyr_plugins.connectors.code.python_code import MAX_CODE, NO_TEMPLATE
+from valkyr_plugins.connectors.code.code_step import (
+    MAX_CODE,
+    CodeInputs,
+    code_problems,
+    off,
+    run_code,
+)
 from valkyr_plugins.connectors.conf import settings
 
 JAVASCRIPT_CODE = "VALKYR_JAVASCRIPT_CODE"
-OFF = (
-    "JavaScript code in workflows is off: an administrator turns it on by setting "
-    f"{JAVASCRIPT_CODE}=1 for the web process and the workers"
-)
+OFF = off("JavaScript", JAVASCRIPT_CODE)
 ENGINE = "_quickjs"
 NO_ENGINE = "QuickJS is not installed on this worker: install valkyr[javascript]"
 MIB = 1024 * 1024
@@ -45,7 +47,7 @@ def engine() -> str:
     return found.origin
 
 
-class JavascriptCodeInputs(ModuleInputs):
+class JavascriptCodeInputs(CodeInputs):
     """The code, its inputs and its resource limits."""
 
     code: str = Field(
@@ -58,14 +60,6 @@ class JavascriptCodeInputs(ModuleInputs):
             "become code."
         ),
         examples=["function main(inputs) {\n  return inputs.prices.reduce((a, b) => a + b, 0);\n}"],
-    )
-    inputs: JsonValue = Field(
-        default_factory=dict,
-        description="The arguments of main.",
-        examples=[{"prices": "{{ input.prices }}"}],
-    )
-    seconds: float = Field(
-        10, ge=0.1, le=300, description="Timeout in seconds, including the start (0.1 s)."
     )
     memory_mb: int = Field(
         64, ge=8, le=1_024, description="Maximum memory of the JavaScript values, in MiB."
@@ -157,19 +151,13 @@ class JavascriptCode(Module[JavascriptCodeInputs]):
     )
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
-        found = []
-        if "{{" in str(config.get("code", "")):
-            found.append(ConfigProblem(("code",), "template_not_allowed", NO_TEMPLATE))
         try:
-            if not is_on():
-                found.append(ConfigProblem((), "javascript_code_off", OFF))
+            why_off = "" if is_on() else OFF
         except StepError as error:
-            found.append(ConfigProblem((), "javascript_code_off", error.message))
-        return found
+            why_off = error.message
+        return code_problems(config, "javascript_code", why_off)
 
     def execute(self, inputs: JavascriptCodeInputs, ctx: StepContext) -> Result:
-        from valkyr_plugins.connectors.code.process import log_printed, result_of, run
-
         if not is_on():
             raise StepError(OFF)
         request = {
@@ -179,6 +167,4 @@ class JavascriptCode(Module[JavascriptCodeInputs]):
             "memoryMb": inputs.memory_mb + PROCESS_MB,
             "engineBytes": inputs.memory_mb * MIB,
         }
-        ended = run(request, ctx, engine())
-        log_printed(ended.printed, ctx)
-        return result_of(ended)
+        return run_code(request, ctx, engine())

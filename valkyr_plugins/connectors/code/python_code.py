@@ -3,26 +3,29 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from executions.public.definitions import ConfigProblem
 from runners.public.modules import (
     Bad,
     ErrorType,
     Module,
-    ModuleInputs,
     ModuleOutputs,
     Result,
     StepContext,
     StepError,
 )
+from valkyr_plugins.connectors.code.code_step import (
+    MAX_CODE,
+    CodeInputs,
+    code_problems,
+    off,
+    run_code,
+)
 from valkyr_plugins.connectors.conf import settings
 
 PYTHON_CODE = "VALKYR_PYTHON_CODE"
-OFF = (
-    f"Python code in workflows is off: an administrator turns it on by setting {PYTHON_CODE}=1 for "
-    "the web process and the workers"
-)
+OFF = off("Python", PYTHON_CODE)
 
 
 def is_on() -> bool:
@@ -30,14 +33,7 @@ def is_on() -> bool:
     return settings().python_code
 
 
-MAX_CODE = 100_000
-NO_TEMPLATE = (
-    "a value that is rendered into code can become code: write literal code, and pass values "
-    "as `inputs`"
-)
-
-
-class PythonCodeInputs(ModuleInputs):
+class PythonCodeInputs(CodeInputs):
     """The code, its inputs and its resource limits."""
 
     code: str = Field(
@@ -49,14 +45,6 @@ class PythonCodeInputs(ModuleInputs):
             "values as `inputs`, or a value could become code."
         ),
         examples=["def main(inputs):\n    return sum(inputs['prices'])\n"],
-    )
-    inputs: JsonValue = Field(
-        default_factory=dict,
-        description="The arguments of main.",
-        examples=[{"prices": "{{ input.prices }}"}],
-    )
-    seconds: float = Field(
-        10, ge=0.1, le=300, description="Timeout in seconds, including the start (0.1 s)."
     )
     memory_mb: int = Field(256, ge=64, le=2_048, description="Maximum memory, in MiB.")
 
@@ -131,21 +119,13 @@ class PythonCode(Module[PythonCodeInputs]):
     )
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
-        found = []
-        if "{{" in str(config.get("code", "")):
-            found.append(ConfigProblem(("code",), "template_not_allowed", NO_TEMPLATE))
         try:
-            if not is_on():
-                found.append(ConfigProblem((), "python_code_off", OFF))
+            why_off = "" if is_on() else OFF
         except StepError as error:
-            found.append(ConfigProblem((), "python_code_off", error.message))
-        return found
+            why_off = error.message
+        return code_problems(config, "python_code", why_off)
 
     def execute(self, inputs: PythonCodeInputs, ctx: StepContext) -> Result:
-        from valkyr_plugins.connectors.code.process import log_printed, result_of, run
-
         if not is_on():
             raise StepError(OFF)
-        ended = run(inputs.model_dump(by_alias=True), ctx)
-        log_printed(ended.printed, ctx)
-        return result_of(ended)
+        return run_code(inputs.model_dump(by_alias=True), ctx)

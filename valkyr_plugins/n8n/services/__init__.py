@@ -5,7 +5,18 @@ from collections.abc import Mapping
 from valkyr_plugins.n8n.services.business import GITHUB, HUBSPOT
 from valkyr_plugins.n8n.services.calls import Service
 from valkyr_plugins.n8n.services.chats import DISCORD, OUTLOOK, TELEGRAM
+from valkyr_plugins.n8n.services.databases import BASEROW, NOCODB, SUPABASE
 from valkyr_plugins.n8n.services.google import CALENDAR, DOCS, DRIVE, GMAIL
+from valkyr_plugins.n8n.services.lookups import DEEPL, HACKERNEWS, HUNTER, OPENWEATHERMAP
+from valkyr_plugins.n8n.services.mailing import MAILCHIMP, MAUTIC
+from valkyr_plugins.n8n.services.office import (
+    DROPBOX,
+    EXCEL,
+    GOOGLE_CONTACTS,
+    GOOGLE_SLIDES,
+    GOOGLE_TASKS,
+    ONEDRIVE,
+)
 from valkyr_plugins.n8n.services.records import AIRTABLE, NOTION
 from valkyr_plugins.n8n.services.sheets import SHEETS
 from valkyr_plugins.n8n.services.social import (
@@ -20,28 +31,7 @@ from valkyr_plugins.n8n.services.social import (
     WHATSAPP,
     YOUTUBE,
 )
-from valkyr_plugins.n8n.services.stores import (
-    BASEROW,
-    DEEPL,
-    DROPBOX,
-    EXCEL,
-    GOOGLE_CONTACTS,
-    GOOGLE_SLIDES,
-    GOOGLE_TASKS,
-    HACKERNEWS,
-    HUNTER,
-    MAILCHIMP,
-    MAUTIC,
-    NOCODB,
-    ONEDRIVE,
-    OPENWEATHERMAP,
-    SHOPIFY,
-    STRAPI,
-    SUPABASE,
-    WEBFLOW,
-    WOOCOMMERCE,
-    WORDPRESS,
-)
+from valkyr_plugins.n8n.services.stores import SHOPIFY, STRAPI, WEBFLOW, WOOCOMMERCE, WORDPRESS
 from valkyr_plugins.n8n.services.tasks import (
     ASANA,
     CLICKUP,

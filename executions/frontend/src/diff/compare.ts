@@ -30,6 +30,7 @@ const KEYS = [
   "variables",
   "output",
   "settings",
+  "labels",
   "triggers",
 ] as const;
 

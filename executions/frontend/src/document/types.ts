@@ -92,6 +92,7 @@ export interface Definition extends Body {
   variables?: JsonObject;
   output?: Json;
   settings?: JsonObject;
+  labels?: JsonObject;
   triggers?: Trigger[];
 }
 

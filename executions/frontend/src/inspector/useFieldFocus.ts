@@ -10,6 +10,7 @@ const WORKFLOW_TABS = {
   variables: "variables",
   triggers: "triggers",
   settings: "settings",
+  labels: "settings",
   output: "settings",
 } as const;
 const HEAD = ["name", "id"];

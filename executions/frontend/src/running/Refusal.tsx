@@ -6,7 +6,7 @@ import { useDocument, useStudio } from "../store/studio";
 import { t } from "../words/t";
 
 const SHOWN = 50;
-const IN_THE_DOCUMENT = /^(tasks|edges|settings|triggers|output|variables|input\b)/;
+const IN_THE_DOCUMENT = /^(tasks|edges|settings|labels|triggers|output|variables|input\b)/;
 
 /** Why nothing was started: each mistake, those of the workflow with the way to it. */
 export function Refusal({ refused }: { refused: Refused }) {

@@ -9,6 +9,7 @@ const OF_WORKFLOW = [
   "variables",
   "output",
   "settings",
+  "labels",
   "triggers",
   "tasks",
   "edges",

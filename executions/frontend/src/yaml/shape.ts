@@ -14,7 +14,7 @@ export function shapeMistakes(value: unknown): ShapeMistake[] {
   if (value.name !== undefined && typeof value.name !== "string") {
     found.push({ pointer: ["name"], message: t("yaml.theNameIsAText") });
   }
-  for (const key of ["input", "variables", "settings"]) object(value, key, [], found);
+  for (const key of ["input", "variables", "settings", "labels"]) object(value, key, [], found);
   each(value, "triggers", [], found, (trigger, at) => text(trigger, "type", at, found));
   body(value, [], found);
   return found;

@@ -23,6 +23,7 @@ const SCHEMA = {
 };
 const OTHERS = Object.freeze([
   ...["schema", "input", "variables", "output", "settings", "tasks", "edges", "triggers", "ui"],
+  "labels",
 ]);
 
 /** The workflow's name and purpose. */

@@ -14,7 +14,7 @@ const TABS: readonly [WorkflowTab, string, readonly string[]][] = [
   ["input", t("inspector.input"), ["input"]],
   ["variables", t("inspector.variables"), ["variables"]],
   ["triggers", t("inspector.triggers"), ["triggers"]],
-  ["settings", t("inspector.settings"), ["settings", "output"]],
+  ["settings", t("inspector.settings"), ["settings", "labels", "output"]],
 ];
 
 /** The workflow itself: what it takes, keeps and gives, what starts it, and how it runs. */

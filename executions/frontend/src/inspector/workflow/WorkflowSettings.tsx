@@ -22,14 +22,15 @@ const OUTPUT = {
   },
 };
 
-/** How executions run, and what they return. */
+/** How executions run, what they are found by, and what they return. */
 export function WorkflowSettings({ document, problems }: Props) {
   const refusal = useRefusal();
   const names = useNames(null);
   const schema = useWorkflowSchema();
   const slugs = useSlugs();
   const settings = useMemo(() => (schema ? settingsOf(schema, slugs) : null), [schema, slugs]);
-  if (!schema || !settings) return <p role="status">{t("shared.loading")}</p>;
+  const labels = useMemo(() => (schema ? labelsOf(schema) : null), [schema]);
+  if (!schema || !settings || !labels) return <p role="status">{t("shared.loading")}</p>;
   return (
     <>
       <SchemaForm
@@ -40,6 +41,14 @@ export function WorkflowSettings({ document, problems }: Props) {
         textOnly
         {...{ problems, refusal, names }}
         onChange={(pointer, value) => putInWorkflow(["settings", ...pointer], value)}
+      />
+      <SchemaForm
+        schema={labels}
+        root={schema}
+        value={document.labels ? { labels: document.labels } : {}}
+        textOnly
+        {...{ problems, refusal, names }}
+        onChange={putInWorkflow}
       />
       <SchemaForm
         schema={OUTPUT}
@@ -63,6 +72,12 @@ function settingsOf(schema: JsonObject, slugs: readonly string[] | null): JsonOb
     properties: { ...properties, onFailure: { ...onFailure, properties: { workflow } } },
   };
 }
+
+/** The schema of a form with the labels alone. */
+const labelsOf = (schema: JsonObject): JsonObject => ({
+  type: "object",
+  properties: { labels: partOf(schema, "properties", "labels") },
+});
 
 const MANY = 200;
 

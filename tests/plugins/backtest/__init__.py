@@ -1,0 +1,1 @@
+"""Backtests: a draft compared with the records of past executions."""

@@ -1,0 +1,159 @@
+"""Backtests of workflows: what is compared, the progress, the summary, and a row per execution."""
+
+from uuid import UUID
+
+from django.db import models
+from django.db.models import Q
+from uuid6 import uuid7
+
+from executions.public.database import ClockTimestamp
+from executions.public.language import lazy
+from executions.public.models import Workflow, Workspace
+from executions.public.sealing import SealedJSON
+
+
+class BacktestState(models.TextChoices):
+    """The state of a backtest, written by `lifecycle` alone."""
+
+    PENDING = "PENDING", lazy("pending")
+    RUNNING = "RUNNING", lazy("running")
+    DONE = "DONE", lazy("done")
+    CANCELLED = "CANCELLED", lazy("cancelled")
+    FAILED = "FAILED", lazy("failed")
+
+
+_S = BacktestState
+
+# From each state, the states it may go to.
+MOVES: dict[str, frozenset[str]] = {
+    _S.PENDING: frozenset({_S.RUNNING, _S.CANCELLED}),
+    _S.RUNNING: frozenset({_S.DONE, _S.CANCELLED, _S.FAILED}),
+    _S.DONE: frozenset(),
+    _S.CANCELLED: frozenset(),
+    _S.FAILED: frozenset(),
+}
+UNFINISHED = tuple(sorted(state for state, targets in MOVES.items() if targets))
+
+
+class BacktestVerdict(models.TextChoices):
+    """The comparison of a step, or of an execution, with its record."""
+
+    SAME = "SAME", lazy("same")
+    DIFFERENT_OUTPUT = "DIFFERENT_OUTPUT", lazy("different output")
+    DIFFERENT_PATH = "DIFFERENT_PATH", lazy("different path")
+    WOULD_CALL = "WOULD_CALL", lazy("would call")
+    NOT_COMPARABLE = "NOT_COMPARABLE", lazy("cannot be compared")
+
+
+class Backtest(models.Model):
+    """A definition compared with the records of past executions; it starts and changes none.
+
+    `definition` is resolved as a version's would be; `version` is its number, null for the draft at
+    `revision`. `at` is the last compared execution, from the newest on. `token` fences workers: it
+    grows with each claim, and `leased_until` is when another worker may claim it.
+    """
+
+    AUDITED_AS = "Backtest"
+    SEALED_BY = "workspace"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    workflow = models.ForeignKey(
+        Workflow, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    version = models.PositiveIntegerField(null=True)
+    revision = models.PositiveIntegerField(help_text="The revision of the workflow at its start.")
+    definition = models.JSONField()
+    selection = models.JSONField(default=dict)
+    most = models.PositiveIntegerField(help_text="At most this many executions.")
+    state = models.CharField(
+        max_length=9, choices=BacktestState.choices, default=BacktestState.PENDING
+    )
+    total = models.PositiveIntegerField(null=True, help_text="Null until a worker has counted.")
+    done = models.PositiveIntegerField(default=0)
+    counts = models.JSONField(default=dict, help_text="Executions by verdict.")
+    by_step = models.JSONField(default=dict, help_text="Verdicts by step, and their counts.")
+    groups = SealedJSON(null=True)
+    at = models.UUIDField(null=True, editable=False)
+    at_time = models.DateTimeField(null=True, editable=False)
+    token = models.PositiveIntegerField(default=0, editable=False)
+    leased_until = models.DateTimeField(null=True, editable=False)
+    error = models.TextField(blank=True, default="")
+    created_by_name = models.CharField(max_length=200, blank=True, default="")
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    started_at = models.DateTimeField(null=True, editable=False)
+    finished_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=UNFINISHED, finished_at=None)
+                | (~Q(state__in=UNFINISHED) & Q(finished_at__isnull=False)),
+                name="backtest_ended_has_time",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "created_at", "id"], name="backtest_list"),
+            models.Index(fields=["workflow", "created_at", "id"], name="backtest_workflow"),
+            models.Index(fields=["id"], condition=Q(finished_at=None), name="backtest_unfinished"),
+            models.Index(fields=["created_at"], name="backtest_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.workflow} {self.source}"
+
+    @property
+    def source(self) -> str:
+        """Return what is compared: the draft, or a version."""
+        return "draft" if self.version is None else f"v{self.version}"
+
+    def sealed_workspace(self) -> UUID:
+        """Return the workspace whose key seals the groups."""
+        return self.workspace_id
+
+    def sealed_place(self, column: str) -> str:
+        """Return the place that the envelope of the groups is bound to."""
+        return f"backtest {self.pk}||{column}"
+
+
+class BacktestResult(models.Model):
+    """The verdict on one execution; `steps` are the steps that are not the same, the first 100."""
+
+    SEALED_BY = "backtest__workspace"
+
+    id = models.BigAutoField(primary_key=True)
+    backtest = models.ForeignKey(
+        Backtest, on_delete=models.CASCADE, related_name="results", db_index=False
+    )
+    execution_id = models.UUIDField(help_text="It may have been deleted since.")
+    verdict = models.CharField(max_length=16, choices=BacktestVerdict.choices)
+    same = models.PositiveIntegerField(
+        default=0, help_text="The number of steps that are the same."
+    )
+    steps = SealedJSON(null=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["backtest", "execution_id"], name="backtest_execution_once"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["backtest", "id"], name="backtest_result_list"),
+            models.Index(fields=["backtest", "verdict", "id"], name="backtest_result_verdict"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.execution_id}: {self.verdict}"
+
+    def sealed_workspace(self) -> UUID:
+        """Return the workspace whose key seals the steps."""
+        return self.backtest.workspace_id
+
+    def sealed_place(self, column: str) -> str:
+        """Return the place that the envelope of the steps is bound to."""
+        return f"backtest {self.backtest_id} {self.execution_id}||{column}"

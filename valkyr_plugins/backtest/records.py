@@ -1,0 +1,117 @@
+"""Past executions with their runs, loaded in batches: four queries for 25 executions.
+
+A batch is loaded in parts of bounded size, so that large payloads do not add up in memory.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db.models import Count, F, Func, IntegerField, QuerySet, Sum
+from django.db.models.functions import Coalesce
+
+from executions.public.database import in_states
+from executions.public.graphs import Compiled, compiled, undoes
+from executions.public.models import FINAL, VersionKind, WorkflowExecution
+from executions.public.sealing import SealingError
+from runners.public.models import Run
+
+BATCH = 25  # executions
+MAX_RUNS = 5_000  # of one execution
+PART_BYTES = 4 * 1024 * 1024  # of payloads as stored, which PostgreSQL compresses
+MAX_BYTES = 16 * 1024 * 1024  # of one execution
+COLUMNS = (
+    "execution_id", "step_path", "module", "attempt", "state", "outcome", "inputs_hash",
+    "config_hash", "idempotency_key", "overrides", "inputs", "outputs", "error", "error_type",
+    "finished_at",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class RecordedExecution:
+    """A finished execution and the attempts of each of its steps, in their order.
+
+    `problem` says why it cannot be compared: TOO_LARGE or SEALED.
+    """
+
+    execution: WorkflowExecution
+    version: Compiled
+    attempts: dict[str, list[Run]] = field(default_factory=dict)
+    input: Any = None
+    output: Any = None
+    problem: str = ""
+
+
+def selected(workflow_id: UUID, selection: Mapping[str, Any]) -> QuerySet[WorkflowExecution]:
+    """Return the finished executions to backtest, newest first.
+
+    Without test runs, and without forks, which do not begin at the first step.
+    """
+    states = selection.get("states") or sorted(FINAL)
+    rows = WorkflowExecution.objects.filter(
+        in_states(*states),
+        workflow_id=workflow_id,
+        version__kind=VersionKind.PUBLISHED,
+        origin_point="",
+    )
+    bounds = {"created_at__gte": "from", "created_at__lt": "until", "version__number": "version"}
+    asked = {name: selection[key] for name, key in bounds.items() if selection.get(key)}
+    return rows.filter(**asked).order_by("-created_at", "-id")
+
+
+def load(rows: Sequence[WorkflowExecution]) -> Iterator[RecordedExecution]:
+    """Yield executions with their runs, in parts of bounded size."""
+    sizes = _sizes([row.pk for row in rows])
+    part: list[WorkflowExecution] = []
+    total = 0
+    for row in rows:
+        runs, size = sizes.get(row.pk, (0, 0))
+        if runs > MAX_RUNS or size > MAX_BYTES:
+            yield RecordedExecution(row, compiled(row.version_id), problem="TOO_LARGE")
+            continue
+        if part and total + size > PART_BYTES:
+            yield from _loaded(part)
+            part, total = [], 0
+        part.append(row)
+        total += size
+    yield from _loaded(part)
+
+
+def _sizes(ids: list[UUID]) -> dict[UUID, tuple[int, int]]:
+    """Return the number of runs and the bytes of their payloads, by execution. One query."""
+    sizes = [
+        Func(F(name), function="pg_column_size", output_field=IntegerField())
+        for name in ("inputs", "outputs")
+    ]
+    each = Coalesce(sizes[0], 0) + Coalesce(sizes[1], 0)
+    rows = Run.objects.filter(execution_id__in=ids, superseded=False).order_by()
+    found = rows.values_list("execution_id").annotate(many=Count("id"), size=Sum(each))
+    return {pk: (many, size or 0) for pk, many, size in found}
+
+
+def _loaded(part: Sequence[WorkflowExecution]) -> Iterator[RecordedExecution]:
+    if not part:
+        return
+    attempts: dict[UUID, dict[str, list[Run]]] = defaultdict(lambda: defaultdict(list))
+    runs = Run.objects.filter(execution_id__in=[row.pk for row in part], superseded=False)
+    for run in runs.only(*COLUMNS).order_by("execution_id", F("attempt"), "id"):
+        if not undoes(run.step_path):
+            attempts[run.execution_id][run.step_path].append(run)
+    for row in part:
+        yield _opened(RecordedExecution(row, compiled(row.version_id), dict(attempts[row.pk])))
+
+
+def _opened(record: RecordedExecution) -> RecordedExecution:
+    """Open the sealed payloads; without their key, the execution cannot be compared."""
+    try:
+        record.input = record.execution.trigger_payload
+        record.output = record.execution.output
+        for runs in record.attempts.values():
+            for run in runs:
+                _ = run.inputs, run.outputs, run.error, run.overrides
+    except (SealingError, ImproperlyConfigured):
+        record.problem = "SEALED"
+    return record

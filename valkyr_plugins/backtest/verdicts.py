@@ -1,0 +1,147 @@
+"""The verdict on each step of a backtested execution, with its reason: pure."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from executions.public.errors import PayloadError
+from executions.public.values import payloads
+
+MAX_CHANGES = 20  # fields of one step
+MAX_SHOWN = 500  # characters of a value's JSON
+
+
+class VerdictCode(StrEnum):
+    """The comparison of a step, or of a whole execution, with its record."""
+
+    SAME = "SAME"
+    DIFFERENT_OUTPUT = "DIFFERENT_OUTPUT"
+    DIFFERENT_PATH = "DIFFERENT_PATH"
+    WOULD_CALL = "WOULD_CALL"
+    NOT_COMPARABLE = "NOT_COMPARABLE"
+
+
+# An execution has the first of these that any of its steps has.
+WORST_FIRST = (
+    VerdictCode.WOULD_CALL,
+    VerdictCode.DIFFERENT_PATH,
+    VerdictCode.DIFFERENT_OUTPUT,
+    VerdictCode.NOT_COMPARABLE,
+    VerdictCode.SAME,
+)
+DIFFERENT = frozenset(
+    {VerdictCode.WOULD_CALL, VerdictCode.DIFFERENT_PATH, VerdictCode.DIFFERENT_OUTPUT}
+)
+
+
+class VerdictReason(StrEnum):
+    """What a verdict is based on."""
+
+    INPUTS = "INPUTS"  # it would be called with other inputs
+    CREDENTIAL = "CREDENTIAL"  # it would be called with another credential
+    NEW = "NEW"  # it has no record: it did not run then
+    GONE = "GONE"  # it ran then, and would not run now
+    OUTCOME = "OUTCOME"  # another outcome
+    FAILS = "FAILS"  # it succeeded then, and would fail now
+    OUTPUT = "OUTPUT"  # another output
+    DEPENDS = "DEPENDS"  # it depends on a result that is not known
+    RESULT_MISSING = "RESULT_MISSING"  # it had not ended
+    SEALED = "SEALED"  # a payload is sealed, and its key is not available
+    MODULE_CHANGED = "MODULE_CHANGED"  # equal inputs, another output: the module's code changed
+    NONDETERMINISTIC = "NONDETERMINISTIC"  # it depends on the order of parallel steps
+    TOO_LARGE = "TOO_LARGE"  # the execution has too many steps, or too much data
+    UNAVAILABLE = "UNAVAILABLE"  # its module is not installed here
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One value, recorded and computed now."""
+
+    field: str
+    recorded: Any
+    now: Any
+
+
+@dataclass(frozen=True, slots=True)
+class StepVerdict:
+    """The verdict on one step; without a path, on the execution's own output and end.
+
+    `detail` is the outcome or message now (of DEPENDS, the step whose result is not known);
+    `recorded` the outcome then.
+    """
+
+    path: str
+    verdict: VerdictCode
+    why: VerdictReason | None = None
+    module: str = ""
+    recorded: str = ""
+    detail: str = ""
+    changes: tuple[FieldChange, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the verdict as it is stored and sent."""
+        return {
+            "stepPath": self.path,
+            "verdict": str(self.verdict),
+            "reason": None if self.why is None else str(self.why),
+            "module": self.module,
+            "recorded": self.recorded,
+            "detail": self.detail,
+            "changes": [
+                {"field": one.field, "recorded": one.recorded, "now": one.now}
+                for one in self.changes
+            ],
+        }
+
+
+def worst(verdicts: Iterator[VerdictCode]) -> VerdictCode:
+    """Return the verdict on an execution from those on its steps."""
+    found = set(verdicts)
+    return next((one for one in WORST_FIRST if one in found), VerdictCode.SAME)
+
+
+def changes(recorded: Any, now: Any, name: str = "") -> tuple[FieldChange, ...]:
+    """Return the fields in which two values differ, the first 20."""
+    found: list[FieldChange] = []
+    for path, one, other in unequal(recorded, now, name):
+        if len(found) == MAX_CHANGES:
+            break
+        found.append(FieldChange(path, shown(one), shown(other)))
+    return tuple(found)
+
+
+def is_equal(one: Any, other: Any) -> bool:
+    """Return whether two JSON values are equal; true and 1 are not, 1 and 1.0 are."""
+    return next(unequal(one, other), None) is None
+
+
+def unequal(one: Any, other: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Yield the places in which two JSON values differ, by their paths."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for key in sorted({*one, *other}):
+            path = f"{name}.{key}" if name else str(key)
+            if key not in one or key not in other:
+                yield path, one.get(key), other.get(key)
+            else:
+                yield from unequal(one[key], other[key], path)
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for index, (first, second) in enumerate(zip(one, other, strict=True)):
+            yield from unequal(first, second, f"{name}[{index}]")
+    elif isinstance(one, bool) or isinstance(other, bool):
+        if one is not other:
+            yield name, one, other
+    elif one != other:
+        yield name, one, other
+
+
+def shown(value: Any) -> Any:
+    """Return a value short enough for a list; a longer one as its size and its beginning."""
+    try:
+        text = payloads.dump(value, "value")
+    except PayloadError:
+        return f"(cannot be shown: {type(value).__name__})"
+    if len(text) <= MAX_SHOWN:
+        return json.loads(text)
+    return f"({len(text):,} characters) {text[:MAX_SHOWN]}…"

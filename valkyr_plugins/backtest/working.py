@@ -1,0 +1,117 @@
+"""Compare the executions of a backtest in a worker, a batch at a time.
+
+A worker holds a backtest for a few seconds, then sends it to the next one, so that it does not keep
+a process from steps for long. After a crash, another worker continues after the last stored batch.
+"""
+
+import logging
+from collections import Counter
+from time import monotonic
+from uuid import UUID
+
+from django.db import InterfaceError, OperationalError
+from django.db.models import Q, QuerySet
+
+from executions.public.database import database_now
+from executions.public.errors import ValkyrError
+from executions.public.graphs import Compiled, compiled_from
+from executions.public.models import WorkflowExecution
+from valkyr_plugins.backtest import lifecycle
+from valkyr_plugins.backtest.groups import Summary
+from valkyr_plugins.backtest.models import Backtest, BacktestResult
+from valkyr_plugins.backtest.records import BATCH, load, selected
+from valkyr_plugins.backtest.simulate import backtest as compare
+from valkyr_plugins.backtest.verdicts import StepVerdict, VerdictCode
+
+log = logging.getLogger(__name__)
+
+TURN_SECONDS = 5.0
+MAX_SHOWN = 100  # steps of one execution
+RESENT = 100  # backtests that one pass sends again
+
+
+def work(backtest_id: UUID) -> bool:
+    """Compare executions for a few seconds; return whether the backtest goes on."""
+    backtest = lifecycle.claim(backtest_id)
+    if backtest is None:
+        return False
+    try:
+        goes_on = _turn(backtest)
+    except ValkyrError as error:
+        lifecycle.finish(backtest, error.message)
+        return False
+    except (OperationalError, InterfaceError):
+        raise  # an error of the database itself: another worker continues once the lease ran out
+    except Exception as error:
+        log.exception("backtest %s stopped", backtest_id)
+        lifecycle.finish(backtest, f"An unexpected error stopped it: {type(error).__name__}.")
+        return False
+    if goes_on:
+        lifecycle.release(backtest)
+        lifecycle.request_work(backtest_id)
+    return goes_on
+
+
+def resend() -> int:
+    """Send unfinished backtests whose message or worker was lost; return how many."""
+    free = Q(leased_until=None) | Q(leased_until__lte=database_now())
+    rows = Backtest.objects.filter(free, finished_at=None).order_by("id")
+    found = list(rows.values_list("pk", flat=True)[:RESENT])
+    for pk in found:
+        lifecycle.request_work(pk)
+    return len(found)
+
+
+def _turn(backtest: Backtest) -> bool:
+    until = monotonic() + TURN_SECONDS
+    rows = selected(backtest.workflow_id, backtest.selection)
+    rows = rows.filter(finished_at__lte=backtest.created_at)
+    if backtest.total is None and not lifecycle.set_total(
+        backtest, rows.order_by("-created_at", "-id").values("pk")[: backtest.most].count()
+    ):
+        return False
+    version = compiled_from(backtest.definition, backtest.pk, backtest.workflow)
+    summary = Summary.read(backtest.counts, backtest.by_step, backtest.groups or {})
+    while backtest.done < backtest.most:
+        found = _next(rows, backtest)
+        if not found:
+            break
+        results = _compared(backtest, version, summary, found)
+        if not lifecycle.advance(backtest, found[-1], results, summary):
+            return False  # cancelled, or another worker has it
+        if monotonic() > until:
+            return True
+    lifecycle.finish(backtest)
+    return False
+
+
+def _next(rows: QuerySet[WorkflowExecution], backtest: Backtest) -> list[WorkflowExecution]:
+    if backtest.at is not None:
+        older = Q(created_at=backtest.at_time, pk__lt=backtest.at)
+        rows = rows.filter(Q(created_at__lt=backtest.at_time) | older)
+    return list(rows.defer("error_stack_trace")[: min(BATCH, backtest.most - backtest.done)])
+
+
+def _compared(
+    backtest: Backtest, version: Compiled, summary: Summary, found: list[WorkflowExecution]
+) -> list[BacktestResult]:
+    made = []
+    for record in load(found):
+        verdicts = compare(record, version)
+        whole = summary.add(record.execution.pk, verdicts)
+        made.append(_result(backtest, record.execution.pk, whole, verdicts))
+    return made
+
+
+def _result(
+    backtest: Backtest, execution_id: UUID, whole: VerdictCode, verdicts: list[StepVerdict]
+) -> BacktestResult:
+    counts = Counter(one.verdict for one in verdicts if one.path)
+    others = [one.as_json() for one in verdicts if one.verdict is not VerdictCode.SAME]
+    return BacktestResult(
+        backtest=backtest,
+        execution_id=execution_id,
+        verdict=str(whole),
+        same=counts[VerdictCode.SAME],
+        steps=others[:MAX_SHOWN] or None,
+    )

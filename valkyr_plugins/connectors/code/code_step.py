@@ -1,0 +1,56 @@
+"""The inputs, the checks and the run that steps of workflows' own code share."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field, JsonValue
+
+from executions.public.definitions import ConfigProblem
+from runners.public.modules import ModuleInputs, Result, StepContext
+
+MAX_CODE = 100_000
+NO_TEMPLATE = (
+    "a value that is rendered into code can become code: write literal code, and pass values "
+    "as `inputs`"
+)
+
+
+class CodeInputs(ModuleInputs):
+    """The code, its inputs and its time limit."""
+
+    code: str = Field(min_length=1, max_length=MAX_CODE)
+    inputs: JsonValue = Field(
+        default_factory=dict,
+        description="The arguments of main.",
+        examples=[{"prices": "{{ input.prices }}"}],
+    )
+    seconds: float = Field(
+        10, ge=0.1, le=300, description="Timeout in seconds, including the start (0.1 s)."
+    )
+
+
+def off(language: str, variable: str) -> str:
+    """Return why a step cannot run code of this language before the variable is set."""
+    return (
+        f"{language} code in workflows is off: an administrator turns it on by setting "
+        f"{variable}=1 for the web process and the workers"
+    )
+
+
+def code_problems(config: Mapping[str, Any], module: str, why_off: str) -> list[ConfigProblem]:
+    """Return the problems of a step's code; `why_off` is empty if the module is enabled."""
+    found = []
+    if "{{" in str(config.get("code", "")):
+        found.append(ConfigProblem(("code",), "template_not_allowed", NO_TEMPLATE))
+    if why_off:
+        found.append(ConfigProblem((), f"{module}_off", why_off))
+    return found
+
+
+def run_code(request: dict[str, Any], ctx: StepContext, engine: str = "") -> Result:
+    """Run the code in its own process, log what it printed, and return its result."""
+    from valkyr_plugins.connectors.code.process import log_printed, result_of, run
+
+    ended = run(request, ctx, engine)
+    log_printed(ended.printed, ctx)
+    return result_of(ended)
