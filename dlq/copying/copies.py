@@ -17,7 +17,7 @@ from runners.modules import registry
 from runners.modules.registry import UnknownModule
 
 # The engine runs these itself: they cannot be replayed as a single module.
-ENGINES_OWN = ("flow.map", "flow.loop", "flow.subworkflow")
+ENGINES_OWN = ("flow.map", "flow.loop", "flow.subworkflow", "llm.agent")
 
 
 class CannotCopy(ValkyrError):
