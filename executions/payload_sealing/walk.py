@@ -125,8 +125,8 @@ def _last(rows: Any, forms: Iterable[str]) -> Any:
         for name in forms
     ]
     read, last = 0, None
-    for last, size in rows.annotate(bytes=sum(sizes, Value(0))).values_list("pk", "bytes")[:BATCH]:
-        read += size
+    for pk, size in rows.annotate(bytes=sum(sizes, Value(0))).values_list("pk", "bytes")[:BATCH]:
+        last, read = pk, read + size
         if read > MOST_READ:
             break
     return last
