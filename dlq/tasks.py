@@ -1,21 +1,27 @@
 """The Celery tasks of this app."""
 
-from executions import messaging
+from executions import messaging, payload_store
 from executions.messaging import broker_priority, task
 
 
 @task("dlq.expire")
 def expire() -> dict[str, int]:
-    """Delete expired rows once a day, and again while there are more."""
+    """Delete expired rows and stored values once a day, and again while there are more."""
     from dlq.retention import pruning
 
     turn = pruning.turn()
-    if turn.more:
+    counts, more = turn.counts, turn.more
+    if payload_store.enabled():
+        from executions.payload_store import collecting
+
+        collected = collecting.collect()
+        counts, more = counts | {"stored values": collected.deleted}, more or collected.more
+    if more:
         # After all other duties.
         messaging.send(
             expire.name, (), messaging.CONTROL, expires=3600.0, priority=broker_priority(0)
         )
-    return turn.counts
+    return counts
 
 
 @task("dlq.tally")

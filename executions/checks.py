@@ -88,6 +88,30 @@ SESSIONS = "executions.accounts.browser_sessions.BrowserSessions"
 DJANGOS = "django.contrib.auth.middleware.AuthenticationMiddleware"
 
 
+@register()
+@with_settings
+def payload_store_opens(**_: Any) -> list[CheckMessage]:
+    """Check that the store of large values has a known scheme and its library."""
+    address = valkyr_settings().payload_store
+    if not address:
+        return []
+    from fsspec import get_filesystem_class  # only with a store
+
+    scheme = address.partition("://")[0]
+    try:
+        get_filesystem_class(scheme)
+    except (ImportError, ValueError) as error:
+        return [
+            Error(
+                f"VALKYR_PAYLOAD_STORE begins with {scheme}://, which fsspec cannot open: {error}",
+                hint="Use s3:// (pip install valkyr[s3]), file://, or install fsspec's library "
+                "for the scheme. `manage.py payload_store check` then tries it.",
+                id="executions.E104",
+            )
+        ]
+    return []
+
+
 @register(Tags.urls)
 @with_settings
 def addresses_are_there(**_: Any) -> list[CheckMessage]:

@@ -16,6 +16,8 @@ from executions.errors import PayloadError
 MAX_BYTES = 5 * 1024 * 1024
 # The key of an envelope, which only `executions.sealing.payloads` writes.
 SEALED = "$sealed"
+# The key of a reference to a value in object storage, which only `executions.payload_store` makes.
+STORED = "$stored"
 
 _encoder = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
@@ -49,12 +51,29 @@ def dump(value: Any, what: str = "value", limit: int = MAX_BYTES) -> str:
             f"The {what} contains a NUL character (U+0000), which PostgreSQL cannot store. "
             "Remove it."
         )
-    if SEALED in text and _looks_sealed(value):
+    if SEALED in text and _holds_key(value, SEALED):
         raise PayloadError(
             f'The {what} holds an object with the key "{SEALED}", which is reserved for sealed '
             "payloads. Rename the key."
         )
+    if STORED in text and _holds_key(value, STORED):
+        raise PayloadError(
+            f'The {what} holds an object with the key "{STORED}", which is reserved for '
+            "references to stored values. Rename the key; a copied reference is not a value."
+        )
     return text
+
+
+class StoredReference(dict[str, Any]):
+    """A reference to a value in object storage, as the engine itself made it.
+
+    `dump` rejects other objects with its key, so that a payload cannot pretend to be a reference.
+    """
+
+
+def is_reference(value: Any) -> bool:
+    """Return whether a value that was read from a row is a reference to a stored value."""
+    return isinstance(value, dict) and isinstance(value.get(STORED), str)
 
 
 def _left(value: Any, left: int) -> int:
@@ -139,10 +158,13 @@ def _holds_nul(value: Any) -> bool:
     return False
 
 
-def _looks_sealed(value: Any) -> bool:
-    """Return whether a reader would take the value, or one of its items, for an envelope."""
+def _holds_key(value: Any, key: str) -> bool:
+    """Return whether a reader would take the value, or one of its items, for the engine's own."""
     if isinstance(value, str):
         return False
     items = value.values() if isinstance(value, dict) else value
     found = [value, *items] if isinstance(value, (dict, list, tuple)) else []
-    return any(isinstance(one, dict) and SEALED in one for one in found)
+    return any(
+        isinstance(one, dict) and key in one and not isinstance(one, StoredReference)
+        for one in found
+    )

@@ -120,6 +120,7 @@ _PLUGINS = {
     "task_backend": "",
     "telemetry": "opentelemetry.sdk",
     "timetravel": "",
+    "version_migration": "",
 }
 
 

@@ -167,6 +167,13 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 "circuits",
             ),
             _list_of(
+                lazy("Backtests"),
+                "difference",
+                "valkyr_backtest.backtest",
+                lazy("Drafts compared with the records of past executions."),
+                "backtest",
+            ),
+            _list_of(
                 lazy("Canary versions"),
                 "science",
                 "valkyr_canary.canary",
@@ -179,6 +186,13 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 "valkyr_canary.versionrollback",
                 lazy("Withdrawn versions, and the executions that started on them."),
                 "canary",
+            ),
+            _list_of(
+                lazy("Migrations of executions"),
+                "move_up",
+                "valkyr_version_migration.executionmigration",
+                lazy("Live executions that move to another version."),
+                "version_migration",
             ),
             _list_of(
                 lazy("Events"),

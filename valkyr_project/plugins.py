@@ -29,10 +29,12 @@ PLUGINS = (
     "redrive",
     "remote",
     "short_lived",
+    "sql_views",
     "sso",
     "task_backend",
     "telemetry",
     "timetravel",
+    "version_migration",
 )
 NONE = "none"
 # Plugins that another plugin needs.

@@ -172,7 +172,7 @@ class ChangeGroups(Endpoint):
 
 
 class GroupNotes(Endpoint):
-    """The group's notes."""
+    """Notes that users add to a failure group."""
 
     @operation(
         "noteFailureGroup",

@@ -1,16 +1,19 @@
 """The parts of a read-only page: a headline, facts, and sections below them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
+from executions import addresses
 from executions.admin.marks import EMPTY
 from executions.admin.values import as_json, preformatted
 from executions.language import lazy
+from executions.payloads import is_reference
 
 Cell = SafeString | str
 # Shown in place of payloads to users who may not see them.
@@ -68,9 +71,26 @@ def json_section(title: str, value: Any, *, folded: bool = True) -> PageSection:
     return PageSection(title, body=as_json(value), folded=folded)
 
 
-def payload_section(title: str, value: Any, *, shown: bool, folded: bool = True) -> PageSection:
-    """Return a panel with a payload, or with the permission required to see it."""
-    return json_section(title, value, folded=folded) if shown else hidden_section(title, folded)
+def payload_section(
+    title: str,
+    value: Any,
+    *,
+    shown: bool,
+    folded: bool = True,
+    download: tuple[str, Any] | None = None,
+) -> PageSection:
+    """Return a panel with a payload, or with the permission required to see it.
+
+    `download` is the route and the id of the whole value, to which a reference links.
+    """
+    if not shown:
+        return hidden_section(title, folded)
+    section = json_section(title, value, folded=folded)
+    if download and is_reference(value):
+        text = gettext("Download ({size} bytes)").format(size=f"{value.get('bytes', 0):,}")
+        address = addresses.api(download[0], id=download[1])
+        return replace(section, more=format_html('<a href="{}">{}</a>', address, text))
+    return section
 
 
 def hidden_section(title: str, folded: bool = True) -> PageSection:

@@ -22,7 +22,7 @@ MOST_WORKSPACES = 500
 
 
 class Me(Endpoint):
-    """The caller."""
+    """The account, workspaces and token of the caller."""
 
     @operation("getMe", "Me", {200: MeShape})
     def get(self, request: Request) -> Response:

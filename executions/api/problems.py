@@ -24,6 +24,7 @@ from executions.accounts.errors import InUse, LastAdministrator, Taken
 from executions.api.throttles import TooMany
 from executions.credentials import CredentialInUse, NameTaken
 from executions.definition.graph.problem import DefinitionError, DefinitionProblem
+from executions.payload_store import PayloadStoreUnavailable
 from executions.publishing.taking_over import NotFromCode
 from executions.publishing.versioning import FromCode, PublishedFromGit, SlugTaken
 from executions.sealing import SealingError
@@ -88,6 +89,7 @@ STATUSES: dict[type[errors.ValkyrError], int] = {
     errors.SearchSealed: 400,
     access.Forbidden: 403,
     SealingError: 503,
+    PayloadStoreUnavailable: 503,
 }
 INVALID = 422
 # RFC 9110's names; Python before 3.13 has older ones.

@@ -202,7 +202,7 @@ class ValidationResult(CamelCaseSerializer):
 
 
 class Publication(Body):
-    """What to publish."""
+    """The draft or an earlier version to publish."""
 
     kind = serializers.ChoiceField(VersionKind.choices, required=False, default="published")
     version = Whole(

@@ -180,7 +180,7 @@ class MyToken(CamelCaseSerializer):
 
 
 class MeShape(CamelCaseSerializer):
-    """The caller."""
+    """The caller's account, workspaces, roles and token."""
 
     userId = shown_user_id()
     username = serializers.CharField()

@@ -12,7 +12,9 @@ from executions.definition.graph.document import SUCCESS, modules_of, normalise
 from executions.definition.templating.errors import Pointer, key_path
 
 ADDED, REMOVED, CHANGED = "+", "-", "~"
-WORKFLOW_KEYS = ("name", "description", "input", "variables", "output", "settings", "triggers")
+WORKFLOW_KEYS = (
+    "name", "description", "input", "variables", "output", "settings", "labels", "triggers",
+)  # fmt: skip
 LONGEST_VALUE = 80
 MOST_LINES = 200
 _MISSING: Any = object()

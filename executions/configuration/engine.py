@@ -4,7 +4,12 @@ from typing import ClassVar
 
 from pydantic import field_validator
 
-from executions.configuration.keeping import MetricsSettings, RetentionSettings, SealingSettings
+from executions.configuration.keeping import (
+    MetricsSettings,
+    PayloadStoreSettings,
+    RetentionSettings,
+    SealingSettings,
+)
 from executions.configuration.model import Flag, Networks, SettingsModel, Words, setting
 from executions.configuration.running import OWN_QUEUES, DefinitionSettings, WorkerSettings
 
@@ -184,6 +189,7 @@ GROUPS: tuple[type[SettingsModel], ...] = (
     WorkerSettings,
     DefinitionSettings,
     RetentionSettings,
+    PayloadStoreSettings,
     SealingSettings,
     MetricsSettings,
 )
@@ -192,6 +198,7 @@ GROUPS: tuple[type[SettingsModel], ...] = (
 class EngineSettings(
     MetricsSettings,
     SealingSettings,
+    PayloadStoreSettings,
     RetentionSettings,
     DefinitionSettings,
     WorkerSettings,

@@ -76,6 +76,50 @@ class RetentionSettings(SettingsModel):
     )
 
 
+class PayloadStoreSettings(SettingsModel):
+    """Object storage for large outputs of steps ([how it works](../how-to/payload-storage.md))."""
+
+    title: ClassVar[str] = "Large values"
+
+    payload_store: str = setting(
+        "",
+        "Where large outputs are stored: `s3://bucket/prefix`, `file:///srv/valkyr-payloads`, or "
+        "another address that fsspec opens; the same for all processes. Keep it while stored "
+        "values are needed",
+        unset="none: all values are in the database",
+    )
+    payload_store_above: int = setting(
+        262_144,
+        "Outputs whose JSON is longer are stored there",
+        unit="bytes",
+        ge=4_096,
+        le=5_242_880,
+    )
+    payload_store_limit: int = setting(
+        67_108_864, "The largest output of a step with a store", unit="bytes", ge=5_242_880
+    )
+    payload_load_limit: int = setting(
+        16_777_216,
+        "The most that the templates of one step, or one download, load from the store",
+        unit="bytes",
+        ge=65_536,
+    )
+    payload_grace_hours: float = setting(
+        24,
+        "How long a stored value is kept after it was written or checked, even if no execution "
+        "needs it",
+        unit="hours",
+        ge=0,
+    )
+
+    @field_validator("payload_store")
+    @classmethod
+    def _an_address(cls, value: str) -> str:
+        if value and "://" not in value:
+            raise ValueError("an address such as s3://bucket/prefix or file:///srv/payloads")
+        return value.rstrip("/")
+
+
 class MetricsSettings(SettingsModel):
     """Access to metrics."""
 

@@ -25,12 +25,12 @@ _before: list[Callable[[], None]] = []  # at most one, of this process
 
 
 def prepare_with(prepare: Callable[[], None]) -> None:
-    """Let each block call `prepare` before it begins, for what must not be done under a lock."""
+    """Call `prepare` before each block begins, for work that must not hold a lock."""
     _before[:] = [prepare]
 
 
 def unprepared() -> Atomic:
-    """Return a block for `prepare` itself."""
+    """Return a transaction block that does not call `prepare`; `prepare` uses it."""
     return Atomic(alias(), savepoint=True, durable=False)
 
 

@@ -12,6 +12,7 @@ from executions.models.quota_use import QuotaUse
 from executions.models.rate_count import RateCount
 from executions.models.secret import Credential, CredentialUse, Keyset, PayloadKey
 from executions.models.session import AccountSession
+from executions.models.stored_payload import StoredPayload, StoredPayloadUse
 from executions.models.trigger import (
     CronTick,
     Event,
@@ -42,6 +43,8 @@ __all__ = [
     "RateCount",
     "RefusedMessage",
     "ServiceAccount",
+    "StoredPayload",
+    "StoredPayloadUse",
     "Tier",
     "Trigger",
     "WebhookDelivery",

@@ -5,7 +5,7 @@ from uuid import UUID
 from executions.access.actor import Actor, record
 from executions.database import transaction
 from executions.errors import NotFound, WrongState
-from executions.models import Workspace
+from executions.models import StoredPayload, Workspace
 from executions.payload_sealing.walk import WalkResult, walk
 from executions.sealing import payload_keys, prepare
 
@@ -52,6 +52,16 @@ def remove_old_keys(workspace_id: UUID, *, actor: Actor, reason: str = "") -> li
         raise WrongState(
             f"{found.changed} rows are not in the workspace's present state, and {found.broken} do "
             "not open. Run `manage.py payload_keys reseal` first; no key was removed.",
+            "sealed",
+        )
+    current = payload_keys.current(workspace_id) or 0
+    old = StoredPayload.objects.filter(workspace_id=workspace_id).exclude(
+        sealing_key__in=(0, current)
+    )
+    if old.exists():
+        raise WrongState(
+            "Values in the payload store are sealed with an old key, and are not sealed again. No "
+            "key was removed. Retry after retention has deleted their executions.",
             "sealed",
         )
     with transaction.atomic():

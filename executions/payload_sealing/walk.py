@@ -126,7 +126,7 @@ def _last(rows: Any, forms: Iterable[str]) -> Any:
     ]
     read, last = 0, None
     for pk, size in rows.annotate(bytes=sum(sizes, Value(0))).values_list("pk", "bytes")[:BATCH]:
-        last, read = pk, read + size
+        read, last = read + size, pk
         if read > MOST_READ:
             break
     return last

@@ -6,6 +6,7 @@ from executions.database.accounts import cascade, set_null
 from executions.database.advisory_locks import AdvisoryLock, alone
 from executions.database.by_state import in_states
 from executions.database.clock import ClockTimestamp, database_now, first_id_at
+from executions.database.connections import REPLICA
 from executions.database.postgres_types import ArrayField
 from executions.database.statements import Statements
 from executions.database.stepping_aside import step_aside
@@ -14,6 +15,7 @@ from executions.database.time_limits import hurried, soon
 from executions.vendor_seams.django_deletion import delete_without_cascade
 
 __all__ = [
+    "REPLICA",
     "AdvisoryLock",
     "ArrayField",
     "ClockTimestamp",

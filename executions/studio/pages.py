@@ -84,7 +84,9 @@ def _facts(found: Workflow, may: Powers) -> dict[str, Any]:
         "can-see-payloads": may.allows(Permission.VIEW_PAYLOADS),
         "canary-version": _canary_number(found),
         "canary-percent": found.canary_percent or 0,
+        "migrate-page": _migrate_page(found, may),
         "has-canaries": addresses.has("workflow-rollbacks", id=found.pk),
+        "has-backtests": addresses.has("workflow-backtest", id=found.pk),
         "workflow-page": addresses.admin_or_none("executions_workflow_change", found.pk),
     }
 
@@ -94,6 +96,13 @@ def _canary_number(found: Workflow) -> int:
     if found.canary_version_id is None:
         return 0
     return WorkflowVersion.objects.values_list("number", flat=True).get(pk=found.canary_version_id)
+
+
+def _migrate_page(found: Workflow, may: Powers) -> str:
+    """Return the admin's page that migrates live executions; "" without it or the permission."""
+    if not (may.allows(Action.AUTHOR) and may.allows(Action.OPERATE)):
+        return ""
+    return addresses.admin_or_none("executions_workflow_operate_migrate", found.pk) or ""
 
 
 def _credential_types() -> list[dict[str, Any]]:

@@ -276,6 +276,7 @@ def _insert(
     workspace_id = request.workflow.workspace_id
     rule = None if request.parent else request.version.graph.concurrency
     keys = concurrency.render_all(rule, request.workflow.pk, payload_list)
+    rendered = _labels(request, payload_list)
     # Children come with their root, which was counted.
     tier = None if request.parent else _limits(request, actor)
     if tier is not None:
@@ -310,7 +311,6 @@ def _insert(
         for execution, key in zip(executions, keys, strict=True):
             execution.concurrency_key = None if key is None else key.text
             execution.concurrency_limit = None if key is None else rule.limit
-    rendered = _labels(request, payload_list)
     for execution, found in zip(executions, rendered.each, strict=True):
         execution.labels = found
     branch = request.branch

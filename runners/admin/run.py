@@ -274,7 +274,13 @@ class RunAdmin(OperatingAdmin, FactAdmin):
         if trace:
             sections.append(text_section(gettext("Traceback"), str(trace), folded=True))
         sections += [
-            payload_section(title, value, shown=sees, folded=title != "Inputs")
+            payload_section(
+                title,
+                value,
+                shown=sees,
+                folded=title != "Inputs",
+                download=("run-output", obj.pk),
+            )
             for title, value, always in (
                 (gettext("Inputs"), obj.inputs, True),
                 (gettext("Outputs"), obj.outputs, True),

@@ -11,6 +11,7 @@ from runners.api import (
 from runners.api.execution import ExecutionGraph, ExplainExecution
 from runners.api.last_results import LastResultsOf
 from runners.api.runs import RevealRun
+from runners.api.stored import ExecutionOutput, RunOutput
 from runners.api.subscribing import SubscribeExecution, SubscribeWorkflow
 from runners.api.waits import Callback, SignalExecution
 
@@ -27,6 +28,7 @@ urlpatterns: list[URLPattern] = [
     path("v1/Runner/<uuid:id>", runners.OneRunner.as_view(), name="valkyr-runner"),
     path("v1/Run/<uuid:id>", runs.OneRun.as_view(), name="valkyr-run"),
     path("v1/Run/<uuid:id>/reveal", RevealRun.as_view(), name="valkyr-run-reveal"),
+    path("v1/Run/<uuid:id>/output", RunOutput.as_view(), name="valkyr-run-output"),
     path("v1/Run/<uuid:id>/decide", waits.Decide.as_view(), name="valkyr-run-decide"),
     path(f"{CALLBACKS}<str:token>", Callback.as_view(), name="valkyr-callback"),
     path(
@@ -35,6 +37,7 @@ urlpatterns: list[URLPattern] = [
         name="valkyr-execution-signal",
     ),
     path(f"{EXECUTION}/explain", ExplainExecution.as_view(), name="valkyr-execution-explain"),
+    path(f"{EXECUTION}/output", ExecutionOutput.as_view(), name="valkyr-execution-output"),
     path(f"{EXECUTION}/graph", ExecutionGraph.as_view(), name="valkyr-execution-graph"),
     path(f"{EXECUTION}/subscribe", SubscribeExecution.as_view(), name="valkyr-execution-subscribe"),
     path(

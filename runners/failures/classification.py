@@ -82,6 +82,7 @@ BY_CLASS: dict[str, ErrorType] = {
     # The sealing is broken, not the step; a value that cannot be opened stays sealed.
     "executions.sealing.errors.SealingError": _TRANSIENT,
     "executions.sealing.errors.SealBroken": _PERMANENT,
+    "executions.payload_store.errors.PayloadStoreUnavailable": _TRANSIENT,
     "smtplib.SMTPServerDisconnected": _TRANSIENT,
     "billiard.exceptions.SoftTimeLimitExceeded": _TIMEOUT,
     "billiard.exceptions.TimeLimitExceeded": _TIMEOUT,

@@ -7,6 +7,7 @@ from typing import Any
 from executions.definition.graph.model import Step
 from executions.definition.templates import TemplateError
 from executions.errors import PayloadError
+from executions.payload_store import PayloadStoreUnavailable
 from executions.sealing import SealBroken
 from runners import statements
 from runners.conf import config
@@ -21,6 +22,7 @@ from runners.segment.inputs import Prepared, prepare, restored, stored_inputs
 from runners.segment.packs import ExecutionPack
 from runners.segment.run_rows import release
 from runners.segment.state import SegmentState
+from runners.segment.stored_results import LoadsOutside
 from runners.segment.work import LiveRun, Work
 from runners.states import HOLDS, ErrorType, RunState
 
@@ -166,16 +168,21 @@ def held_seconds(waits_for: str, wake: Any) -> float:
 def attempt_prepare(
     state: SegmentState, step: Step, attempt: int, overrides: Any = None
 ) -> tuple[Prepared | None, Failure | None]:
-    """Return the step's inputs, or the failure to render them."""
+    """Return the step's inputs, or the failure to render them.
+
+    Raises LoadsOutside in a transaction, if a template reads a stored value.
+    """
     try:
         if state.unreadable is not None:
             raise state.unreadable
         return prepare(state.data, step, attempt, overrides), None
+    except LoadsOutside:
+        raise
     except TemplateError as error:
         return None, template_failure(error, state.path(step))
     except PayloadError as error:
         return None, permanent(error.message, "PayloadError")
-    except (RecursionError, SealBroken) as error:
+    except (RecursionError, SealBroken, PayloadStoreUnavailable) as error:
         return None, classify(error)
 
 

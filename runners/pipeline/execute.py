@@ -35,6 +35,7 @@ from runners.pipeline import (
     reveal_secrets,
     self_stops,
     short_lived,
+    stored_outputs,
 )
 from runners.pipeline.reveal_secrets import Revealed
 from runners.process import activity
@@ -161,6 +162,8 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
             held(work, context, state.pack or state.executions, state.context.sealer),
         ):
             head = _run_module(state, work, prepared, context, revealed)
+            if isinstance(head, Done):
+                head = stored_outputs.store(state, head)
     except LeaseLost:
         reveal_secrets.note_refused(revealed)
         passage.undo()  # it is asked again when the step is executed again
@@ -219,12 +222,13 @@ def stretch(state: SegmentState, unit: Unit) -> None:
             )
             with time_limit(seconds_for(step) - prepared.seconds):
                 done = run_module(state.place, step, prepared, context)
+                assert isinstance(done, Done)
+                done = stored_outputs.store(state, done)
         except (Exception, StepTimeout) as error:
             unit.broken = Broken(
                 step, prepared, failure_of(error, seconds_for(step), state.path(step))
             )
             return
-        assert isinstance(done, Done)
         unit.more.append(done)
         state.ended(step, done.result.outcome, done.result.outputs)
 
@@ -338,7 +342,9 @@ def run_module(
             f"The step {path} sets {', '.join(sorted(undeclared))}, which the "
             "workflow does not declare. Add it to `variables` with a default."
         )
-    outputs = payloads.dump(result.outputs, f"output of step {path}")
+    outputs = payloads.dump(
+        result.outputs, f"output of step {path}", stored_outputs.largest_output()
+    )
     return Done(
         step,
         place,

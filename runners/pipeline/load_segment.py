@@ -43,7 +43,8 @@ def load(
     """Load the segment's live run and its first step's data; None if there is nothing to do.
 
     The data of `others`, the siblings that came with it, is also loaded. `states` are the states of
-    interest.
+    interest. If the execution was moved to another version after the message was sent, that version
+    counts.
     """
     began = time.perf_counter()
     version = compiled(version_id)
@@ -56,6 +57,16 @@ def load(
     found = _Loaded(*row)
     if found.execution_state != "RUNNING" or found.run_state not in states:
         return None
+    if found.version_id != version_id:
+        return load(
+            execution_id,
+            found.version_id,
+            segment,
+            links=links,
+            header=header,
+            others=others,
+            states=states,
+        )
     state, live_run = _found(execution_id, version, segment, found, links, header=header)
     state.received_at = began
     return state, live_run
@@ -66,7 +77,7 @@ def load_pack(
 ) -> ExecutionPack[SegmentState]:
     """Load executions whose segments came together, as `load` does.
 
-    Return no executions if their versions differ or are unknown.
+    Omit executions of other versions: their segments are sent again when they are moved.
     """
     version = compiled(version_id)
     asked = _asked(version, segment)
@@ -85,7 +96,8 @@ def load_pack(
         link(place, first),
     )
     for execution_id, one in found.items():
-        if one.execution_state == "RUNNING" and one.run_state in CLAIMABLE:
+        known = one.version_id == version_id
+        if known and one.execution_state == "RUNNING" and one.run_state in CLAIMABLE:
             pack.seen[execution_id] = _found(execution_id, version, segment, one)
     return pack
 
@@ -188,6 +200,7 @@ class _Loaded(NamedTuple):
     inputs: Any
     publications: int
     trace_id: str
+    version_id: UUID
     sealing_key: int | None
     results: list[Any] | None
 

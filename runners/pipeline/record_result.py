@@ -32,6 +32,7 @@ from runners.planning import finish, plan_from_rows
 from runners.ports import file_dead_letter, record_costs
 from runners.segment import execution_lock, template_data
 from runners.segment.state import Frontier, SegmentState
+from runners.segment.stored_results import LoadsOutside
 from runners.segment.template_data import failed
 from runners.segment.work import LiveRun, Unit, Work
 from runners.states import RunState, WaitKind
@@ -104,9 +105,13 @@ def _next_steps(state: SegmentState, work: Work, unit: Unit) -> NextSteps:
     if choice.step is None:
         return NextSteps(pending=choice.pending)
     step = state.graph.steps[choice.step]
-    inputs: Inputs = (
-        attempt_prepare(state, step, 1) if broken is None else (broken.prepared, broken.failure)
-    )
+    try:
+        inputs: Inputs = (
+            attempt_prepare(state, step, 1) if broken is None else (broken.prepared, broken.failure)
+        )
+    except LoadsOutside:  # the worker that gets the message loads the value first
+        state.frontier.ready = []
+        return NextSteps(pending=[*choice.pending, choice.step, *choice.kept])
     return NextSteps(step, uuid7(), *inputs, pending=choice.pending)
 
 
@@ -244,6 +249,7 @@ def _record_locked(
     outcome: str | None = None,
 ) -> Work | None:
     """Record, plan and, if due, end the execution under its lock."""
+    finish.load_output(state)
     with transaction.atomic():
         next_steps, others = _write_locked(state, work, unit, run_state, outcome)
         checkpoints.note(state, unit)

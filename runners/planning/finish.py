@@ -4,22 +4,27 @@ The caller holds the execution's lock.
 """
 
 import logging
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from executions import lifecycle, payloads
+from executions import lifecycle, payload_store, payloads
+from executions.database import connection, transaction
 from executions.definition.graph.places import UNDO, Place
 from executions.definition.graph.plan import plan, task_outcomes
 from executions.definition.templates import TemplateError
 from executions.definition.templating import render_guard
 from executions.definition.templating.budget import while_planning
 from executions.errors import PayloadError
+from executions.payload_store import PayloadStoreUnavailable
 from executions.sealing import SealBroken
 from executions.states import ExecutionState
 from runners.containers import iterations
+from runners.dispatch import messages
 from runners.models import Run
 from runners.planning import compensation, plan_from_rows
-from runners.segment import template_data
+from runners.segment import stored_results, template_data
 from runners.segment.execution_lock import left_to_worker
 from runners.segment.state import SegmentState
 from runners.segment.template_data import described
@@ -114,6 +119,15 @@ def end_well(state: SegmentState) -> None:
         return
     try:
         output = _output(state)
+    except stored_results.LoadsOutside:
+        # A process that plans from rows loads it and plans again; else a worker does. No message
+        # from planning itself, which would be sent again and again while the store is away.
+        state.loads_output = True
+        if state.segment:
+            transaction.on_commit(
+                partial(messages.advance, state.context.execution_id), robust=True
+            )
+        return
     except (TemplateError, PayloadError, SealBroken) as error:
         _fail(state, f"The workflow's output could not be rendered: {error}")
         return
@@ -162,7 +176,7 @@ def output_of(state: SegmentState) -> Any:
         raise NoOutput
     try:
         return _output(state)
-    except (TemplateError, PayloadError, SealBroken) as error:
+    except (TemplateError, PayloadError, SealBroken, PayloadStoreUnavailable) as error:
         raise NoOutput from error
 
 
@@ -177,14 +191,9 @@ def _output(state: SegmentState) -> Any:
         context = replace(context, started_at=started_at, input=payload)
     elif graph.variables:
         variables, _, _ = template_data.current(context.execution_id)
-    missing = [
-        graph.steps.path(i)
-        for task in graph.output_reads
-        if graph.tasks[task].id not in state.data.results
-        for i in graph.tasks[task].steps
-    ]
-    if missing:
-        state.data.learn(template_data.results_of(state.context.execution_id, missing))
+    _complete(state)
+    if payload_store.enabled():
+        stored_results.load_outputs(state.data, _read(state))
     value = template.render(
         {
             "input": context.input,
@@ -194,5 +203,45 @@ def _output(state: SegmentState) -> Any:
         },
         while_planning(),
     )
+    value = stored_results.reference_to(state.data, value)
     payloads.dump(value, "output of the workflow")
     return value
+
+
+def load_output(state: SegmentState) -> None:
+    """Load stored values that the workflow's output reads, before the execution is locked.
+
+    Errors are reported when the output is rendered. Does nothing without a payload store.
+    """
+    template = state.context.version.graph.output
+    if template is None or template.constant or not payload_store.enabled():
+        return
+    if state.place.outer is not None or connection.in_atomic_block:
+        return
+    with suppress(PayloadStoreUnavailable):
+        try:
+            _complete(state)
+            stored_results.load_outputs(state.data, _read(state))
+        except (TemplateError, SealBroken) as error:
+            state.data.unloadable = error
+
+
+def _complete(state: SegmentState) -> None:
+    """Load the results that the workflow's output reads and that this worker does not have."""
+    graph = state.context.version.graph
+    missing = [
+        graph.steps.path(i)
+        for task in graph.output_reads
+        if graph.tasks[task].id not in state.data.results
+        for i in graph.tasks[task].steps
+    ]
+    if missing:
+        state.data.learn(template_data.results_of(state.context.execution_id, missing))
+
+
+def _read(state: SegmentState) -> dict[str, dict[str, Any]]:
+    """Return the results whose outputs the workflow's output reads."""
+    template, results = state.context.version.graph.output, state.data.results
+    assert template is not None
+    names = stored_results.names_read(template.references)
+    return {name: results[name] for name in names if name in results}

@@ -26,6 +26,8 @@ def advance(execution_id: UUID) -> bool:
         if state is None:
             return False
         finish.settle_or_end(state)
+    if state.loads_output:
+        _end_with_stored_output(state)
     return True
 
 
@@ -35,7 +37,24 @@ def catch_up(execution_id: UUID) -> bool:
         state = locked(execution_id)
         if state is None:
             return False
-        return finish.settle_or_end(state)
+        moved = finish.settle_or_end(state)
+    if state.loads_output:
+        _end_with_stored_output(state)
+    return moved
+
+
+def _end_with_stored_output(state: SegmentState) -> None:
+    """Load what the workflow's output reads from the payload store, then end the execution.
+
+    While the store is away, the execution stays as it is, and the sweeper tries again.
+    """
+    finish.load_output(state)
+    with transaction.atomic():
+        again = locked(state.context.execution_id)
+        if again is None or again.context.epoch != state.context.epoch:
+            return
+        again.data = state.data
+        finish.settle_or_end(again)
 
 
 def wake(execution_id: UUID) -> None:

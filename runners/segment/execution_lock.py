@@ -23,9 +23,11 @@ def asked(state: SegmentState) -> tuple[str, dict[str, Any]]:
 
 
 def check(state: SegmentState, row: tuple[Any, ...] | None) -> None:
-    """Raise LeaseLost unless the locked execution is running in this epoch."""
+    """Raise LeaseLost unless the locked execution runs in this epoch, on this version."""
     if row is None or row[0] not in ("RUNNING", "PAUSED") or row[1] != state.context.epoch:
         raise LeaseLost(f"execution {state.context.execution_id} has ended or was rolled back")
+    if row[3] != state.context.version.id:
+        raise LeaseLost(f"execution {state.context.execution_id} was moved to another version")
     note_state(state, row[0])
 
 

@@ -68,6 +68,7 @@ class SegmentState:
     executions: "ExecutionPack[SegmentState] | None" = None  # those that came with this one
     owes_join: bool = False  # a join was left to the end of the pack
     unreadable: SealBroken | None = None  # a loaded payload does not open, so no step can run
+    loads_output: bool = False  # the workflow's output reads stored values: load them, plan again
     received_at: float = 0.0  # of `time.perf_counter()`; 0 once it was measured
 
     @property

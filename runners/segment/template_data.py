@@ -13,6 +13,7 @@ from executions.definition.graph.places import UNDO, Place, split
 from executions.definition.templating.secrets import REFERENCES
 from executions.sealing.sealer import opened, opened_results, opened_variables
 from runners import statements
+from runners.segment import stored_results
 from runners.segment.context import SegmentContext
 
 # The address of a waiting step: signed, so that it cannot be forged, and known before it waits.
@@ -259,6 +260,9 @@ class TemplateData:
     items: dict[int, Any] = field(default_factory=dict)  # of the nearest map, by index
     last: dict[str, Any] | None = None  # what `loop.previous` is, once loaded
     histories: dict[str, list[Any]] = field(default_factory=dict)
+    # Values that were stored or loaded whole, with their references, by the ids of the objects.
+    stored: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    unloadable: Exception | None = None  # why a stored value cannot be loaded
     execution: dict[str, Any] = field(default_factory=dict)  # as templates see it, but its attempt
     source: ResultSource = ROWS
 
@@ -333,6 +337,7 @@ class TemplateData:
         }
         if self.place.outer is not None:
             scope |= turn(self)
+        stored_results.load(self, step, scope)
         return scope
 
     def _execution(self, attempt: int) -> dict[str, Any]:

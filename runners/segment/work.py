@@ -75,6 +75,7 @@ class Done:
     costs: tuple[Cost, ...] = ()
     run_id: UUID | None = None  # of a run in memory that was already reported
     cached_from: UUID | None = None  # the run that has this result, if nothing was run
+    stored: bool = False  # `outputs` is a reference to a value in object storage
 
 
 @dataclass(slots=True)

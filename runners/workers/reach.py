@@ -153,7 +153,7 @@ class DatabaseProbe:
                 return
 
     def _hear(self) -> bool:
-        """Return whether the last question is answered; raises OperationalError."""
+        """Return whether the server answered the last query; raises OperationalError."""
         connection = self._connection
         assert connection is not None
         connection.flush()

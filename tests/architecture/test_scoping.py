@@ -29,6 +29,7 @@ ASKER = "scoped by who asks; those of no workspace are a superuser's"
 PERSON = "accounts belong to the installation; who names one administers a workspace"
 # "file:function" -> why its rows need no scope of their own.
 OPEN: dict[str, str] = {
+    "valkyr_plugins/backtest/api.py:BacktestResults.get": BELOW,
     "valkyr_plugins/canary/admin/workflows.py:_has_canary": BELOW,
     "valkyr_plugins/canary/admin/buttons.py:_withdraw": ASKED,
     "valkyr_plugins/backtest/api.py:backtests": BELOW,

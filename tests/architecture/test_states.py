@@ -15,6 +15,7 @@ from valkyr_plugins.canary import models as canary_states
 from valkyr_plugins.circuits import breaker
 from valkyr_plugins.mcp import models as proposal_states
 from valkyr_plugins.redrive import models as redrive_states
+from valkyr_plugins.version_migration import models as migration_states
 
 DRAWINGS = Path(__file__).parents[2] / "docs" / "reference" / "states.md"
 DRAWN = [
@@ -25,6 +26,7 @@ DRAWN = [
     ("A redrive", redrive_states.MOVES),
     ("A proposal", proposal_states.MOVES),
     ("A canary", canary_states.MOVES),
+    ("A migration of executions", migration_states.MOVES),
     ("A backtest", backtest_states.MOVES),
     ("A failure group", group_rules.MOVES),
     ("An alert", alert_states.ALERT_MOVES),

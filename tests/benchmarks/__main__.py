@@ -70,6 +70,12 @@ def _redrive(stage: Stage, options: Options) -> None:
     redriving.report(redriving.measure(stage, options))
 
 
+def _backtest(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import backtesting
+
+    backtesting.report(backtesting.measure(stage, options))
+
+
 def _watching(stage: Stage, options: Options) -> None:
     from tests.benchmarks import watching
 
@@ -109,6 +115,7 @@ ALONE: dict[str, Callable[[Stage, Options], None]] = {
     "dashboards": _dashboards,
     "pages": _pages,
     "redrive": _redrive,
+    "backtest": _backtest,
     "watching": _watching,
     "prune": _prune,
     "data": _data,

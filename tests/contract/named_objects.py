@@ -23,6 +23,7 @@ from valkyr_plugins.mcp.models import ProposalKind
 from .people import a_client
 
 REDRIVE = "/v1/Redrive"
+MIGRATION = "/v1/ExecutionMigration"
 PASSWORD = "correct horse battery"
 EXECUTION, LETTER, RUN = "/v1/WorkflowExecution", "/v1/DeadLetterQueue", "/v1/Run"
 GROUP = "/v1/FailureGroup"
@@ -124,6 +125,25 @@ class NamedObjects(dict[str, str]):
 
     def make_redrive(self) -> Any:
         return self.post("/v1/Redrive", {"ids": [self["letter"]]})["id"]
+
+    def make_two_versions(self) -> Any:
+        """A workflow with two versions, and an execution on the first."""
+        made = publish({"tasks": [task("one")]})
+        self.post(f"/v1/WorkflowExecution/{made.pk}/execute")
+        definition = made.definition | {"tasks": [task("one"), task("two")]}
+        self.root.patch(f"/v1/Workflow/{made.pk}", {"definition": definition}, format="json")
+        self.post(f"/v1/Workflow/{made.pk}/publish")
+        return made.pk
+
+    def make_migration(self) -> Any:
+        body = {"workflowId": self["two_versions"], "fromVersion": 1}
+        return self.post(MIGRATION, body)["id"]
+
+    def make_begun_migration(self) -> Any:
+        return self.post(f"{MIGRATION}/{self['migration']}/start")["id"]
+
+    def make_paused_migration(self) -> Any:
+        return self.post(f"{MIGRATION}/{self['begun_migration']}/pause")["id"]
 
     def make_begun_redrive(self) -> Any:
         return self.post(f"{LETTER}/requeue", {"ids": [self["letter"]]})["id"]

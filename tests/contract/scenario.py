@@ -33,6 +33,7 @@ DEFINITION: dict[str, Any] = {
     "name": "order-fulfilment",
     "description": "Pack an order once somebody has approved it and the stock came.",
     "variables": {"carrier": None},
+    "labels": {"customer": "{{ input.customer }}"},
     "triggers": [{"type": "WEBHOOK", "auth": "bearer"}, {"type": "EVENT", "event": "order.paid"}],
     "tasks": [
         {"id": "price", "use": "data.set", "with": {"values": {"total": "{{ input.total }}"}}},
@@ -140,6 +141,7 @@ def _author(day: Recorder) -> None:
         day.client.delete(f"/v1/Workflow/{one}")
     ask("importN8nWorkflow", FROM_N8N, query="?dryRun=true")
     _canary(day)
+    _migration(day)
     hook, *_ = [t for t in ask("listTriggers") if t["type"] == "WEBHOOK"]
     ask("getTrigger", id=hook["id"])
     ask("patchTrigger", {"enabled": True}, id=hook["id"])
@@ -188,10 +190,37 @@ def _canary(day: Recorder) -> None:
     day.client.delete(f"/v1/Workflow/{pk}")
 
 
+def _migration(day: Recorder) -> None:
+    """Live executions continue on another version, in which a step has another ID."""
+    ask = day.ask
+    wait = {"use": "flow.delay", "with": {"seconds": 86_400}}
+    draft = {"schema": "valkyr/1", "name": "reminders", "tasks": [{"id": "rest", **wait}]}
+    pk = ask("createWorkflow", {"definition": draft})["id"]
+    ask("publishWorkflow", {"kind": "published"}, id=pk)
+    ask("executeWorkflow", {}, workflowId=pk)
+    mail = {"id": "remind", "use": "flow.noop", "after": "pause"}
+    ask("patchWorkflow", {"definition": draft | {"tasks": [{"id": "pause", **wait}, mail]}}, id=pk)
+    ask("publishWorkflow", {"kind": "published"}, id=pk)
+    plan = {"fromVersion": 1, "steps": {"rest": "pause"}, "canary": 10, "ratePerSecond": 20}
+    made = ask("createExecutionMigration", {"workflowId": pk, **plan})["id"]
+    ask("previewExecutionMigration", {}, id=made)
+    ask("startExecutionMigration", {"reason": "Version 2 sends a reminder."}, id=made)
+    ask("pauseExecutionMigration", {"reason": "The mail server is down."}, id=made)
+    ask("resumeExecutionMigration", {}, id=made)
+    ask("listMigratedExecutions", id=made)
+    ask("cancelExecutionMigration", {"reason": "Version 3 follows."}, id=made)
+    ask("getExecutionMigration", id=made)
+    ask("listLiveVersions", id=pk)
+    ask("listExecutionMigrations")
+    day.client.delete(f"/v1/Workflow/{pk}")
+
+
 def _start(day: Recorder) -> str:
     listed = day.ask("listWorkflows")
     pk = next(one["id"] for one in listed if one["name"] == DEFINITION["name"])
-    started = day.ask("executeWorkflow", {"params": {"total": 120}}, workflowId=pk)
+    started = day.ask(
+        "executeWorkflow", {"params": {"total": 120, "customer": "ann"}}, workflowId=pk
+    )
     return str(started["id"])
 
 
@@ -206,6 +235,7 @@ def _operate(day: Recorder) -> None:
     body = {"workflowDefinitionId": pk["id"], "workspaceId": pk["workspaceId"], "input": {}}
     ask("getQueueItem", queueId=ask("startExecution", body)["queueId"])
     ask("listWorkflowExecutions")
+    ask("countExecutionsByLabel", query="?name=customer")
     ask("getWorkflowExecution", id=execution)
     ask("getWorkflowExecutionTimeline", id=execution)
     ask("explainWorkflowExecution", id=execution)
@@ -257,6 +287,7 @@ def _mend(day: Recorder) -> None:
 
     first = dead()
     ask("listDeadLetterQueue")
+    ask("countDeadLettersByLabel", query="?name=customer&resolution=PENDING")
     ask("exportDeadLetterQueue")
     ask("getDeadLetterEntry", id=first)
     ask("revealDeadLetterEntry", {"reason": "To find the cause."}, id=first)

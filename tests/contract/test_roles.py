@@ -27,6 +27,7 @@ from valkyr_plugins.limits.quotas import QUOTAS
 from valkyr_plugins.mcp import proposals
 from valkyr_plugins.mcp.in_process import InProcessApi
 from valkyr_plugins.mcp.models import ProposalKind
+from valkyr_plugins.version_migration.models import ExecutionMigration
 
 from .people import a_client, a_greeting, a_member, a_workspace, an_author
 
@@ -55,6 +56,7 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "change canary": ("patch", "/v1/Workflow/{w}/canary", {"percent": 5}, (404, 403, 404, 404)),
     "promote canary": ("post", "/v1/Workflow/{w}/canary/promote", {}, (404, 403, 404, 404)),
     "stop canary": ("post", "/v1/Workflow/{w}/canary/stop", {}, (404, 403, 404, 404)),
+    "live versions": ("get", "/v1/Workflow/{w}/live-versions", None, (200, 403, 404, 404)),
     "canaries": ("get", "/v1/Workflow/{w}/canaries", None, (200, 403, 404, 404)),
     "rollbacks": ("get", "/v1/Workflow/{w}/rollbacks", None, (200, 403, 404, 404)),
     "roll back workflow": ("post", "/v1/Workflow/{w}/rollbacks", {}, (409, 403, 404, 404)),
@@ -147,6 +149,19 @@ OPERATIONS: dict[str, tuple[str, str, Any, tuple[int, int, int, int]]] = {
     "get redrive": ("get", "/v1/Redrive/{re}", None, (200, 403, 404, 404)),
     "redrive's items": ("get", "/v1/Redrive/{re}/items", None, (200, 403, 404, 404)),
     "preview redrive": ("post", "/v1/Redrive/{re}/preview", {}, (200, 403, 404, 404)),
+    "make migration": (
+        "post", "/v1/ExecutionMigration", {"workflowId": "{w}", "fromVersion": 1},
+        (422, 403, 404, 404),
+    ),
+    "get migration": ("get", "/v1/ExecutionMigration/{mg}", None, (200, 403, 404, 404)),
+    "migration's executions": (
+        "get", "/v1/ExecutionMigration/{mg}/executions", None, (200, 403, 404, 404)
+    ),
+    "preview migration": ("post", "/v1/ExecutionMigration/{mg}/preview", {}, (200, 403, 404, 404)),
+    "start migration": ("post", "/v1/ExecutionMigration/{mg}/start", {}, (200, 403, 404, 404)),
+    "pause migration": ("post", "/v1/ExecutionMigration/{mg}/pause", {}, (409, 403, 404, 404)),
+    "resume migration": ("post", "/v1/ExecutionMigration/{mg}/resume", {}, (409, 403, 404, 404)),
+    "cancel migration": ("post", "/v1/ExecutionMigration/{mg}/cancel", {}, (200, 403, 404, 404)),
     "start redrive": ("post", "/v1/Redrive/{re}/start", {}, (200, 403, 404, 404)),
     "pause redrive": ("post", "/v1/Redrive/{re}/pause", {}, (409, 403, 404, 404)),
     "resume redrive": ("post", "/v1/Redrive/{re}/resume", {}, (409, 403, 404, 404)),
@@ -254,7 +269,8 @@ ADMINS = {
 }
 LISTS = (
     "Workflow", "WorkflowExecution", "Run", "DeadLetterQueue", "Credential", "Quota", "Budget",
-    "Redrive", "Proposal", "CostEntry", "CircuitBreaker", "Alert", "AlertDelivery",
+    "Redrive", "ExecutionMigration", "Proposal", "CostEntry", "CircuitBreaker", "Alert",
+    "AlertDelivery",
 )  # fmt: skip
 
 
@@ -304,7 +320,12 @@ def things(kept_world: None) -> Mapping[str, str]:
         {"groupId": group, "note": "It broke."},
         "It broke.",
     )
+    version = Workflow.objects.get(pk=greeting["id"]).latest_version
+    migration = ExecutionMigration.objects.create(
+        workspace=workspace, workflow_id=greeting["id"], source=version, target=version
+    )
     found = {
+        "mg": str(migration.pk),
         "p": str(proposal.pk),
         "ar": str(rule.pk),
         "ad": str(rule.deliveries.get().pk),

@@ -13,7 +13,7 @@ from executions.triggers.webhook import secret_of
 from tests.support.document import document
 from tests.support.workflows import task
 
-from .named_objects import EXECUTION, GROUP, LETTER, REDRIVE, RUN, NamedObjects
+from .named_objects import EXECUTION, GROUP, LETTER, MIGRATION, REDRIVE, RUN, NamedObjects
 from .people import a_workspace
 
 pytestmark = pytest.mark.django_db
@@ -150,6 +150,21 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
     "requeueDeadLetterEntries": (
         "post", LETTER + "/requeue", {"ids": ["{letter}"]}, ["redrive.make", "redrive.start"]
     ),
+    "createExecutionMigration": (
+        "post", MIGRATION, {"workflowId": "{two_versions}", "fromVersion": 1}, ["migration.make"]
+    ),
+    "startExecutionMigration": (
+        "post", MIGRATION + "/{migration}/start", {}, ["migration.start"]
+    ),
+    "pauseExecutionMigration": (
+        "post", MIGRATION + "/{begun_migration}/pause", {}, ["migration.pause"]
+    ),
+    "resumeExecutionMigration": (
+        "post", MIGRATION + "/{paused_migration}/resume", {}, ["migration.resume"]
+    ),
+    "cancelExecutionMigration": (
+        "post", MIGRATION + "/{migration}/cancel", {}, ["migration.cancel"]
+    ),
     "startRedrive": ("post", REDRIVE + "/{redrive}/start", {}, ["redrive.start"]),
     "pauseRedrive": ("post", REDRIVE + "/{begun_redrive}/pause", {}, ["redrive.pause"]),
     "resumeRedrive": ("post", REDRIVE + "/{paused_redrive}/resume", {}, ["redrive.resume"]),
@@ -250,6 +265,7 @@ OUTSIDE = {
 }
 NOT_RECORDED = {
     "previewRedrive": "changes nothing",
+    "previewExecutionMigration": "changes nothing",
     "previewProposal": "changes nothing",
     "validateWorkflow": "changes nothing",
     "evaluateTemplate": "changes nothing",

@@ -252,6 +252,8 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
             circuits(of.workspace)
         if apps.is_installed("valkyr_plugins.canary"):
             canaries(of, number)
+        if apps.is_installed("valkyr_plugins.version_migration"):
+            migrated(execution)
         if apps.is_installed("valkyr_plugins.mcp"):
             proposed(of)
         if apps.is_installed("valkyr_plugins.mfa"):
@@ -313,6 +315,20 @@ def canaries(of: Workflow, number: int) -> None:
         **common, bad=bad, good=latest, switched=False, treatment="FORK", reason=HOSTILE,
         refused=[{"id": str(uuid7()), "reason": HOSTILE}], failed=1,
     )  # fmt: skip
+
+
+def migrated(execution: WorkflowExecution) -> None:
+    """A migration of executions that refused one."""
+    from valkyr_plugins.version_migration.models import ExecutionMigration, MigratedExecution
+
+    made = ExecutionMigration.objects.create(
+        workspace=execution.workspace, workflow=execution.workflow, source=execution.version,
+        target=execution.version, names={HOSTILE: HOSTILE}, reason=HOSTILE, total=1, refused=1,
+        state="PAUSED", pause_reason=HOSTILE, created_by_name=HOSTILE,
+    )  # fmt: skip
+    MigratedExecution.objects.create(
+        migration=made, execution=execution, state="REFUSED", reason=HOSTILE
+    )
 
 
 def proposed(of: Workflow) -> None:

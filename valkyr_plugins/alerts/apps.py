@@ -1,4 +1,4 @@
-"""The plugin `alerts`."""
+"""The Django app of the plugin `alerts`."""
 
 from datetime import timedelta
 

@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from valkyr_plugins.backtest.verdicts import DIFFERENT, StepVerdict, Verdict, Why, worst
+from valkyr_plugins.backtest.verdicts import (
+    DIFFERENT,
+    StepVerdict,
+    VerdictCode,
+    VerdictReason,
+    worst,
+)
 
 MAX_GROUPS = 200
 MAX_STEPS = 2_000
@@ -50,7 +56,7 @@ class Summary:
         found.groups = {one["key"]: one for one in groups.get("groups", ())}
         return found
 
-    def add(self, execution_id: UUID, verdicts: Iterable[StepVerdict]) -> Verdict:
+    def add(self, execution_id: UUID, verdicts: Iterable[StepVerdict]) -> VerdictCode:
         """Count one execution; return the verdict on it."""
         found = list(verdicts)
         whole = worst(one.verdict for one in found)
@@ -60,7 +66,7 @@ class Summary:
             path = plain_path(one.path)
             if path and (path in self.steps or len(self.steps) < MAX_STEPS):
                 self.steps.setdefault(path, Counter())[str(one.verdict)] += 1
-            if one.verdict is not Verdict.SAME:
+            if one.verdict is not VerdictCode.SAME:
                 self._group(execution_id, path, one, keys)
         return whole
 
@@ -74,7 +80,11 @@ class Summary:
 
     def _group(self, execution_id: UUID, path: str, one: StepVerdict, keys: set[str]) -> None:
         fields = sorted({_TURN.sub("[]", change.field) for change in one.changes})
-        told = plain_path(one.detail) if one.why in (Why.DEPENDS, Why.OUTCOME) else ""
+        told = (
+            plain_path(one.detail)
+            if one.why in (VerdictReason.DEPENDS, VerdictReason.OUTCOME)
+            else ""
+        )
         key = "|".join([path, one.verdict, str(one.why or ""), one.recorded, told, *fields])
         if key in keys:
             return
@@ -118,24 +128,24 @@ def text_of(group: dict[str, Any], *, values: bool = True) -> str:
 def _what(group: dict[str, Any], values: bool) -> str:  # noqa: PLR0911 - one for each reason
     name = f"step {task_of(group['stepPath'])}" if group["stepPath"] else "the workflow"
     outcome, then = group["detail"], group["recorded"]
-    match Why(group["reason"]):
-        case Why.INPUTS:
+    match VerdictReason(group["reason"]):
+        case VerdictReason.INPUTS:
             return f"{name} would now be called with {_fields(group, values)}"
-        case Why.CREDENTIAL:
+        case VerdictReason.CREDENTIAL:
             return f"{name} would now be called with another credential"
-        case Why.NEW if group["verdict"] == Verdict.WOULD_CALL:
+        case VerdictReason.NEW if group["verdict"] == VerdictCode.WOULD_CALL:
             return f"{name} would now be called, and was not called then"
-        case Why.NEW:
+        case VerdictReason.NEW:
             return f"{name} would now run, and did not run then"
-        case Why.GONE:
+        case VerdictReason.GONE:
             return f"{name} would not run"
-        case Why.OUTCOME:
+        case VerdictReason.OUTCOME:
             return f"{name} would now have the outcome {outcome} instead of {then}"
-        case Why.FAILS:
+        case VerdictReason.FAILS:
             return f"{name} would now fail" + (f": {outcome.rstrip('.')}" if values else "")
-        case Why.OUTPUT:
+        case VerdictReason.OUTPUT:
             return f"{name} would now return {_fields(group, values)}"
-        case Why.DEPENDS:
+        case VerdictReason.DEPENDS:
             source = f"step {task_of(outcome)}" if outcome else "the variables"
             return f"{name} cannot be compared, because the result of {source} is not known"
         case reason:
@@ -143,24 +153,24 @@ def _what(group: dict[str, Any], values: bool) -> str:  # noqa: PLR0911 - one fo
 
 
 BECAUSE = {
-    Why.RESULT_MISSING: "it had not ended, so that no result is recorded",
-    Why.SEALED: "its payloads are sealed, and their key is not available",
-    Why.MODULE_CHANGED: "with equal inputs its module returns another output than it did then",
-    Why.NONDETERMINISTIC: "its inputs depend on the order of parallel steps",
-    Why.TOO_LARGE: "it has too many steps or too much data",
-    Why.UNAVAILABLE: "its module is not installed here",
+    VerdictReason.RESULT_MISSING: "it had not ended, so that no result is recorded",
+    VerdictReason.SEALED: "its payloads are sealed, and their key is not available",
+    VerdictReason.MODULE_CHANGED: "with equal inputs its module returns another output than then",
+    VerdictReason.NONDETERMINISTIC: "its inputs depend on the order of parallel steps",
+    VerdictReason.TOO_LARGE: "it has too many steps or too much data",
+    VerdictReason.UNAVAILABLE: "its module is not installed here",
 }
 
 
 def _fields(group: dict[str, Any], values: bool) -> str:
     names, sample = group["fields"], group["sample"]
     if not names or not names[0]:
-        return "other inputs" if group["reason"] == Why.INPUTS else "another output"
+        return "other inputs" if group["reason"] == VerdictReason.INPUTS else "another output"
     named = [name or "value" for name in names[:MAX_FIELDS]]
     more = f" and {len(names) - MAX_FIELDS} more" if len(names) > MAX_FIELDS else ""
     if not values or len(group["values"]) != 1 or len(sample) > MAX_FIELDS:
         return f"another {', '.join(named)}{more}"
-    uniform = len(group["before"]) == 1 and group["reason"] != Why.NEW
+    uniform = len(group["before"]) == 1 and group["reason"] != VerdictReason.NEW
     pairs = [
         f"{one['field']} {_short(one['now'])}"
         + (f" instead of {_short(one['recorded'])}" if uniform else "")

@@ -26,11 +26,11 @@ from valkyr_plugins.backtest.models import (
     BacktestState,
     BacktestVerdict,
 )
-from valkyr_plugins.backtest.verdicts import Why
+from valkyr_plugins.backtest.verdicts import VerdictReason
 
 HIGHEST = 2**31 - 1
 ENDS = [(name, name) for name in ("SUCCESS", "FAILED", "TIMEOUT", "CANCELLED")]
-REASONS = [(str(one), str(one)) for one in Why]
+REASONS = [(str(one), str(one)) for one in VerdictReason]
 
 
 class NewBacktest(Body):

@@ -13,7 +13,7 @@ MAX_CHANGES = 20  # fields of one step
 MAX_SHOWN = 500  # characters of a value's JSON
 
 
-class Verdict(StrEnum):
+class VerdictCode(StrEnum):
     """The comparison of a step, or of a whole execution, with its record."""
 
     SAME = "SAME"
@@ -25,16 +25,18 @@ class Verdict(StrEnum):
 
 # An execution has the first of these that any of its steps has.
 WORST_FIRST = (
-    Verdict.WOULD_CALL,
-    Verdict.DIFFERENT_PATH,
-    Verdict.DIFFERENT_OUTPUT,
-    Verdict.NOT_COMPARABLE,
-    Verdict.SAME,
+    VerdictCode.WOULD_CALL,
+    VerdictCode.DIFFERENT_PATH,
+    VerdictCode.DIFFERENT_OUTPUT,
+    VerdictCode.NOT_COMPARABLE,
+    VerdictCode.SAME,
 )
-DIFFERENT = frozenset({Verdict.WOULD_CALL, Verdict.DIFFERENT_PATH, Verdict.DIFFERENT_OUTPUT})
+DIFFERENT = frozenset(
+    {VerdictCode.WOULD_CALL, VerdictCode.DIFFERENT_PATH, VerdictCode.DIFFERENT_OUTPUT}
+)
 
 
-class Why(StrEnum):
+class VerdictReason(StrEnum):
     """What a verdict is based on."""
 
     INPUTS = "INPUTS"  # it would be called with other inputs
@@ -71,8 +73,8 @@ class StepVerdict:
     """
 
     path: str
-    verdict: Verdict
-    why: Why | None = None
+    verdict: VerdictCode
+    why: VerdictReason | None = None
     module: str = ""
     recorded: str = ""
     detail: str = ""
@@ -94,10 +96,10 @@ class StepVerdict:
         }
 
 
-def worst(verdicts: Iterator[Verdict]) -> Verdict:
+def worst(verdicts: Iterator[VerdictCode]) -> VerdictCode:
     """Return the verdict on an execution from those on its steps."""
     found = set(verdicts)
-    return next((one for one in WORST_FIRST if one in found), Verdict.SAME)
+    return next((one for one in WORST_FIRST if one in found), VerdictCode.SAME)
 
 
 def changes(recorded: Any, now: Any, name: str = "") -> tuple[FieldChange, ...]:

@@ -1,4 +1,4 @@
-"""The plugin `canary`."""
+"""The Django app of the plugin `canary`."""
 
 from datetime import timedelta
 

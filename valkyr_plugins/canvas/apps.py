@@ -1,4 +1,4 @@
-"""The plugin `canvas`."""
+"""The Django app of the plugin `canvas`."""
 
 from executions.public.plugins import PluginConfig
 from valkyr_plugins.canvas.conf import CanvasSettings

@@ -1,4 +1,4 @@
-"""The plugin `circuits`."""
+"""The Django app of the plugin `circuits`."""
 
 from executions.public.plugins import PluginConfig
 from valkyr_plugins.circuits.conf import CircuitSettings

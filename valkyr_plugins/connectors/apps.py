@@ -1,4 +1,4 @@
-"""The plugin `connectors`."""
+"""The Django app of the plugin `connectors`."""
 
 from typing import Any
 

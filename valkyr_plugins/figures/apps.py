@@ -1,4 +1,4 @@
-"""The plugin `figures`."""
+"""The Django app of the plugin `figures`."""
 
 from collections.abc import MutableMapping
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The plugin `limits`."""
+"""The Django app of the plugin `limits`."""
 
 from executions.public.plugins import PluginConfig
 from valkyr_plugins.limits.conf import LimitsSettings

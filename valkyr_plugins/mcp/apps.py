@@ -1,4 +1,4 @@
-"""The plugin `mcp`."""
+"""The Django app of the plugin `mcp`."""
 
 from datetime import timedelta
 

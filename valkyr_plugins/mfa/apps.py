@@ -1,4 +1,4 @@
-"""The plugin `mfa`."""
+"""The Django app of the plugin `mfa`."""
 
 from collections.abc import MutableMapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The plugin `n8n`."""
+"""The Django app of the plugin `n8n`."""
 
 from executions.public.plugins import PluginConfig
 

@@ -1,4 +1,4 @@
-"""The plugin `python_workflows`."""
+"""The Django app of the plugin `python_workflows`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The plugin `redrive`."""
+"""The Django app of the plugin `redrive`."""
 
 from datetime import timedelta
 

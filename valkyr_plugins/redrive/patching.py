@@ -175,7 +175,7 @@ def scope(entry: DeadLetterEntry) -> dict[str, Any]:
 
 
 def _subject(redrive: Redrive, entry: DeadLetterEntry) -> tuple[Any, Callable[[Any], list[str]]]:
-    """Return the patch's subject, and the problems of a changed one."""
+    """Return the value that the patch changes, and a function that returns a result's problems."""
     if redrive.scope == RedriveScope.EXECUTION:
         execution = entry.execution
         return execution.trigger_payload, lambda after: _payload_problems(

@@ -1,4 +1,4 @@
-"""The plugin `remote`."""
+"""The Django app of the plugin `remote`."""
 
 from executions.public.plugins import PluginConfig
 from valkyr_plugins.remote.conf import RemoteSettings

@@ -1,4 +1,4 @@
-"""The plugin `short_lived`."""
+"""The Django app of the plugin `short_lived`."""
 
 from executions.public.plugins import PluginConfig
 from valkyr_plugins.short_lived.conf import ShortLivedSettings

@@ -1,4 +1,4 @@
-"""The plugin `sso`."""
+"""The Django app of the plugin `sso`."""
 
 from collections.abc import MutableMapping
 from pathlib import Path

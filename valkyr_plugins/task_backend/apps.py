@@ -1,4 +1,4 @@
-"""The plugin `task_backend`."""
+"""The Django app of the plugin `task_backend`."""
 
 from executions.public.plugins import PluginConfig
 

@@ -1,4 +1,4 @@
-"""The plugin `telemetry`."""
+"""The Django app of the plugin `telemetry`."""
 
 from collections.abc import MutableMapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The plugin `timetravel`."""
+"""The Django app of the plugin `timetravel`."""
 
 from datetime import timedelta
 

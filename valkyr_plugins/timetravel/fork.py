@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import Q
 from uuid6 import uuid7
 
+from executions.public import payload_store
 from executions.public.access import Actor, record
 from executions.public.database import database_now, transaction
 from executions.public.definitions import DefinitionProblem
@@ -201,6 +202,8 @@ def _copy(made: WorkflowExecution, origin: WorkflowExecution, point: Point) -> N
         },
     )
     _rebind(made, origin)
+    if payload_store.enabled():
+        payload_store.share(origin.pk, made.pk)
 
 
 def _rebind(made: WorkflowExecution, origin: WorkflowExecution) -> None:

@@ -26,7 +26,7 @@ PAGE, NOTHING = "(page)", "(none)"
 
 
 class Metrics:
-    """The first middleware."""
+    """The outermost middleware: serves `/metrics` and measures every other request."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         """Wrap `get_response`."""

@@ -44,7 +44,7 @@ class Command(BaseCommand):
                 action.add_argument("keys", nargs="*", type=int, help="ids; default: all old keys")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the action."""
+        """Run the chosen action on the keys."""
         try:
             getattr(self, f"_{options['action']}")(options)
         except (ValkyrError, ImproperlyConfigured) as error:

@@ -7,7 +7,7 @@ SELECT e.state, e.epoch, e.started_at, e.principal_id,
        r.crashes, r.suspect, r.overrides::json, r.heartbeat_details::json, r.priority,
        r.lease_until < clock_timestamp(),
        r.waits_for, r.wake::json, CASE WHEN r.wake IS NOT NULL THEN r.inputs::json END,
-       r.publications, e.trace_id,
+       r.publications, e.trace_id, e.version_id,
        (SELECT k.id FROM executions_payloadkey k WHERE k.workspace_id = e.workspace_id AND k.seals),
        (SELECT json_agg(json_build_array(d.step_path, d.state, d.outcome, d.outputs, d.error,
                                          d.error_type))

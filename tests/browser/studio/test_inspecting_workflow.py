@@ -46,7 +46,11 @@ def test_payload_variables_and_settings_are_built_without_json(studio: Any, work
     field(page, "settings/priority").get_by_role("textbox").fill("7")
     panel.get_by_role("button", name="Add concurrency").click()
     field(page, "settings/concurrency/key").get_by_role("combobox").fill("{{ input.orderId }}")
+    panel.get_by_role("button", name="Add to labels").click()
+    panel.get_by_label("Name 1 of Labels").fill("order")
+    field(page, "labels/order").get_by_role("combobox").fill("{{ input.orderId }}")
     definition = saved(page, stored)
+    assert definition["labels"] == {"order": "{{ input.orderId }}"}
     assert definition["input"] == {
         "type": "object",
         "properties": {"orderId": {"type": "integer"}},

@@ -13,6 +13,7 @@ from tests.chaos.faults import (
     disk,
     failover,
     messages,
+    migration,
     networks,
     overload,
     packs,
@@ -56,6 +57,7 @@ TABLE: tuple[Fault, ...] = (
     transaction.TRANSACTION,
     together.TOGETHER,
     backlog.BACKLOG,
+    migration.MIGRATION,
     overload.OVERLOAD,
     randomly.RANDOM,
 )

@@ -118,3 +118,16 @@ def nothing() -> None:
 def test_every_name_of_workflows_in_python_is_one_of_valkyrs() -> None:
     assert set(names.__all__) <= set(valkyr.__all__)
     assert all(hasattr(valkyr, name) for name in valkyr.__all__)
+
+
+def test_labels_are_templates_or_functions_of_the_input() -> None:
+    @step
+    def look(order: int) -> None: ...
+
+    @workflow("labelled", labels={"order": lambda order: f"{order}", "team": "billing"})
+    def labelled(order: int, country: str) -> None:
+        look(order)
+
+    assert labelled.definition["labels"] == {"order": "{{ input.order }}", "team": "billing"}
+    # The step is local to this test, so it is not a module.
+    assert {one.code for one in check(labelled.definition)} == {"unknown_module"}

@@ -84,7 +84,7 @@ def test_overrides_are_shown_before_they_run(op: Client) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"overrides": "{"}, "Not JSON"),
+        ({"overrides": "{"}, "Invalid JSON"),
         ({"overrides": "[1]"}, "Expected an object"),
         ({"overrides": '{"a": 1}', "expression": "{{ inputs }}"}, "not both"),
         ({"rate": "0"}, "greater than or equal to 0.01"),
@@ -248,7 +248,7 @@ def test_drafts_of_several_groups_are_made_without_a_start(op: Client) -> None:
     [
         ({"start": "yes", "count": "3"}, "Type the number of dead letters to confirm: 4"),
         ({"start": "yes"}, "Type the number of dead letters to confirm: 4"),
-        ({"overrides": "["}, "Not JSON"),
+        ({"overrides": "["}, "Invalid JSON"),
         ({"scope": "STEP", "from_step": "x.main"}, "requires the scope FROM"),
     ],
 )

@@ -8,8 +8,10 @@ COMMANDS = {
     "doctor": "onboarding:doctor",
     "validate": "definitions:validate",
     "publish": "definitions:publish",
+    "backtest": "backtests:backtest",
     "canary": "canaries:canary",
     "rollback": "canaries:rollback",
+    "migrate-executions": "migrating:migrate_executions",
     "plan": "applying:plan",
     "apply": "applying:apply",
     "export": "definitions:export",
@@ -33,5 +35,6 @@ COMMANDS = {
     "mcp": "agents:mcp",
     "up": "project:up",
     "manage": "project:manage",
+    "sql": "project:sql",
     "completion": "project:completion",
 }

@@ -46,6 +46,20 @@ def manage(choices: Choices, arguments: tuple[str, ...]) -> None:
     execute_from_command_line(["valkyr manage", *arguments])
 
 
+@click.command(cls=PassingOn, context_settings=PASS_ON, add_help_option=False)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.pass_obj
+def sql(choices: Choices, arguments: tuple[str, ...]) -> None:
+    """Run one SELECT over the SQL views of this project's database: `sql "SELECT …"`."""
+    from valkyr.cli.project_settings import set_up
+
+    set_up(choices.settings, choices.environment)
+    from django.core.management import execute_from_command_line
+
+    # `--list`, `--format` and the others are options of the management command.
+    execute_from_command_line(["valkyr manage", "valkyr_sql", *arguments])
+
+
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context

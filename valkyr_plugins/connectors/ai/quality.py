@@ -203,7 +203,7 @@ class Judged(ModuleOutputs):
 
 
 class AssessOutputs(ModuleOutputs):
-    """The scores."""
+    """The scores of the text, with their reasons."""
 
     score: float = Field(description="From 0 to 1, for all dimensions together.", examples=[0.82])
     passed: bool = Field(description="Whether the score reaches the threshold.")

@@ -70,7 +70,7 @@ class CsvParseInputs(CsvForm):
 
 
 class CsvParseOutputs(ModuleOutputs):
-    """The records."""
+    """The records of the CSV text."""
 
     rows: list[dict[str, str]] | list[list[str]] | None = Field(
         None,

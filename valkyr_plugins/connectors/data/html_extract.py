@@ -100,7 +100,7 @@ class HtmlExtractInputs(ModuleInputs):
 
 
 class HtmlExtractOutputs(ModuleOutputs):
-    """The values."""
+    """The values that the selectors found."""
 
     data: dict[str, Any] = Field(description="The values, by field name.")
 

@@ -13,7 +13,7 @@ MAX_REFUSED = 20
 
 
 class EventPublishInputs(ModuleInputs):
-    """The event."""
+    """The name and payload of the event."""
 
     event: str = Field(
         min_length=1,

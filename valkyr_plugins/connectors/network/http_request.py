@@ -110,7 +110,7 @@ BODIES = {"json_body", "body", "body_base64", "form", "multipart"}
 
 
 class HttpRequestInputs(QueriedInputs):
-    """The request."""
+    """The method, URL, headers and body of the request."""
 
     method: Literal["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"] = Field(
         "GET",
@@ -185,7 +185,7 @@ class SavedFile(ModuleOutputs):
 
 
 class HttpRequestOutputs(ModuleOutputs):
-    """The response."""
+    """The status, headers and body of the response."""
 
     status: int = Field(description="The HTTP status.", examples=[200])
     headers: dict[str, str] = Field(description="The response headers, with names in lower case.")

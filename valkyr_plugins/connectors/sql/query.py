@@ -69,7 +69,7 @@ class SqlQueryInputs(ModuleInputs):
 
 
 class SqlQueryOutputs(ModuleOutputs):
-    """The rows."""
+    """The rows that the query returned."""
 
     rows: list[dict[str, Any]] = Field(
         description=(

@@ -73,8 +73,8 @@ class Unsupported(Exception):
 class Uses:
     """What a program reads: its items, other nodes, and variables as (object, key).
 
-    `buffer` and `english` if it needs these additions.
-    `single` if each of its ends returns exactly one item.
+    `buffer` and `english` say whether the program needs these additions; `single`, whether each of
+    its ends returns exactly one item.
     """
 
     items: bool = False

@@ -121,6 +121,16 @@ export const publishCanary = async (id: string, percent: number): Promise<Canary
 export const endCanary = async (id: string, how: "promote" | "stop"): Promise<Canary> =>
   (await ask<Canary>(at(id, `/canary/${how}`), { method: "POST", json: {} })).data;
 
+/** How many live executions one version has. */
+export interface LiveVersion {
+  version: number;
+  executions: number;
+}
+
+/** The versions that live executions are on, newest first. */
+export const liveVersions = async (id: string): Promise<LiveVersion[]> =>
+  (await ask<LiveVersion[]>(at(id, "/live-versions"))).data;
+
 /** The versions, newest first; `next` is the address of a later page, from `nextPage`. */
 export const listVersions = (id: string, next?: string): Promise<Answer<VersionSummary[]>> =>
   ask(next ?? at(id, "/versions"));

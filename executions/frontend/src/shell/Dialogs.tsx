@@ -1,3 +1,4 @@
+import { BacktestDialog } from "../backtest/BacktestDialog";
 import { ConnectDialog } from "../canvas/ConnectDialog";
 import { FindDialog } from "../canvas/FindDialog";
 import { GenerateDialog } from "../generating/GenerateDialog";
@@ -18,6 +19,7 @@ export function Dialogs() {
   if (dialog === "keys") return <KeysDialog />;
   if (dialog === "find") return <FindDialog />;
   if (dialog === "connect") return <ConnectDialog />;
+  if (dialog === "backtest") return <BacktestDialog />;
   if (dialog === "publish") return <PublishDialog />;
   if (dialog === "versions") return <VersionsDialog />;
   if (dialog === "run") return <RunDialog />;

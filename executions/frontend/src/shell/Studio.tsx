@@ -10,6 +10,7 @@ import { Keeper } from "../saving/Keeper";
 import { Button } from "../shared/Button";
 import { useStudio } from "../store/studio";
 import { CanaryBanner } from "../versions/CanaryBanner";
+import { MigrateBanner } from "../versions/MigrateBanner";
 import { PublishedBanner } from "../versions/PublishedBanner";
 import { t } from "../words/t";
 import { YamlView } from "../yaml/YamlView";
@@ -59,6 +60,7 @@ function Regions() {
         <Banners />
         <PublishedBanner />
         <CanaryBanner />
+        <MigrateBanner />
       </div>
       <SidePanel side="palette">
         <LeftSide />

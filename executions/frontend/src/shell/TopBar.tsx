@@ -63,6 +63,14 @@ export function TopBar() {
         refusal={page.canRun ? undefined : NO_START}
         onClick={() => openRun()}
       />
+      {page.hasBacktests && page.canEdit && (
+        <Button
+          icon="difference"
+          label={t("shell.backtest")}
+          bare
+          onClick={() => set({ dialog: "backtest" })}
+        />
+      )}
       <Button
         icon="publish"
         label={t("shell.publish")}

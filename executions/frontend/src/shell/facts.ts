@@ -27,7 +27,9 @@ export function factsOf(root: HTMLElement): PageFacts {
     executionPage: told.executionPage ?? "",
     canaryVersion: Number(told.canaryVersion ?? 0),
     canaryPercent: Number(told.canaryPercent ?? 0),
+    migratePage: told.migratePage ?? "",
     hasCanaries: yes("hasCanaries"),
+    hasBacktests: yes("hasBacktests"),
     workflowPage: told.workflowPage ?? "",
     credentialsPage: told.credentialsPage ?? "",
   };

@@ -59,8 +59,12 @@ export interface PageFacts {
   /** The version that a share of the starts takes, when the page was loaded; 0 without one. */
   canaryVersion: number;
   canaryPercent: number;
+  /** Where live executions are migrated to another version; empty where nobody can. */
+  migratePage: string;
   /** Whether a share of the starts can take a version, and versions be rolled back: a plugin. */
   hasCanaries: boolean;
+  /** Whether drafts can be compared with past executions: a plugin. */
+  hasBacktests: boolean;
   workflowPage: string;
   credentialsPage: string;
 }
@@ -77,6 +81,7 @@ export type Panel = "inspector" | "workflow" | "run" | "versions";
 export type View = "canvas" | "list" | "yaml";
 export type DialogName =
   | "publish"
+  | "backtest"
   | "run"
   | "keys"
   | "find"
@@ -209,7 +214,9 @@ function NOWHERE(): PageFacts {
     executionPage: "",
     canaryVersion: 0,
     canaryPercent: 0,
+    migratePage: "",
     hasCanaries: false,
+    hasBacktests: false,
     workflowPage: "",
     credentialsPage: "",
   };

@@ -1,0 +1,38 @@
+import { useEffect, useState } from "react";
+import { type LiveVersion, liveVersions } from "../api/workflows";
+import { Icon } from "../shared/Icon";
+import { useStudio } from "../store/studio";
+import { t } from "../words/t";
+
+/** Says how many live executions are on older versions, and where to migrate them. */
+export function MigrateBanner() {
+  const { migratePage } = useStudio((state) => state.page);
+  const id = useStudio((state) => state.workflow?.id);
+  const latest = useStudio((state) => state.workflow?.latestVersion ?? 0);
+  const [found, setFound] = useState<readonly LiveVersion[]>([]);
+  useEffect(() => {
+    if (migratePage === "" || id === undefined || latest < 2) return;
+    let over = false;
+    // Without an answer there is nothing to offer: the workflow's page has the same action.
+    liveVersions(id).then(
+      (rows) => !over && setFound(rows),
+      () => undefined,
+    );
+    return () => {
+      over = true;
+    };
+  }, [migratePage, id, latest]);
+  const older = found.filter((row) => row.version < latest);
+  const count = older.reduce((sum, row) => sum + row.executions, 0);
+  if (count === 0) return null;
+  const versions = older.map((row) => `v${row.version}: ${row.executions}`).join(", ");
+  return (
+    <div className="banner work-note" role="status">
+      <Icon name="move_up" />
+      <span>{t("versions.liveOnOlder", { count, versions })}</span>
+      <a className="button" href={migratePage}>
+        {t("versions.migrateExecutions")}
+      </a>
+    </div>
+  );
+}

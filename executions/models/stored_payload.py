@@ -1,0 +1,74 @@
+"""Values in object storage, and the executions that need them."""
+
+from django.db import models
+from django.db.models import Q
+from uuid6 import uuid7
+
+from executions.database.clock import ClockTimestamp
+from executions.models.workspace import Workspace
+
+
+class StoredPayload(models.Model):
+    """A large value of a workspace in object storage (`executions.payload_store`).
+
+    Its file is named by digest and id. Equal values of a workspace share a row until it is
+    collected: a later one gets a new row and a new file, which the collector never touches.
+    `stored_at` is empty until the file is complete. `sealing_key` is 0 for a value in the clear.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    # Without a constraint, as checking it would lock the workspace's row for each value.
+    workspace = models.ForeignKey(
+        Workspace,
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    digest = models.CharField(max_length=64)
+    sealing_key = models.BigIntegerField(default=0)
+    size = models.BigIntegerField()
+    stored_at = models.DateTimeField(null=True)
+    # When it was last asked for, or found to be needed.
+    checked_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    deleting_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "digest", "sealing_key"],
+                condition=Q(deleting_at=None),
+                name="stored_payload_once",
+            ),
+        ]
+        indexes = [models.Index(fields=["checked_at", "id"], name="stored_payload_check")]
+
+    def __str__(self) -> str:
+        return self.digest
+
+
+class StoredPayloadUse(models.Model):
+    """An execution that may refer to a stored value.
+
+    It is written before the value's file. `execution_id` is not a foreign key: retention deletes
+    executions without reading this table, and the collector compares.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    payload = models.ForeignKey(
+        StoredPayload, on_delete=models.CASCADE, related_name="uses", db_index=False
+    )
+    execution_id = models.UUIDField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["payload", "execution_id"], name="stored_payload_use_once"
+            ),
+        ]
+        indexes = [models.Index(fields=["execution_id"], name="stored_payload_use_of")]
+
+    def __str__(self) -> str:
+        return str(self.execution_id)

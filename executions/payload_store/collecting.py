@@ -1,0 +1,95 @@
+"""Delete stored values that no execution needs, a batch at a time.
+
+A value stays while an execution that declared its use exists. A batch is marked under row locks,
+which are released before any file is deleted. A value that is wanted again after its mark gets a
+new row and a new file.
+"""
+
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
+
+from executions.configuration import settings as valkyr_settings
+from executions.database import transaction
+from executions.database.clock import database_now
+from executions.models import StoredPayload, StoredPayloadUse, WorkflowExecution
+from executions.payload_store import files
+from executions.payload_store.writing import file_name
+
+BATCH = 200
+TURN_SECONDS = 5.0
+# A collector that died left marks; another one continues after so long.
+ABANDONED = timedelta(minutes=10)
+
+
+@dataclass(slots=True)
+class Collected:
+    """The values checked and deleted, the bytes deleted, and whether more are due."""
+
+    checked: int = 0
+    deleted: int = 0
+    size: int = 0
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTotals:
+    """The number of stored values and their bytes; `idle` are those that no execution needs."""
+
+    values: int
+    size: int
+    idle: int
+
+
+def collect(seconds: float = TURN_SECONDS, grace: timedelta | None = None) -> Collected:
+    """Delete values for up to `seconds`; raises PayloadStoreUnavailable, which loses nothing.
+
+    Call it outside any transaction. Several processes may do it at once.
+    """
+    found = Collected()
+    hours = valkyr_settings().payload_grace_hours
+    until = time.monotonic() + seconds
+    while True:
+        checked, due = _marked(timedelta(hours=hours) if grace is None else grace)
+        found.checked += checked
+        for row in due:
+            files.remove(file_name(row.workspace_id, row.digest, row.pk))
+        found.deleted += len(due)
+        found.size += sum(row.size for row in due)
+        StoredPayload.objects.filter(pk__in=[row.pk for row in due]).delete()
+        if checked < BATCH:
+            return found
+        if time.monotonic() > until:
+            found.more = True
+            return found
+
+
+def totals() -> StoredTotals:
+    """Return what is stored. Reads the whole table: for people, not for duties."""
+    rows = StoredPayload.objects.all()
+    size = rows.aggregate(total=Sum("size"))["total"] or 0
+    return StoredTotals(rows.count(), size, rows.filter(~Exists(_needed())).count())
+
+
+def _marked(grace: timedelta) -> tuple[int, list[StoredPayload]]:
+    """Return how many values were checked, and those to delete, which are marked. Commits."""
+    now = database_now()
+    due = Q(deleting_at=None, checked_at__lte=now - grace) | Q(deleting_at__lte=now - ABANDONED)
+    with transaction.atomic():
+        rows = StoredPayload.objects.filter(due).order_by("checked_at", "id")
+        some = list(rows.select_for_update(skip_locked=True)[:BATCH])
+        # A second statement: it sees the uses that committed before the locks were taken.
+        ids = [row.pk for row in some]
+        here = StoredPayload.objects.filter(pk__in=ids)
+        idle = set(here.filter(~Exists(_needed())).values_list("pk", flat=True))
+        here.filter(pk__in=idle).update(deleting_at=now, checked_at=now)
+        here.exclude(pk__in=idle).update(checked_at=now)
+    return len(some), [row for row in some if row.pk in idle]
+
+
+def _needed() -> QuerySet[StoredPayloadUse]:
+    uses = StoredPayloadUse.objects.filter(payload_id=OuterRef("pk"))
+    executions = WorkflowExecution.objects.filter(pk=OuterRef("execution_id"))
+    return uses.filter(Exists(executions))

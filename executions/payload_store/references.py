@@ -1,0 +1,60 @@
+"""The form of a reference: id, digest, size, type and a bounded preview. Pure."""
+
+import re
+from typing import Any
+from uuid import UUID
+
+from executions.payloads import STORED, StoredReference
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
+TYPES: dict[type[Any], str] = {dict: "object", list: "array", str: "string"}
+# A preview has at most this many keys of an object, items of a list, and characters of a text.
+KEYS, ITEMS, CHARACTERS, DEPTH = 12, 3, 80, 3
+CUT = "…"
+
+
+def reference(payload_id: UUID, digest: str, size: int, key: int, value: Any) -> StoredReference:
+    """Return the reference to a value; `key` is 0 if it is stored in the clear."""
+    made = StoredReference({STORED: str(payload_id), "digest": digest, "bytes": size})
+    if key:
+        made["key"] = key
+    made["type"] = next((name for kind, name in TYPES.items() if isinstance(value, kind)), "number")
+    made["preview"] = preview(value)
+    return made
+
+
+def preview(value: Any, depth: int = DEPTH) -> Any:
+    """Return the beginning of a value, as a value: its keys stay, so that masks find them."""
+    if isinstance(value, str):
+        return value if len(value) <= CHARACTERS else value[:CHARACTERS] + CUT
+    if isinstance(value, dict):
+        if not depth:
+            return CUT
+        names = list(value)[:KEYS]
+        found = {_cut(name): preview(value[name], depth - 1) for name in names}
+        return found | ({CUT: CUT} if len(value) > KEYS else {})
+    if isinstance(value, list | tuple):
+        if not depth:
+            return CUT
+        items = [preview(item, depth - 1) for item in value[:ITEMS]]
+        return items + ([CUT] if len(value) > ITEMS else [])
+    return value if not isinstance(value, int) or abs(value) < 2**63 else CUT
+
+
+def _cut(name: Any) -> str:
+    text = str(name)
+    return text if len(text) <= CHARACTERS else text[:CHARACTERS] + CUT
+
+
+def facts(found: dict[str, Any]) -> tuple[str, str, int, int] | None:
+    """Return id, digest, size and key of a reference; None if Valkyr did not write it."""
+    try:
+        made = str(UUID(found[STORED]))
+        digest, size, key = found["digest"], found["bytes"], found.get("key", 0)
+    except (KeyError, ValueError, AttributeError):
+        return None
+    if not isinstance(digest, str) or not DIGEST.fullmatch(digest):
+        return None
+    if type(size) is not int or type(key) is not int:
+        return None
+    return made, digest, size, key

@@ -1,0 +1,90 @@
+"""Store a value: declare its use, write its file, return the reference for the row.
+
+The use commits before the file is written, and the row that holds the reference commits after it.
+So a value that a row refers to has a file, and the collector knows the use before there is one.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from executions import payloads
+from executions.database import transaction
+from executions.database.clock import ClockTimestamp
+from executions.models import StoredPayload, StoredPayloadUse
+from executions.payload_store import files
+from executions.payload_store.errors import PayloadStoreUnavailable
+from executions.payload_store.references import reference
+from executions.sealing import payload_keys
+from executions.sealing.payloads import seal_bytes
+
+TRIES = 5
+
+
+def file_name(workspace_id: UUID, digest: str, payload_id: UUID | str) -> str:
+    """Return the name of a value's file, below the store's address."""
+    return f"{workspace_id}/{digest[:2]}/{digest}-{payload_id}"
+
+
+def declare(
+    workspace_id: UUID, execution_id: UUID, digest: str, size: int, key: int
+) -> StoredPayload:
+    """Return the value's row, after noting that the execution may refer to it. Commits."""
+    for _ in range(TRIES):
+        with transaction.atomic():
+            same = {"workspace_id": workspace_id, "digest": digest, "sealing_key": key}
+            made = StoredPayload(**same, size=size)
+            StoredPayload.objects.bulk_create([made], ignore_conflicts=True)
+            # Waits for a collector that deletes it; then there is none, and the next try makes one.
+            rows = StoredPayload.objects.filter(**same, deleting_at=None)
+            row = rows.select_for_update(no_key=True).first()
+            if row is None:
+                continue
+            rows.filter(pk=row.pk).update(checked_at=ClockTimestamp())
+            use = StoredPayloadUse(payload=row, execution_id=execution_id)
+            StoredPayloadUse.objects.bulk_create([use], ignore_conflicts=True)
+        return row
+    raise PayloadStoreUnavailable(
+        "The value was deleted from the store while it was stored. The engine tries again."
+    )
+
+
+def write(workspace_id: UUID, row: StoredPayload, text: str) -> None:
+    """Write the file of a declared value, unless it is there. Call it outside any transaction."""
+    if row.stored_at is not None:
+        return
+    name = file_name(workspace_id, row.digest, row.pk)
+    data = text.encode()
+    if row.sealing_key:
+        data = seal_bytes(data, name, row.sealing_key)
+    files.write(name, data)
+
+
+def written(row: StoredPayload) -> None:
+    """Note that the file is complete, so that an equal value is not written again."""
+    if row.stored_at is None:
+        StoredPayload.objects.filter(pk=row.pk).update(stored_at=ClockTimestamp())
+
+
+def note(workspace_id: UUID, execution_id: UUID, text: str, key: int | None) -> StoredPayload:
+    """Return the declared row of a value's JSON text; opens its sealing key first."""
+    if key is not None:
+        payload_keys.opened(key)
+    digest = payloads.digest(text)
+    return declare(workspace_id, execution_id, digest, len(text.encode()), key or 0)
+
+
+def refer(row: StoredPayload, value: Any) -> payloads.StoredReference:
+    """Return the reference to a stored value."""
+    return reference(row.pk, row.digest, row.size, row.sealing_key, value)
+
+
+def share(origin_id: UUID, execution_id: UUID) -> None:
+    """Let an execution refer to all values of its origin, whose rows it copies."""
+    ids = StoredPayloadUse.objects.filter(execution_id=origin_id).values_list(
+        "payload_id", flat=True
+    )
+    StoredPayloadUse.objects.bulk_create(
+        [StoredPayloadUse(payload_id=pk, execution_id=execution_id) for pk in ids],
+        ignore_conflicts=True,
+        batch_size=1_000,
+    )

@@ -1,0 +1,264 @@
+"""Move a live execution to another version of its workflow, in one transaction.
+
+Finished steps keep their results. Waiting steps keep their runs, and with them their timers,
+approvals, callbacks and children. The execution's lock excludes planners, and the runs' growing
+tokens exclude workers that loaded a step of the old version. A step that a worker executes is not
+interrupted: the move is refused until it ends.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from executions import payloads
+from executions.access.actor import Actor, record
+from executions.admission import capacity
+from executions.database import transaction
+from executions.definition.graph.places import find, undoes
+from executions.definition.graph.plan import StepFact, StepStatus
+from executions.definition.graph.version_change import (
+    Judgement,
+    ReachedStep,
+    VersionPair,
+    judge,
+    new_path,
+)
+from executions.definition.versions import Compiled, check_payload, compiled
+from executions.errors import InvalidPayload, NotFound, ValkyrError
+from executions.models import WorkflowExecution
+from executions.sealing import SealBroken
+from executions.sealing.sealer import PayloadSealer
+from executions.states import ExecutionState
+from runners import statements
+from runners.models import EarlyCallback, Run
+from runners.planning import plan_execution
+from runners.states import HELD, LIVE, RunState
+
+MOVABLE = (ExecutionState.PENDING, ExecutionState.RUNNING, ExecutionState.PAUSED)
+MOST_NAMED = 3
+
+
+class CannotMove(ValkyrError):
+    """The execution cannot move to that version; the message gives the reason."""
+
+    code = "cannot_move"
+
+
+class NotOnVersion(CannotMove):
+    """The execution has ended, or is not on the version that it should leave."""
+
+    code = "not_on_version"
+
+
+class StepRunning(CannotMove):
+    """A worker executes a step of the execution; it can move when the step ends."""
+
+    code = "step_running"
+
+
+@dataclass(frozen=True, slots=True)
+class VersionMove:
+    """The version that an execution leaves, the one that it moves to, and the renamed tasks."""
+
+    source_id: UUID
+    target_id: UUID
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def source(self) -> Compiled:
+        """Return the compiled version that executions leave."""
+        return compiled(self.source_id)
+
+    @property
+    def target(self) -> Compiled:
+        """Return the compiled version that executions move to."""
+        return compiled(self.target_id)
+
+    @property
+    def change(self) -> VersionPair:
+        """Return both graphs, for the decision."""
+        target = self.target
+        return VersionPair(self.source.graph, target.graph, target.number, self.names)
+
+
+def reached(execution_ids: Sequence[UUID]) -> dict[UUID, list[ReachedStep]]:
+    """Return the steps that executions have reached; one query, without locks."""
+    found: dict[UUID, list[ReachedStep]] = defaultdict(list)
+    for execution_id, *row in statements.fetch("reached", {"executions": list(execution_ids)}):
+        found[execution_id].append(_step(row))
+    return {pk: _counting(found[pk]) for pk in execution_ids}
+
+
+def move_execution(
+    execution_id: UUID, move: VersionMove, *, actor: Actor, reason: str = ""
+) -> Judgement:
+    """Move a live execution to another version, and continue it there.
+
+    Raises StepRunning while a worker executes one of its steps, NotOnVersion if it has ended or
+    left the source version, CannotMove if its steps do not fit the version or its payload does not
+    match that version's input schema; NotFound.
+    """
+    with transaction.atomic():
+        execution = _locked(execution_id, move)
+        statements.fetch("lock_live", {"execution": execution_id})
+        rows = statements.fetch("reached", {"executions": [execution_id]})
+        steps = _counting([_step(row[1:]) for row in rows])
+        found = judge(move.change, steps)
+        _refuse(found)
+        _check_payload(execution, move)
+        if move.names:
+            _rename(execution, move)
+        _write(execution, move, rows)
+        record(
+            actor,
+            "execution.migrate",
+            workspace_id=execution.workspace_id,
+            object_type="WorkflowExecution",
+            object_id=execution_id,
+            reason=reason,
+            before={"version": move.source.number},
+            after={"version": move.target.number},
+            details={"at": list(found.at)[:100], "names": dict(move.names)},
+        )
+        if execution.state != ExecutionState.PENDING:
+            if found.starts:
+                capacity.request_slot([execution_id])
+            plan_execution.wake(execution_id)
+    return found
+
+
+def _step(row: Sequence[Any]) -> ReachedStep:
+    path, state, outcome, module, waits_for, token, attempt, *_ = row
+    return ReachedStep(
+        path,
+        _fact(state, outcome),
+        module,
+        held=state in HELD,
+        bound=state != RunState.PENDING or bool(waits_for) or token > 0 or attempt > 1,
+    )
+
+
+def _fact(state: str, outcome: str) -> StepFact:
+    if state in LIVE:
+        return StepFact(StepStatus.LIVE)
+    if state == RunState.SUCCESS:
+        return StepFact(StepStatus.DONE, outcome)
+    if state == RunState.SKIPPED:
+        return StepFact(StepStatus.SKIPPED)
+    return StepFact(StepStatus.DEAD if state == RunState.DLQ else StepStatus.FAILED_OVER)
+
+
+def _counting(steps: Sequence[ReachedStep]) -> list[ReachedStep]:
+    """Return one row for each step: the live or ended run, else the failed one."""
+    found: dict[str, ReachedStep] = {}
+    for step in steps:
+        failed = step.fact.status in (StepStatus.DEAD, StepStatus.FAILED_OVER)
+        if not failed or step.path not in found:
+            found[step.path] = step
+    return list(found.values())
+
+
+def _locked(execution_id: UUID, move: VersionMove) -> WorkflowExecution:
+    rows = WorkflowExecution.objects.select_for_update(no_key=True)
+    execution = (
+        rows.only(
+            "id", "workspace_id", "version_id", "state", "compensation", "priority", "epoch",
+            "trigger_payload",
+        )
+        .filter(pk=execution_id)
+        .first()
+    )  # fmt: skip
+    if execution is None:
+        raise NotFound(f"There is no execution {execution_id}.")
+    if execution.state not in MOVABLE:
+        raise NotOnVersion(
+            f"The execution is {execution.state}; only one that is PENDING, RUNNING or PAUSED can "
+            "move."
+        )
+    if execution.version_id != move.source_id:
+        number = compiled(execution.version_id).number
+        raise NotOnVersion(
+            f"The execution is on version {number}, not on version {move.source.number}."
+        )
+    if execution.compensation:
+        raise CannotMove("The execution's steps are being undone; it ends on its own version.")
+    return execution
+
+
+def _refuse(found: Judgement) -> None:
+    if found.problems:
+        raise CannotMove(" ".join(found.problems[:MOST_NAMED]))
+    if found.busy:
+        names = ", ".join(f"`{name}`" for name in found.busy[:MOST_NAMED])
+        raise StepRunning(f"Step {names} is running. The execution can move when it ends.")
+
+
+def _check_payload(execution: WorkflowExecution, move: VersionMove) -> None:
+    """Raise CannotMove if the payload does not match the new version's input schema."""
+    if move.target.input_schema in (None, move.source.input_schema):
+        return
+    try:
+        check_payload(move.target, execution.trigger_payload, "input")
+    except InvalidPayload as error:
+        named = "; ".join(f"{one.path}: {one.message}" for one in error.problems[:MOST_NAMED])
+        raise CannotMove(
+            f"Its input does not match the input schema of version {move.target.number}: {named}"
+        ) from error
+    except SealBroken as error:
+        raise CannotMove(f"Its input cannot be opened: {error}") from error
+
+
+def _write(execution: WorkflowExecution, move: VersionMove, rows: Sequence[Sequence[Any]]) -> None:
+    """Change the version, and fence the live runs."""
+    graph = move.target.graph
+    live: list[tuple[UUID, str, str]] = []
+    for _, path, state, _, _, _, _, _, run_id, _ in rows:
+        if state in LIVE and not undoes(path):
+            _, step = find(graph, new_path(path, move.names))
+            live.append((run_id, step.queue, step.module))
+    sealer = PayloadSealer(execution.pk, execution.workspace_id)
+    defaults = payloads.dump(dict(graph.variables), "variables")
+    moved = statements.fetch(
+        "move_version",
+        {
+            "execution": execution.pk,
+            "source": move.source_id,
+            "target": move.target_id,
+            "defaults": sealer.each(defaults, "context_data"),
+            "runs": [one[0] for one in live],
+            "queues": [one[1] for one in live],
+            "modules": [one[2] for one in live],
+        },
+    )
+    assert moved == [(len(live),)], "the execution and its live runs are locked"
+
+
+def _rename(execution: WorkflowExecution, move: VersionMove) -> None:
+    """Give the runs of renamed tasks their new paths; their sealed payloads are sealed again."""
+    graph = move.target.graph
+    for run in Run.objects.filter(execution_id=execution.pk).iterator(chunk_size=200):
+        path = new_path(run.step_path, move.names)
+        if path == run.step_path:
+            continue
+        try:
+            _, step = find(graph, path)
+        except (KeyError, ValueError):
+            continue  # a step that ended and that the new version does not have
+        _open(run)
+        run.step_path, run.task_id, run.module_id = path, step.task_uuid, step.module_uuid
+        run.segment = path if run.state in LIVE else new_path(run.segment, move.names)
+        run.save()
+    for early in EarlyCallback.objects.filter(execution_id=execution.pk):
+        path = new_path(early.step_path, move.names)
+        if path != early.step_path:
+            _open(early)
+            early.step_path = path
+            early.save()
+
+
+def _open(row: Run | EarlyCallback) -> None:
+    """Open the sealed columns, whose envelopes name the old path."""
+    for column in row._meta.concrete_fields:
+        getattr(row, column.attname)

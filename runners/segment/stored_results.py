@@ -1,0 +1,90 @@
+"""Load stored outputs that templates read, in place of the references in the loaded results.
+
+Values are loaded before a transaction begins. In a transaction `load` raises `LoadsOutside`, and
+the caller leaves the step to a message.
+"""
+
+from typing import Any
+
+from executions import payload_store
+from executions.database import connection
+from executions.definition.graph.model import Step
+from executions.definition.templates import TemplateError
+from executions.payload_store import reading
+from executions.payload_store.errors import StoredValueBroken, StoredValueTooLarge
+from executions.payloads import StoredReference, is_reference
+from runners.conf import pool
+
+OUTPUT = "output"
+READ = (OUTPUT, "history")
+
+
+class LoadsOutside(TemplateError):
+    """A template reads a stored value, which cannot be loaded in a transaction."""
+
+
+def load(data: Any, step: Step, scope: dict[str, Any]) -> None:
+    """Load the stored values that the step's templates read, into the scope and the data.
+
+    Raises TemplateError above the limit or for a value that is gone, PayloadStoreUnavailable, and
+    LoadsOutside in a transaction.
+    """
+    if not payload_store.enabled():
+        return
+    tasks = scope["tasks"]
+    found = {task_name for task_name in names_read(step.config.references) if task_name in tasks}
+    load_outputs(data, {name: tasks[name] for name in found})
+    for name, where in (("previous", scope), ("item", scope), ("loop", scope)):
+        if name in where and reading.size_of(where[name]):
+            where[name] = _loaded(data, where[name])
+            if name == "previous":
+                data.chain[step.previous] = where[name]
+
+
+def names_read(references: Any) -> set[str]:
+    """Return the tasks whose outputs templates read."""
+    return {
+        str(names[1])
+        for names in references
+        if names[0] == "tasks" and len(names) > 1 and (len(names) < 3 or names[2] in READ)
+    }
+
+
+def load_outputs(data: Any, results: dict[str, dict[str, Any]]) -> None:
+    """Replace the references in these tasks' results; all together have one limit."""
+    total = 0
+    due = []
+    for one in results.values():
+        for name in READ:
+            if size := reading.size_of(one[name]):
+                total += size
+                due.append((one, name))
+    if not due:
+        return
+    try:
+        reading.check_size(total)
+    except StoredValueTooLarge as error:
+        raise TemplateError(str(error)) from error
+    for one, name in due:
+        reference, one[name] = one[name], _loaded(data, one[name])
+        if is_reference(reference):
+            data.stored[id(one[name])] = (one[name], StoredReference(reference))
+
+
+def reference_to(data: Any, value: Any) -> Any:
+    """Return the reference to a value that was stored or loaded whole; else the value itself."""
+    kept = data.stored.get(id(value))
+    return value if kept is None else kept[1]
+
+
+def _loaded(data: Any, value: Any) -> Any:
+    if data.unloadable is not None:
+        raise data.unloadable
+    if connection.in_atomic_block:
+        raise LoadsOutside("the template reads a stored value, which is loaded by the next worker")
+    if pool() == "threads":
+        connection.close()  # not held while the store is read
+    try:
+        return reading.load(data.context.version.workspace_id, value)
+    except (StoredValueBroken, StoredValueTooLarge) as error:
+        raise TemplateError(str(error)) from error

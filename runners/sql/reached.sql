@@ -1,0 +1,14 @@
+-- The steps that executions have reached, in their present epochs: the runs that count for the plan.
+-- Each execution is read by itself, through the index of all its runs.
+SELECT asked.id, found.*
+  FROM unnest(%(executions)s::uuid[]) AS asked (id),
+       LATERAL (
+SELECT r.step_path, r.state, r.outcome, r.module, r.waits_for, r.lease_token, r.attempt, r.id,
+       r.queue
+  FROM executions_workflowexecution e
+  JOIN runners_run r ON r.execution_id = e.id AND r.epoch = e.epoch
+ WHERE e.id = asked.id AND NOT r.superseded
+   AND (r.state IN ('LEASED', 'PENDING', 'RUNNING', 'SKIPPED', 'SUCCESS', 'WAITING', 'DLQ')
+        OR (r.state = 'FAILED' AND r.outcome = 'error'))
+ ORDER BY r.id
+       ) found

@@ -1,0 +1,134 @@
+"""`valkyr_sql` runs one statement that reads, limits it, and explains errors."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from executions.models import Credential, Workflow
+from tests.plugins.sql_views.conftest import SqlWorld
+from valkyr_plugins.sql_views import installing
+from valkyr_plugins.sql_views.asking import REFUSED
+from valkyr_plugins.sql_views.catalogue import VIEWS
+
+
+def run(statement: str = "", **options: Any) -> str:
+    out = io.StringIO()
+    call_command("valkyr_sql", statement, stdout=out, stderr=io.StringIO(), **options)
+    return out.getvalue()
+
+
+def rows(statement: str, **options: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(run(statement, format="json", **options))
+    return found
+
+
+def test_all_workspaces_or_one_are_read(world: SqlWorld) -> None:
+    both = rows("SELECT slug FROM workspaces ORDER BY slug")
+    assert [one["slug"] for one in both] == ["default", "here", "rival"]
+    assert rows("SELECT slug FROM workspaces", workspace="here") == [{"slug": "here"}]
+    assert rows("SELECT DISTINCT workspace FROM executions", workspace="here") == [
+        {"workspace": "here"}
+    ]
+
+
+def test_csv_has_a_header_and_a_table_has_columns(world: SqlWorld) -> None:
+    text = run("SELECT slug, name FROM workflows", workspace="here", format="csv")
+    slugs = Workflow.objects.filter(workspace=world.here).values_list("slug", flat=True)
+    assert {line["slug"] for line in csv.DictReader(io.StringIO(text))} == set(slugs)
+    shown = run("SELECT 1 AS one, 'a' AS letter").splitlines()
+    assert shown == ["one  letter", "---  ------", "1    a"]
+
+
+def test_more_rows_than_the_limit_are_mentioned(world: SqlWorld) -> None:
+    err = io.StringIO()
+    out = io.StringIO()
+    statement = "SELECT * FROM generate_series(1, 1000000)"
+    call_command("valkyr_sql", statement, limit=3, format="csv", stdout=out, stderr=err)
+    assert out.getvalue().split() == ["generate_series", "1", "2", "3"]
+    assert "larger --limit" in err.getvalue()
+
+
+def test_percent_signs_and_comments_are_passed_on(world: SqlWorld) -> None:
+    assert rows("-- ours\nSELECT 7 % 4 AS rest, '%s' AS text;") == [{"rest": 3, "text": "%s"}]
+    assert rows("(SELECT 1 AS one)") == [{"one": 1}]
+    assert "Aggregate" in run("EXPLAIN SELECT count(*) FROM executions")
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("", "There is no statement"),
+        ("-- only this", "There is no statement"),
+        ("SELECT 1; SELECT 2", "There are several statements; expected one"),
+        ("DELETE FROM executions", "DELETE is refused: this command only reads"),
+        ("SET ROLE none", "SET is refused"),
+        ("EXPLAIN ANALYZE UPDATE workspaces SET slug = ''", "permission denied"),
+        ("WITH gone AS (DELETE FROM workspaces RETURNING 1) SELECT 1", "permission denied"),
+        ("SELECT * FROM pg_catalog.set_config('role', 'none', true)", "set_config is refused"),
+        ("SELECT query_to_xml('SELECT 1', true, true, '')", "query_to_xml is refused"),
+        ("SELECT pg_read_file('/etc/passwd')", "permission denied"),
+        ("SELECT * FROM executions_credential", "does not exist"),
+        ("SELECT * FROM public.executions_credential", "permission denied"),
+        ("SELECT * FROM allowed_workspaces", "permission denied"),
+        ("SELECT nextval('public.dlq_redriveitem_id_seq')", "permission denied"),
+        ("SELECT pg_sleep(20)", "The time-out is 0.2 s. Read a shorter range of time"),
+    ],
+)
+def test_what_does_not_read_or_takes_too_long_is_refused(
+    world: SqlWorld, statement: str, message: str
+) -> None:
+    with pytest.raises(CommandError) as refused:
+        run(statement, timeout=0.2)
+    assert message in str(refused.value)
+
+
+def test_the_place_of_a_mistake_is_shown(world: SqlWorld) -> None:
+    with pytest.raises(CommandError) as refused:
+        run("SELECT id,\n       staet FROM executions")
+    lines = str(refused.value).splitlines()
+    assert lines[0] == 'column "staet" does not exist'
+    assert lines[1] == "line 2:        staet FROM executions"
+    assert lines[2].index("^") == lines[1].index("staet")
+    assert "--list shows the columns" in lines[-1]
+
+
+def test_an_unknown_workspace_is_named(world: SqlWorld) -> None:
+    with pytest.raises(CommandError, match="no workspace 'nowhere'"):
+        run("SELECT 1", workspace="nowhere")
+
+
+def test_without_views_the_command_says_what_to_run(world: SqlWorld) -> None:
+    from valkyr_plugins.sql_views import conf
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(installing, "schema", lambda: "not_yet")
+        patch.setattr(conf, "schema", lambda: "not_yet")
+        with pytest.raises(CommandError, match="valkyr_views install"):
+            run("SELECT 1")
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+def test_the_views_and_columns_are_listed(form: str) -> None:
+    text = run(list=True, format=form)
+    for view in VIEWS:
+        assert view.name in text
+        for column in view.columns:
+            assert column.name in text
+
+
+def test_the_scope_of_a_statement_cannot_be_widened_by_known_functions(world: SqlWorld) -> None:
+    """Each function of PostgreSQL that runs a text or changes a setting is refused by name."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT DISTINCT proname FROM pg_proc WHERE proname ~"
+            " '^(set_config|ts_stat|ts_rewrite|.*_to_xml(schema|_and_xmlschema)?)$'"
+        )
+        found = [name for (name,) in cursor.fetchall()]
+    assert len(found) > 5
+    assert [name for name in found if not REFUSED.search(name)] == []
+    assert Credential.objects.exists()

@@ -1,0 +1,222 @@
+"""The views show a role the rows of its workspaces, and hold no payload."""
+
+import psycopg
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
+from django.db import connection
+
+from executions.errors import NotFound, ValkyrError
+from executions.models import Activity
+from tests.plugins.sql_views.conftest import ACTOR, SqlWorld
+from valkyr_plugins.sql_views import granting, installing
+from valkyr_plugins.sql_views.catalogue import VIEWS, tables, views
+from valkyr_plugins.sql_views.granting import RoleLimits
+from valkyr_plugins.sql_views.models import SqlGrant
+
+NAMES = [view.name for view in VIEWS]
+
+
+@pytest.mark.parametrize("view", NAMES)
+def test_a_role_sees_the_rows_of_its_workspace_alone(world: SqlWorld, view: str) -> None:
+    column = "id" if view == "workspaces" else "workspace_id"
+    for role, place in (("reads_here", world.here), ("reads_rival", world.there)):
+        with world.connect(role) as session:
+            found = session.execute(f"SELECT DISTINCT {column} FROM {view}".encode()).fetchall()
+        assert found == [(place.pk,)]
+
+
+def test_a_role_reads_no_table_and_not_the_list_of_grants(world: SqlWorld) -> None:
+    hidden = [*tables().values(), SqlGrant._meta.db_table, "executions_credential"]
+    with world.connect("reads_here", autocommit=True) as session:
+        for name in (*(f"public.{table}" for table in hidden), installing.ALLOWED):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                session.execute(f"SELECT * FROM {name}".encode())
+
+
+def test_a_role_writes_nothing_even_if_it_switches_its_session_to_writing(world: SqlWorld) -> None:
+    with world.connect("reads_here", autocommit=True) as session:
+        with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+            session.execute("CREATE TEMP TABLE kept (id int)")
+        session.execute("SET default_transaction_read_only = off")
+        for statement in (
+            "UPDATE executions SET state = 'FAILED'",
+            "DELETE FROM workspaces",
+            "INSERT INTO workspaces (slug) VALUES ('mine')",
+            "CREATE VIEW valkyr_views.mine AS SELECT 1",
+        ):
+            with pytest.raises(psycopg.Error) as refused:
+                session.execute(statement.encode())
+            assert isinstance(
+                refused.value,
+                psycopg.errors.InsufficientPrivilege | psycopg.errors.ObjectNotInPrerequisiteState,
+            )
+
+
+def test_the_views_have_no_column_that_a_workspace_can_seal() -> None:
+    from django.apps import apps
+
+    from executions.models.sealed_columns import SealedColumnMixin
+
+    sealed = {
+        field.column
+        for model in apps.get_models()
+        for field in model._meta.concrete_fields
+        if isinstance(field, SealedColumnMixin)
+    }
+    read = {column.sql.partition(".")[2] for view in VIEWS for column in view.columns}
+    assert not sealed & read
+
+
+def test_every_column_is_described_in_postgresql(world: SqlWorld) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT c.relname, a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid"
+            " WHERE c.relnamespace = 'valkyr_views'::regnamespace AND c.relname <> %s"
+            " AND col_description(c.oid, a.attnum) IS NULL AND a.attnum > 0",
+            [installing.ALLOWED],
+        )
+        assert cursor.fetchall() == []
+
+
+def test_a_grant_takes_effect_in_open_sessions_and_is_audited(world: SqlWorld) -> None:
+    count = b"SELECT count(*) FROM workspaces"
+    with world.connect("reads_here", autocommit=True) as session:
+        session.execute("PREPARE mine AS SELECT count(*) FROM workspaces")
+        granting.grant("reads_here", ["rival"], RoleLimits(), actor=ACTOR, reason="the report")
+        try:
+            assert session.execute("EXECUTE mine").fetchone() == (2,)
+        finally:
+            granting.revoke("reads_here", ["rival"], actor=ACTOR)
+        assert session.execute("EXECUTE mine").fetchone() == (1,)
+        assert session.execute(count).fetchone() == (1,)
+    lines = Activity.objects.filter(object_id="reads_here", workspace=world.there)
+    assert list(lines.order_by("id").values_list("action", "reason")) == [
+        ("sql_role.grant", "the report"),
+        ("sql_role.revoke", ""),
+    ]
+
+
+def test_a_revoked_role_cannot_sign_in_and_its_open_session_sees_nothing(world: SqlWorld) -> None:
+    world.passwords["leaves"] = granting.grant("leaves", ["here"], RoleLimits(), actor=ACTOR)
+    with world.connect("leaves", autocommit=True) as session:
+        assert session.execute("SELECT count(*) FROM workspaces").fetchone() == (1,)
+        assert granting.revoke("leaves", [], actor=ACTOR)
+        with pytest.raises(psycopg.Error):
+            session.execute("SELECT count(*) FROM workspaces")
+    with pytest.raises(psycopg.OperationalError):
+        world.connect("leaves")
+
+
+def test_connections_of_a_role_are_limited(world: SqlWorld) -> None:
+    limits = RoleLimits(connections=1)
+    world.passwords["alone"] = granting.grant("alone", ["here"], limits, actor=ACTOR)
+    try:
+        with (
+            world.connect("alone"),
+            pytest.raises(psycopg.OperationalError, match="too many connections"),
+        ):
+            world.connect("alone")
+    finally:
+        granting.revoke("alone", [], actor=ACTOR)
+
+
+def test_a_role_of_others_is_refused(world: SqlWorld) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE ROLE of_others LOGIN")
+    try:
+        with pytest.raises(ValkyrError, match="was not created by this command"):
+            granting.grant("of_others", ["here"], RoleLimits(), actor=ACTOR)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP ROLE of_others")
+    assert not SqlGrant.objects.filter(role="of_others").exists()
+
+
+def test_tables_that_everybody_may_read_are_refused(world: SqlWorld) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("GRANT SELECT (id) ON runners_run TO PUBLIC")
+    try:
+        with pytest.raises(ValkyrError, match=r"could read these tables.*runners_run"):
+            granting.grant("curious", ["here"], RoleLimits(), actor=ACTOR)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("REVOKE SELECT (id) ON runners_run FROM PUBLIC")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_roles WHERE rolname = 'curious'")
+        assert cursor.fetchall() == [], "the transaction also reverts the role"
+
+
+@pytest.mark.parametrize("name", ["Metabase", "pg_mine", "1st", "a b", 'a"b', "a" * 64])
+def test_a_role_needs_a_plain_name(world: SqlWorld, name: str) -> None:
+    with pytest.raises(ValkyrError, match="is not valid; expected"):
+        granting.grant(name, ["here"], RoleLimits(), actor=ACTOR)
+
+
+def test_unknown_workspaces_and_grants_are_named(world: SqlWorld) -> None:
+    with pytest.raises(NotFound, match="no workspace 'nowhere'"):
+        granting.grant("reads_here", ["nowhere"], RoleLimits(), actor=ACTOR)
+    with pytest.raises(NotFound, match="has no such grant"):
+        granting.revoke("reads_here", ["rival"], actor=ACTOR)
+
+
+def test_migrations_that_change_a_column_find_no_view_and_leave_all_of_them(
+    world: SqlWorld,
+) -> None:
+    before = _definitions()
+    installing.drop_views()
+    assert _definitions() == {}
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE executions_workflow ALTER COLUMN slug TYPE varchar(90)")
+        cursor.execute("ALTER TABLE executions_workflow ALTER COLUMN slug TYPE varchar(80)")
+
+    call_command("migrate", verbosity=0)
+
+    assert _definitions() == before
+    with world.connect("reads_here") as session:
+        assert session.execute("SELECT count(*) FROM workspaces").fetchone() == (1,)
+
+
+def test_migrations_drop_the_views_only_if_there_is_something_to_do(world: SqlWorld) -> None:
+    before = _definitions()
+    installing._before_migrate(using="default", plan=[])
+    assert _definitions() == before
+    installing._before_migrate(using="default", plan=[("one", False)])
+    assert _definitions() == {}
+    installing._after_migrate(using="default")
+    assert _definitions() == before
+
+
+def test_views_on_the_views_are_named(world: SqlWorld) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE VIEW on_top AS SELECT id FROM valkyr_views.workspaces")
+    try:
+        with pytest.raises(ImproperlyConfigured, match="view on_top depends on"):
+            installing.drop_views()
+        assert {view.name for view in views()} <= set(_definitions())
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP VIEW on_top")
+
+
+def test_a_schema_of_others_is_left_alone(world: SqlWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    from executions import configuration
+
+    monkeypatch.setenv("VALKYR_SQL_VIEWS_SCHEMA", "public")
+    configuration.forget()
+    try:
+        with pytest.raises(ImproperlyConfigured, match="schema public exists"):
+            installing.install()
+    finally:
+        monkeypatch.undo()
+        configuration.forget()
+
+
+def _definitions() -> dict[str, str]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT relname, pg_get_viewdef(oid)"
+            " || ARRAY(SELECT unnest(relacl)::text ORDER BY 1)::text"
+            " FROM pg_class WHERE relnamespace = 'valkyr_views'::regnamespace AND relkind = 'v'"
+        )
+        return dict(cursor.fetchall())

@@ -1,0 +1,19 @@
+"""The plugin `sql_views`."""
+
+from executions.public.plugins import PluginConfig
+from valkyr_plugins.sql_views.conf import SqlViewsSettings
+
+
+class SqlViewsConfig(PluginConfig):
+    """Read-only SQL views for BI tools, limited by workspace in PostgreSQL."""
+
+    name = "valkyr_plugins.sql_views"
+    label = "valkyr_sql_views"
+    verbose_name = "SQL views"
+    settings_class = SqlViewsSettings
+
+    def ready(self) -> None:
+        """Drop the views before migrations that change tables, and create them again after."""
+        from valkyr_plugins.sql_views import installing
+
+        installing.connect(self)

@@ -1,0 +1,186 @@
+"""Run one statement over the views: read-only, with a time-out, and on the replica if there is one.
+
+The statement runs in a session of its own, as the role that can read the views and nothing else.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from django.db import connections
+from psycopg import sql
+
+from executions.public.database import REPLICA, alias
+from executions.public.errors import ValkyrError
+from valkyr_plugins.sql_views.catalogue import views
+from valkyr_plugins.sql_views.conf import reader, schema
+from valkyr_plugins.sql_views.installing import ALL, CHOSEN
+
+READING = {"SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "SHOW"}
+# The first word after comments and parentheses.
+FIRST_WORD = re.compile(r"(?:\s|\(|--[^\n]*(?:\n|$)|/\*.*?\*/)*([A-Za-z]+)", re.DOTALL)
+# Functions that change the role, or that run a text as a statement after another one did.
+REFUSED = re.compile(
+    r"set_config|query_to_xml|cursor_to_xml|table_to_xml|schema_to_xml|database_to_xml"
+    r"|ts_stat|ts_rewrite|dblink|u&\"",
+    re.IGNORECASE,
+)
+NAMES = ("dbname", "user", "password", "host", "port", "sslmode", "sslrootcert", "sslcert")
+CONNECT_SECONDS = 5
+
+
+class SqlRefused(ValkyrError):
+    """The statement did not run, or PostgreSQL rejected it; the message says where and why."""
+
+    code = "sql_refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A statement and its limits: a workspace's slug or `ALL`, rows, and seconds."""
+
+    statement: str
+    workspace: str = ALL
+    limit: int = 1000
+    seconds: float = 30
+    primary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The columns and rows; whether there are `more`, and whether the `replica` was read."""
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+    more: bool
+    replica: bool
+
+
+def ask(asked: Asked) -> Answered:
+    """Run the statement and return at most `limit` rows. Raises SqlRefused."""
+    text = _checked(asked.statement)
+    with _session(asked.primary) as (session, replica):
+        try:
+            _prepare(session, asked)
+            with session.cursor() as cursor:
+                rows = _up_to(cursor.stream(text.encode()), asked.limit + 1)
+                columns = [one.name for one in cursor.description or ()]
+        except psycopg.Error as error:
+            raise SqlRefused(_explained(error, text, asked)) from error
+    return Answered(columns, rows[: asked.limit], len(rows) > asked.limit, replica)
+
+
+def _up_to(found: Iterator[tuple[Any, ...]], most: int) -> list[tuple[Any, ...]]:
+    rows = []
+    for row in found:
+        rows.append(row)
+        if len(rows) == most:
+            break
+    return rows
+
+
+def _prepare(session: psycopg.Connection[Any], asked: Asked) -> None:
+    """Begin a transaction that only reads; its first query makes this final."""
+    session.execute("SET TRANSACTION READ ONLY")
+    limits = {
+        "statement_timeout": f"{round(asked.seconds * 1000)}ms",
+        "lock_timeout": "3s",
+        "search_path": sql.Identifier(schema()).as_string(session),
+        CHOSEN: asked.workspace,
+        "role": reader(),
+    }
+    for name, value in limits.items():
+        session.execute("SELECT set_config(%s, %s, true)", [name, value])
+
+
+@contextmanager
+def _session(primary: bool) -> Iterator[tuple[psycopg.Connection[Any], bool]]:
+    """Yield a session on the replica, or on the primary if there is none or it does not answer."""
+    session = None
+    if REPLICA in connections.settings and not primary:
+        try:
+            session = _connected(REPLICA)
+        except psycopg.OperationalError:
+            session = None
+    replica = session is not None
+    try:
+        session = session or _connected(alias())
+    except psycopg.OperationalError as error:
+        raise SqlRefused(f"PostgreSQL does not answer: {str(error).strip()}") from error
+    try:
+        yield session, replica
+    finally:
+        session.close()
+
+
+def _connected(name: str) -> psycopg.Connection[Any]:
+    given = connections[name].get_connection_params()
+    parts = {key: given[key] for key in NAMES if given.get(key)}
+    # Nothing is prepared: behind a pooler, another session could serve the next transaction.
+    return psycopg.connect(
+        **parts,
+        application_name="valkyr_sql",
+        connect_timeout=CONNECT_SECONDS,
+        prepare_threshold=None,
+    )
+
+
+def _checked(statement: str) -> str:
+    """Return the statement without a final semicolon. Raises SqlRefused."""
+    found = FIRST_WORD.match(statement)
+    if found is None:
+        raise SqlRefused("There is no statement; expected one such as SELECT * FROM workflows.")
+    if (first := found[1].upper()) not in READING:
+        raise SqlRefused(
+            f"{first} is refused: this command only reads. Expected {', '.join(sorted(READING))}."
+        )
+    if refused := REFUSED.search(statement):
+        raise SqlRefused(
+            f"{refused[0]} is refused, because it could change the role of the statement. "
+            "Remove it, also from comments and texts."
+        )
+    return statement.strip().removesuffix(";")
+
+
+def _explained(error: psycopg.Error, text: str, asked: Asked) -> str:
+    """Return the message of PostgreSQL, the place of the error, and what to do."""
+    lines = [str(error.diag.message_primary or error).strip()]
+    if "multiple commands" in lines[0]:
+        return "There are several statements; expected one. Run them one after another."
+    if error.diag.statement_position:
+        lines += _place(text, int(error.diag.statement_position))
+    if error.diag.message_hint:
+        lines.append(f"Hint: {error.diag.message_hint}")
+    lines += [advice for kinds, advice in _advice(asked) if isinstance(error, kinds)]
+    return "\n".join(lines)
+
+
+def _place(text: str, position: int) -> Sequence[str]:
+    """Return the line of the error and a mark below its column."""
+    before = text[: position - 1]
+    line = before.count("\n")
+    column = position - 1 - (before.rfind("\n") + 1)
+    label = f"line {line + 1}: "
+    return [f"{label}{text.splitlines()[line] if text else ''}", " " * (len(label) + column) + "^"]
+
+
+def _advice(asked: Asked) -> Iterator[tuple[Any, str]]:
+    errors = psycopg.errors
+    names = ", ".join(view.name for view in views())
+    yield (
+        errors.QueryCanceled,
+        f"The time-out is {asked.seconds:g} s. Read a shorter range of time, or set --timeout.",
+    )
+    yield (
+        (errors.UndefinedTable, errors.InsufficientPrivilege),
+        f"The views are {names}. --list shows their columns.",
+    )
+    yield errors.UndefinedColumn, "--list shows the columns of each view."
+    yield errors.ReadOnlySqlTransaction, "This command only reads."
+    yield (
+        (errors.InvalidParameterValue, errors.UndefinedObject, errors.InvalidSchemaName),
+        "If the message names the role of the views, run `manage.py valkyr_views install`.",
+    )

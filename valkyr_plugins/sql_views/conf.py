@@ -1,0 +1,27 @@
+"""The settings of the SQL views."""
+
+from typing import ClassVar
+
+from executions.public.configuration import SettingsModel, read, setting
+
+
+class SqlViewsSettings(SettingsModel):
+    """The plugin `sql_views`."""
+
+    title: ClassVar[str] = "SQL views"
+
+    sql_views_schema: str = setting(
+        "valkyr_views",
+        "The PostgreSQL schema of the views. `<schema>_reader` is the role of `valkyr_sql`",
+        pattern="^[a-z_][a-z0-9_]{0,50}$",
+    )
+
+
+def schema() -> str:
+    """Return the schema of the views."""
+    return read(SqlViewsSettings).sql_views_schema
+
+
+def reader() -> str:
+    """Return the role as which `valkyr_sql` reads the views."""
+    return f"{schema()}_reader"

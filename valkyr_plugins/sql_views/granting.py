@@ -1,0 +1,200 @@
+"""Create, change and drop the login roles of BI tools, with the workspaces they can read.
+
+A role has no membership, no attribute and no privilege except `SELECT` on the views. Its grants are
+rows, so a change takes effect with the next statement of each open session.
+"""
+
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from executions.public.access import Actor, record
+from executions.public.database import connection, transaction
+from executions.public.errors import NotFound, ValkyrError
+from executions.public.models import Workspace
+from valkyr_plugins.sql_views import installing
+from valkyr_plugins.sql_views.conf import schema
+from valkyr_plugins.sql_views.installing import execute, privileged, quoted, rows
+from valkyr_plugins.sql_views.models import SqlGrant
+
+NAME = re.compile(r"(?!pg_)[a-z_][a-z0-9_]{0,62}")
+# Relations of the tables' schema that the role could read, through PUBLIC for example.
+READABLE = """
+SELECT c.relname FROM pg_class c
+ WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')
+   AND (has_table_privilege(%(role)s, c.oid, 'SELECT, INSERT, UPDATE, DELETE')
+     OR has_any_column_privilege(%(role)s, c.oid, 'SELECT'))
+ ORDER BY c.relname LIMIT 5
+"""
+OF_ROLE = """
+SELECT r.rolconnlimit, coalesce(shobj_description(r.oid, 'pg_authid'), '') FROM pg_roles r
+ WHERE r.rolname = %s
+"""
+LOGIN = (
+    "LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS "
+    "CONNECTION LIMIT {connections} PASSWORD '{password}'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RoleLimits:
+    """The limits of a login role: seconds for a statement, and connections at once."""
+
+    seconds: float = 60
+    connections: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class GrantedRole:
+    """A login role, its workspaces' slugs, and its connections at once; None if it is missing."""
+
+    role: str
+    workspaces: list[str]
+    connections: int | None
+
+
+def grant(
+    role: str, slugs: Sequence[str], limits: RoleLimits, *, actor: Actor, reason: str = ""
+) -> str:
+    """Let a role read workspaces in addition to those it has; create it if it is missing.
+
+    Return the password of a new role, "" for an existing one. Raises NotFound for an unknown
+    workspace, ValkyrError for a name that cannot be used, ImproperlyConfigured without the rights.
+    """
+    if not NAME.fullmatch(role):
+        raise ValkyrError(
+            f"The role's name {role!r} is not valid; expected up to 63 lower-case letters, digits "
+            "and underscores that do not begin with a digit or `pg_`."
+        )
+    places = [_workspace(slug) for slug in dict.fromkeys(slugs)]
+    with transaction.atomic():
+        installing.install()
+        password = _ensure_role(role, limits)
+        installing.grant_views(role)
+        _refuse_readable(role)
+        for place in places:
+            _, new = SqlGrant.objects.get_or_create(
+                role=role, workspace=place, defaults={"created_by_name": actor.name[:200]}
+            )
+            if new:
+                _note("sql_role.grant", role, place.pk, actor, reason)
+    return password
+
+
+def revoke(role: str, slugs: Sequence[str], *, actor: Actor, reason: str = "") -> bool:
+    """Take workspaces from a role, or with none of them all, and then drop the role.
+
+    Return whether the role was dropped. Raises NotFound.
+    """
+    places = [_workspace(slug).pk for slug in slugs]
+    with transaction.atomic():
+        held = SqlGrant.objects.filter(role=role)
+        found = list(held.filter(workspace__in=places) if places else held)
+        if not found:
+            raise NotFound(
+                f"The role {role} has no such grant. `manage.py valkyr_views list` shows all."
+            )
+        for one in found:
+            _note("sql_role.revoke", role, one.workspace_id, actor, reason)
+        SqlGrant.objects.filter(pk__in=[one.pk for one in found]).delete()
+        if SqlGrant.objects.filter(role=role).exists():
+            return False
+        if rows(OF_ROLE, [role]):
+            installing.revoke_views(role)
+            privileged(
+                f"DROP ROLE {quoted(role)}",
+                "Revoke what else was granted to the role, then run the command again.",
+            )
+    return True
+
+
+def granted() -> list[GrantedRole]:
+    """Return the roles with their workspaces."""
+    found: dict[str, list[str]] = {}
+    for role, slug in SqlGrant.objects.values_list("role", "workspace__slug").order_by(
+        "role", "workspace__slug"
+    ):
+        found.setdefault(role, []).append(slug)
+    there = dict(
+        rows(
+            "SELECT rolname, rolconnlimit FROM pg_roles WHERE rolname = ANY(%s)",
+            [list(found)],
+        )
+    )
+    return [GrantedRole(role, slugs, there.get(role)) for role, slugs in found.items()]
+
+
+def _workspace(slug: str) -> Workspace:
+    found = Workspace.objects.filter(slug=slug).first()
+    if found is None:
+        raise NotFound(f"There is no workspace {slug!r}.")
+    return found
+
+
+def _ensure_role(role: str, limits: RoleLimits) -> str:
+    """Create a missing role; return its password, or "" if it exists."""
+    (database,) = rows("SELECT current_database()", [])[0]
+    mark = f"{installing.MARK}of {database}"
+    found = rows(OF_ROLE, [role])
+    if found:
+        if found[0][1] != mark:
+            raise ValkyrError(
+                f"The role {role} exists in PostgreSQL and was not created by this command for "
+                f"the database {database}, so it may have other rights. Choose another name."
+            )
+        password = ""
+    else:
+        password = secrets.token_urlsafe(24)
+        attributes = LOGIN.format(
+            connections=limits.connections, password=_encrypted(role, password)
+        )
+        remedy = "Give Valkyr's role CREATEROLE, or run the command with an administrator's."
+        privileged(f"CREATE ROLE {quoted(role)} {attributes}", remedy)
+        execute(f"COMMENT ON ROLE {quoted(role)} IS '{mark}'")
+    for name, value in _session(limits).items():
+        execute(f"ALTER ROLE {quoted(role)} IN DATABASE {quoted(database)} SET {name} = {value}")
+    execute(f"ALTER ROLE {quoted(role)} CONNECTION LIMIT {limits.connections}")
+    return password
+
+
+def _session(limits: RoleLimits) -> dict[str, str]:
+    """Return what a session of the role begins with; it protects the server, not the rows."""
+    return {
+        "default_transaction_read_only": "on",
+        "statement_timeout": f"'{round(limits.seconds * 1000)}ms'",
+        "idle_in_transaction_session_timeout": "'60s'",
+        "lock_timeout": "'3s'",
+        "search_path": quoted(schema()),
+    }
+
+
+def _encrypted(role: str, password: str) -> str:
+    """Return the password as PostgreSQL stores it, so that no log of the server has it."""
+    connection.ensure_connection()
+    raw: Any = connection.connection
+    made: bytes = raw.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256")
+    return made.decode()
+
+
+def _refuse_readable(role: str) -> None:
+    """Refuse to continue if the role could read a table without the views."""
+    found = rows(READABLE, {"role": role})  # type: ignore[arg-type]
+    if found:
+        names = ", ".join(name for (name,) in found)
+        raise ValkyrError(
+            f"The role {role} could read these tables without the views: {names}. They are "
+            "granted to PUBLIC or to this role. Revoke that, then run the command again."
+        )
+
+
+def _note(action: str, role: str, workspace_id: Any, actor: Actor, reason: str) -> None:
+    record(
+        actor,
+        action,
+        workspace_id=workspace_id,
+        object_type=SqlGrant.AUDITED_AS,
+        object_id=role,
+        reason=reason,
+    )

@@ -1,0 +1,257 @@
+"""Create the schema, its views and the reading role; drop and create the views around `migrate`.
+
+The views belong to the owner of the tables and are security barriers: PostgreSQL applies the
+condition on the workspace before any function or operator of the query that could reveal a value.
+The condition reads `SqlGrant` by `current_user`, which a login role without memberships cannot
+change. No role has a privilege on the tables.
+"""
+
+import hashlib
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db import DatabaseError
+from django.db.models.signals import post_migrate, pre_migrate
+from psycopg.errors import DependentObjectsStillExist
+
+from executions.public.database import alias, connection, transaction
+from valkyr_plugins.sql_views.catalogue import SqlView, tables, views
+from valkyr_plugins.sql_views.conf import reader, schema
+from valkyr_plugins.sql_views.models import SqlGrant
+
+log = logging.getLogger(__name__)
+PAGE = "docs/how-to/sql-views.md"
+ALLOWED = "allowed_workspaces"
+# Set by `valkyr_sql` for the role `reader()`, and read for that role alone.
+CHOSEN = "valkyr.sql_workspace"
+ALL = "*"
+MARK = "Valkyr SQL views "
+# PostgreSQL 16 distinguishes SET ROLE from inheriting a role's privileges.
+SEPARATED = 160000
+COMMENT = """
+SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE nspname = %s
+"""
+EXISTING = """
+SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = %s AND c.relkind = 'v'
+"""
+
+
+def connect(app: Any) -> None:
+    """Connect the signals of `migrate`."""
+    uid = "valkyr_plugins.sql_views"
+    pre_migrate.connect(_before_migrate, sender=app, dispatch_uid=uid)
+    post_migrate.connect(_after_migrate, sender=app, dispatch_uid=uid)
+
+
+def _before_migrate(using: str, plan: Any, **_: Any) -> None:
+    """Drop the views, because PostgreSQL changes no column that a view reads."""
+    if using == alias() and plan and is_installed():
+        drop_views()
+
+
+def _after_migrate(using: str, **_: Any) -> None:
+    if using != alias() or not is_installed():
+        return
+    try:
+        install()
+    except DatabaseError as error:
+        # The migration was to an earlier state, whose tables lack a column.
+        log.warning("the SQL views were not created: %s", str(error).strip())
+
+
+def is_installed() -> bool:
+    """Return whether the schema exists. Raises ImproperlyConfigured if it is not Valkyr's."""
+    found = rows(COMMENT, [schema()])
+    if found and not found[0][0].startswith(MARK):
+        raise ImproperlyConfigured(
+            f"The schema {schema()} exists in PostgreSQL and was not created for Valkyr's views. "
+            "Choose another name with VALKYR_SQL_VIEWS_SCHEMA, or drop the schema."
+        )
+    return bool(found)
+
+
+def install() -> bool:
+    """Create what is missing or outdated; return whether anything was.
+
+    Raises ImproperlyConfigured with the statements to run if this role of PostgreSQL lacks rights.
+    """
+    with transaction.atomic():
+        there = is_installed()
+        _ensure_reader()
+        wanted = f"{MARK}{_version()}"
+        names = {name for (name,) in rows(EXISTING, [schema()])}
+        missing = {ALLOWED, *(view.name for view in views())} - names
+        if there and not missing and rows(COMMENT, [schema()])[0][0] == wanted:
+            return False
+        if not there:
+            execute(f"CREATE SCHEMA {quoted(schema())}")
+        drop_views()
+        for statement in _statements():
+            execute(statement)
+        execute(f"COMMENT ON SCHEMA {quoted(schema())} IS '{wanted}'")
+        for role in (reader(), *_granted_roles()):
+            grant_views(role)
+    return True
+
+
+def drop_views() -> None:
+    """Drop the views; the schema and the rights on it stay. Raises ImproperlyConfigured."""
+    names = [name for (name,) in rows(EXISTING, [schema()])]
+    # The others read the view of allowed workspaces.
+    ours = [one for one in [*(view.name for view in views()), ALLOWED] if one in names]
+    try:
+        with transaction.atomic():
+            for name in ours:
+                execute(f"DROP VIEW {_named(name)}")
+    except DatabaseError as error:
+        if isinstance(error.__cause__, DependentObjectsStillExist):
+            raise ImproperlyConfigured(
+                f"Other objects depend on the views in {schema()}, which must be created again: "
+                f"{str(error).strip()} Drop these objects first, and create them again after "
+                "`migrate`."
+            ) from error
+        raise
+
+
+def remove() -> None:
+    """Drop the views and their schema; roles stay."""
+    if is_installed():
+        with transaction.atomic():
+            drop_views()
+            execute(f"DROP SCHEMA {quoted(schema())}")
+
+
+def grant_views(role: str) -> None:
+    """Let a role read the views."""
+    names = ", ".join(_named(view.name) for view in views())
+    execute(f"GRANT USAGE ON SCHEMA {quoted(schema())} TO {quoted(role)}")
+    execute(f"GRANT SELECT ON {names} TO {quoted(role)}")
+
+
+def revoke_views(role: str) -> None:
+    """Take the rights on the views from a role."""
+    names = ", ".join(_named(view.name) for view in views())
+    execute(f"REVOKE ALL ON {names} FROM {quoted(role)}")
+    execute(f"REVOKE ALL ON SCHEMA {quoted(schema())} FROM {quoted(role)}")
+
+
+def _version() -> str:
+    text = "\n".join([*_statements(), reader()])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _statements() -> Iterator[str]:
+    yield f"REVOKE ALL ON SCHEMA {quoted(schema())} FROM PUBLIC"
+    yield _allowed()
+    for view in views():
+        yield _view(view)
+        yield f"COMMENT ON VIEW {_named(view.name)} IS {_text(view.about)}"
+        for column in view.columns:
+            yield (
+                f"COMMENT ON COLUMN {_named(view.name)}.{quoted(column.name)} "
+                f"IS {_text(column.about)}"
+            )
+
+
+def _allowed() -> str:
+    """Return the view of the workspaces of the current role, which no role can read directly."""
+    grants, found = quoted(SqlGrant._meta.db_table), quoted(tables()["workspaces"])
+    return (
+        f"CREATE VIEW {_named(ALLOWED)} WITH (security_barrier) AS "  # noqa: S608 - quoted names
+        f"SELECT g.workspace_id FROM {grants} g WHERE g.role = current_user "
+        f"UNION ALL SELECT w.id FROM {found} w WHERE current_user = '{reader()}' "
+        f"AND current_setting('{CHOSEN}', true) IN ('{ALL}', w.slug)"
+    )
+
+
+def _view(view: SqlView) -> str:
+    columns = ", ".join(f"{one.sql} AS {quoted(one.name)}" for one in view.columns)
+    source = view.tables.format(**{name: quoted(table) for name, table in tables().items()})
+    # As an array it is computed once, and an index on the workspace can use it.
+    allowed = f"ANY (ARRAY(SELECT workspace_id FROM {_named(ALLOWED)}))"  # noqa: S608 - quoted names
+    return (
+        f"CREATE VIEW {_named(view.name)} WITH (security_barrier) AS "  # noqa: S608 - quoted names
+        f"SELECT {columns} FROM {source} WHERE {view.scope} = {allowed}"
+    )
+
+
+def _granted_roles() -> list[str]:
+    """Return the login roles of grants; after a restore on another server, some may be missing."""
+    names = list(SqlGrant.objects.values_list("role", flat=True).distinct().order_by("role"))
+    found = rows("SELECT rolname FROM pg_roles WHERE rolname = ANY(%s)", [names])
+    return sorted(name for (name,) in found)
+
+
+def _ensure_reader() -> None:
+    role = reader()
+    found = rows("SELECT rolsuper, rolcanlogin FROM pg_roles WHERE rolname = %s", [role])
+    if found and any(found[0]):
+        raise ImproperlyConfigured(
+            f"The role {role} in PostgreSQL can log in or is a superuser; expected a role without "
+            "both. Choose another schema with VALKYR_SQL_VIEWS_SCHEMA."
+        )
+    if not found:
+        privileged(f"CREATE ROLE {quoted(role)} NOLOGIN", _by_hand())
+    how = "SET" if _server() >= SEPARATED else "MEMBER"
+    if not rows("SELECT pg_has_role(%s, %s)", [role, how])[0][0]:
+        privileged(_membership(role), _by_hand())
+
+
+def _membership(role: str) -> str:
+    options = " WITH INHERIT FALSE, SET TRUE" if _server() >= SEPARATED else ""
+    (user,) = rows("SELECT session_user", [])[0]
+    return f"GRANT {quoted(role)} TO {quoted(user)}{options}"
+
+
+def _by_hand() -> str:
+    role = reader()
+    return (
+        f"Let a role with CREATEROLE run: CREATE ROLE {quoted(role)} NOLOGIN; "
+        f"{_membership(role)}; then run the command again."
+    )
+
+
+def privileged(statement: str, remedy: str) -> None:
+    """Run a statement that needs CREATEROLE; raises ImproperlyConfigured with the remedy."""
+    try:
+        with transaction.atomic():
+            execute(statement)
+    except DatabaseError as error:
+        raise ImproperlyConfigured(
+            f"Valkyr's role in PostgreSQL may not do this: {str(error).strip()}. {remedy} "
+            f"See {PAGE}."
+        ) from error
+
+
+def rows(sql: str, params: list[Any]) -> list[Any]:
+    """Return the rows of a statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params or None)
+        found: list[Any] = cursor.fetchall()
+    return found
+
+
+def execute(statement: str) -> None:
+    """Run a statement without parameters."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL."""
+    return connection.ops.quote_name(name)
+
+
+def _named(view: str) -> str:
+    return f"{quoted(schema())}.{quoted(view)}"
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _server() -> int:
+    return int(connection.pg_version)  # type: ignore[attr-defined]

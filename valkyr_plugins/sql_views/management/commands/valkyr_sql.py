@@ -1,0 +1,174 @@
+"""`manage.py valkyr_sql "SELECT …"`: read the SQL views from a shell."""
+
+import csv
+import json
+from argparse import RawDescriptionHelpFormatter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.serializers.json import DjangoJSONEncoder
+
+from executions.public.errors import ValkyrError
+from executions.public.models import Workspace
+from valkyr_plugins.sql_views import installing
+from valkyr_plugins.sql_views.asking import Answered, Asked, ask
+from valkyr_plugins.sql_views.catalogue import SqlView, described, views
+from valkyr_plugins.sql_views.installing import ALL
+
+# A longer value is cut in a table; CSV and JSON have it whole.
+WIDEST = 60
+EXAMPLES = """
+examples:
+  manage.py valkyr_sql "SELECT state, count(*) FROM executions
+                         WHERE created_at >= now() - interval '1 day' GROUP BY state"
+  manage.py valkyr_sql --workspace shop --format csv "SELECT * FROM dead_letters
+                         WHERE resolution = 'PENDING' AND quarantined_at >= now() - interval '7 d'"
+  manage.py valkyr_sql --list
+
+The statement runs in a read-only transaction, as a role that can read the views and nothing else;
+on the replica if there is one. docs/how-to/sql-views.md describes access for BI tools.
+"""
+
+
+class Command(BaseCommand):
+    """Runs one statement over the views and prints its rows."""
+
+    help = "Run one SELECT over the SQL views, with a time-out, and print its rows."
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Return the parser, with examples below its options."""
+        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
+        parser.formatter_class = RawDescriptionHelpFormatter
+        return parser
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add the statement and its limits."""
+        parser.add_argument("statement", nargs="?", default="", help="one SELECT, in quotes")
+        parser.add_argument("--workspace", metavar="SLUG", help="one workspace (default: all)")
+        parser.add_argument("--format", choices=["table", "csv", "json"], default="table")
+        parser.add_argument(
+            "--limit", type=_positive, default=1000, metavar="N", help="rows (default: 1000)"
+        )
+        parser.add_argument(
+            "--timeout",
+            type=_seconds,
+            default=30,
+            metavar="SECONDS",
+            help="of the statement (default: 30)",
+        )
+        parser.add_argument(
+            "--primary", action="store_true", help="read the primary, also if there is a replica"
+        )
+        parser.add_argument(
+            "--list", action="store_true", help="list the views and columns; run nothing"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run the statement, or list the views."""
+        if options["list"]:
+            self._list(options["format"])
+            return
+        try:
+            if not installing.is_installed():
+                raise CommandError(
+                    "The views do not exist yet. Run `manage.py valkyr_views install` once."
+                )
+            _check_workspace(options["workspace"])
+            self._show(ask(_asked(options)), options["format"])
+        except ValkyrError as error:
+            raise CommandError(error.message) from error
+        except ImproperlyConfigured as error:
+            raise CommandError(str(error)) from error
+
+    def _list(self, form: str) -> None:
+        if form == "json":
+            self.stdout.write(json.dumps(described(views()), indent=2))
+        elif form == "csv":
+            writer = csv.writer(self.stdout)
+            writer.writerow(["view", "column", "about"])
+            writer.writerows((v.name, c.name, c.about) for v in views() for c in v.columns)
+        else:
+            for view in views():
+                for line in _of_view(view):
+                    self.stdout.write(line)
+
+    def _show(self, found: Answered, form: str) -> None:
+        if form == "json":
+            # A list of values would not name the columns; two columns can have one name.
+            rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+            self.stdout.write(json.dumps(rows, cls=_AnyValue, indent=2))
+        elif form == "csv":
+            writer = csv.writer(self.stdout)
+            writer.writerow(found.columns)
+            writer.writerows(found.rows)
+        else:
+            for line in _table(found.columns, found.rows):
+                self.stdout.write(line)
+        place = "the replica, which can lag" if found.replica else "the primary"
+        self.stderr.write(f"{len(found.rows):,} rows from {place}.")
+        if found.more:
+            self.stderr.write("There are more rows: set a larger --limit to see them.")
+
+
+class _AnyValue(DjangoJSONEncoder):
+    """Values of PostgreSQL that JSON has no type for, as text."""
+
+    def default(self, o: Any) -> Any:
+        """Return the value, or its text."""
+        try:
+            return super().default(o)
+        except TypeError:
+            return str(o)
+
+
+def _asked(options: dict[str, Any]) -> Asked:
+    return Asked(
+        statement=options["statement"],
+        workspace=options["workspace"] or ALL,
+        limit=options["limit"],
+        seconds=options["timeout"],
+        primary=options["primary"],
+    )
+
+
+def _check_workspace(slug: str | None) -> None:
+    if slug and not Workspace.objects.filter(slug=slug).exists():
+        raise CommandError(f"There is no workspace {slug!r}.")
+
+
+def _of_view(view: SqlView) -> Iterable[str]:
+    yield f"{view.name}: {view.about}"
+    width = max(len(one.name) for one in view.columns)
+    for one in view.columns:
+        yield f"  {one.name.ljust(width)}  {one.about}"
+    yield ""
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterable[str]:
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    yield "  ".join(name.ljust(width) for name, width in zip(columns, widths, strict=True)).rstrip()
+    yield "  ".join("-" * width for width in widths)
+    for row in cells:
+        yield "  ".join(c.ljust(width) for c, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else " ".join(str(value).split())
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if not 1 <= value <= 1_000_000:
+        raise ValueError(text)
+    return value
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0.001 <= value <= 3600:
+        raise ValueError(text)
+    return value

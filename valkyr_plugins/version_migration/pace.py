@@ -1,0 +1,31 @@
+"""The rate of a migration: a pure decision."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from math import floor
+
+# How many seconds of missed moves are caught up after a gap.
+CATCH_UP = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationPace:
+    """The number moved since a time; `since` is None before the first move."""
+
+    since: datetime | None
+    sent: int
+
+
+def due(pace: MigrationPace, rate: float, now: datetime) -> tuple[int, MigrationPace]:
+    """Return how many executions may move now at `rate` per second, and the next pace.
+
+    It counts from the start of the pace, so that fractions and delays add no error.
+    """
+    if pace.since is None:
+        return 1, MigrationPace(now, 0)
+    owed = (now - pace.since).total_seconds() * rate - pace.sent
+    most = max(1.0, CATCH_UP * rate)
+    if owed > most:
+        lost = timedelta(seconds=(owed - most) / rate)
+        return floor(most), replace(pace, since=pace.since + lost)
+    return max(0, floor(owed)), pace
