@@ -253,7 +253,7 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
         if apps.is_installed("valkyr_plugins.canary"):
             canaries(of, number)
         if apps.is_installed("valkyr_plugins.version_migration"):
-            migrated(execution)
+            migrated(live)
         if apps.is_installed("valkyr_plugins.mcp"):
             proposed(of)
         if apps.is_installed("valkyr_plugins.mfa"):

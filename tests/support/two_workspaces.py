@@ -55,7 +55,7 @@ def _fill(model: Any, known: dict[Any, Any], before: Pks) -> Any:
     """A row of this model that was planted now: an existing one, else a new one."""
     if model in known:
         return known[model]
-    new = model._base_manager.exclude(pk__in=before[model])
+    new = model._base_manager.exclude(pk__in=list(before[model]))
     if any(one.name == "workspace" for one in model._meta.concrete_fields):
         new = new.exclude(workspace=None)
     found = new.first()
