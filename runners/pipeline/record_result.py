@@ -7,7 +7,7 @@ segments may be ready, when variables are written, and when no step follows.
 import random
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -89,7 +89,12 @@ def _record_unlocked(state: SegmentState, work: Work, unit: Unit) -> Work | None
     next_steps = _next_steps(state, work, unit)
     sibling = _sibling(state, unit, next_steps)
     if sibling is not None:
-        return _hand_on(state, work, unit, sibling)
+        with suppress(LoadsOutside):
+            return _hand_on(state, work, unit, sibling)
+        # The sibling is claimed after this transaction, when stored values can be loaded.
+        assert state.pack is not None
+        state.pack.seen[state.path(sibling.step)] = sibling
+        state.pack.left.appendleft(state.path(sibling.step))
     write_result.write(state, work, unit, next_steps)
     checkpoints.note(state, unit)
     return _go_on(state, work, next_steps)
