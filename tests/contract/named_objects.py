@@ -135,6 +135,9 @@ class NamedObjects(dict[str, str]):
         self.post(f"/v1/Workflow/{made.pk}/publish")
         return made.pk
 
+    def make_backtest(self) -> Any:
+        return self.post(f"/v1/Workflow/{self['workflow']}/backtest", {"last": 10})["id"]
+
     def make_migration(self) -> Any:
         body = {"workflowId": self["two_versions"], "fromVersion": 1}
         return self.post(MIGRATION, body)["id"]

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth import get_user_model
 
@@ -22,6 +23,7 @@ from tests.support.preparing import prepare_remote_runs
 from tests.support.segments import claimed, recorded
 from valkyr_plugins.alerts.lifecycle import Finding, notice, tell
 from valkyr_plugins.alerts.models import AlertKind, AlertRule
+from valkyr_plugins.backtest import working
 from valkyr_plugins.circuits.models import CircuitBreaker
 from valkyr_plugins.limits.models import CostEntry
 from valkyr_plugins.mcp import proposals
@@ -89,6 +91,7 @@ def play(document: dict[str, Any]) -> dict[str, Any]:
     _author(day)
     _operate(day)
     _mend(day)
+    _backtest(day)
     _serve(day)
     _reset_a_circuit(day, shop)
     _alert(day, shop)
@@ -213,6 +216,24 @@ def _migration(day: Recorder) -> None:
     ask("listLiveVersions", id=pk)
     ask("listExecutionMigrations")
     day.client.delete(f"/v1/Workflow/{pk}")
+
+
+def _backtest(day: Recorder) -> None:
+    """A draft compared with what has ended, once to the end and once cancelled."""
+    ask = day.ask
+    ended = WorkflowExecution.objects.filter(finished_at__isnull=False).latest("created_at")
+    draft = {
+        "schema": "valkyr/1",
+        "name": "compared",
+        "tasks": [{"id": "call", "use": "http.request", "with": {"url": "https://example.com/"}}],
+    }
+    made = ask("backtestWorkflow", {"last": 100, "definition": draft}, id=str(ended.workflow_id))
+    working.work(UUID(made["id"]))
+    ask("getBacktest", id=made["id"])
+    ask("listBacktestResults", id=made["id"])
+    ask("listBacktests", id=str(ended.workflow_id))
+    again = ask("backtestWorkflow", {"last": 10}, id=str(ended.workflow_id))
+    ask("cancelBacktest", {"reason": "The draft has changed."}, id=again["id"])
 
 
 def _start(day: Recorder) -> str:

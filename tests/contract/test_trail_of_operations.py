@@ -150,6 +150,10 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
     "requeueDeadLetterEntries": (
         "post", LETTER + "/requeue", {"ids": ["{letter}"]}, ["redrive.make", "redrive.start"]
     ),
+    "backtestWorkflow": (
+        "post", "/v1/Workflow/{workflow}/backtest", {"last": 10}, ["backtest.start"]
+    ),
+    "cancelBacktest": ("post", "/v1/Backtest/{backtest}/cancel", {}, ["backtest.cancel"]),
     "createExecutionMigration": (
         "post", MIGRATION, {"workflowId": "{two_versions}", "fromVersion": 1}, ["migration.make"]
     ),

@@ -46,6 +46,7 @@ DISTRIBUTED_AS = {"quickjs": "quickjs-ng"}
 # Imported if installed; otherwise the code works without it, or says what to install.
 OPTIONAL = {
     "boto3",
+    "fsspec",
     "botocore",
     "django-csp",
     "django-unfold",

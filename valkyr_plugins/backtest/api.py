@@ -104,9 +104,9 @@ class BacktestResults(Endpoint):
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """List the executions with their verdicts, the newest execution first."""
+        query: dict[str, Any] = self.query(ResultsQuery)
         rows = backtests().defer("definition", "groups", "by_step")
         backtest, may = obtain(self.user, rows, id, Action.VIEW)
-        query: dict[str, Any] = self.query(ResultsQuery)
         found_in = BacktestResult.objects.filter(backtest=backtest)
         if "verdict" in query:
             found_in = found_in.filter(verdict=query["verdict"])

@@ -16,6 +16,7 @@ class BacktestConfig(PluginConfig):
     api = "valkyr_plugins.backtest.urls"
     api_tags = {"Backtest": "Comparisons of a draft with the records of past executions."}
     api_enums = {
+        "BacktestVerdictReason": "valkyr_plugins.backtest.shapes.REASONS",
         "BacktestState": "valkyr_plugins.backtest.models.BacktestState",
         "BacktestVerdict": "valkyr_plugins.backtest.models.BacktestVerdict",
     }

@@ -151,9 +151,10 @@ class BacktestGroupShape(CamelCaseSerializer):
     sample = FieldChangeShape(many=True, help_text="The values of the first execution.")
 
     def get_fields(self) -> Any:
-        """Return the fields with `fields`, which the base class uses."""
+        """Return the fields; `fields`, a name of the base class, has the value of that name."""
         found = super().get_fields()
-        return {("fields" if name == "fields_" else name): one for name, one in found.items()}
+        found["fields"].source = None
+        return found
 
     def get_text(self, group: dict[str, Any]) -> str:
         """Return the sentence; without the permission to see payloads, without values."""

@@ -39,7 +39,7 @@ class SqlRefused(ValkyrError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class SqlQuestion:
     """A statement and its limits: a workspace's slug or `ALL`, rows, and seconds."""
 
     statement: str
@@ -59,7 +59,7 @@ class Answered:
     replica: bool
 
 
-def ask(asked: Asked) -> Answered:
+def ask(asked: SqlQuestion) -> Answered:
     """Run the statement and return at most `limit` rows. Raises SqlRefused."""
     text = _checked(asked.statement)
     with _session(asked.primary) as (session, replica):
@@ -82,7 +82,7 @@ def _up_to(found: Iterator[tuple[Any, ...]], most: int) -> list[tuple[Any, ...]]
     return rows
 
 
-def _prepare(session: psycopg.Connection[Any], asked: Asked) -> None:
+def _prepare(session: psycopg.Connection[Any], asked: SqlQuestion) -> None:
     """Begin a transaction that only reads; its first query makes this final."""
     session.execute("SET TRANSACTION READ ONLY")
     limits = {
@@ -145,7 +145,7 @@ def _checked(statement: str) -> str:
     return statement.strip().removesuffix(";")
 
 
-def _explained(error: psycopg.Error, text: str, asked: Asked) -> str:
+def _explained(error: psycopg.Error, text: str, asked: SqlQuestion) -> str:
     """Return the message of PostgreSQL, the place of the error, and what to do."""
     lines = [str(error.diag.message_primary or error).strip()]
     if "multiple commands" in lines[0]:
@@ -167,7 +167,7 @@ def _place(text: str, position: int) -> Sequence[str]:
     return [f"{label}{text.splitlines()[line] if text else ''}", " " * (len(label) + column) + "^"]
 
 
-def _advice(asked: Asked) -> Iterator[tuple[Any, str]]:
+def _advice(asked: SqlQuestion) -> Iterator[tuple[Any, str]]:
     errors = psycopg.errors
     names = ", ".join(view.name for view in views())
     yield (

@@ -141,8 +141,8 @@ class MigratedExecutions(Endpoint):
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """List the executions of a migration, with the reasons of those that were not moved."""
-        obtain(self.user, migrations(), id, Action.VIEW)
         query = self.query(MigratedQuery)
+        obtain(self.user, migrations(), id, Action.VIEW)
         rows = MigratedExecution.objects.filter(migration_id=id)
         if "state" in query:
             rows = rows.filter(state=query["state"])

@@ -12,7 +12,7 @@ from executions.database import transaction
 from tests.plugins.sql_views.conftest import SqlWorld
 from tests.plugins.sql_views.random_queries import LEAK, RandomQueries
 from valkyr_plugins.sql_views import installing
-from valkyr_plugins.sql_views.asking import Asked, SqlRefused, ask
+from valkyr_plugins.sql_views.asking import SqlQuestion, SqlRefused, ask
 
 SEEDS = range(4)
 QUERIES = 400
@@ -112,7 +112,7 @@ def test_the_command_for_one_workspace_finds_no_row_of_another(world: SqlWorld, 
 
 def _said(statement: str) -> list[str]:
     try:
-        answer = ask(Asked(statement=statement, workspace="here", seconds=5))
+        answer = ask(SqlQuestion(statement=statement, workspace="here", seconds=5))
     except SqlRefused as refused:
         return [refused.message.splitlines()[0].replace("division by zero", "order-rival")]
     return [str(value) for row in answer.rows for value in row]

@@ -13,7 +13,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from executions.public.errors import ValkyrError
 from executions.public.models import Workspace
 from valkyr_plugins.sql_views import installing
-from valkyr_plugins.sql_views.asking import Answered, Asked, ask
+from valkyr_plugins.sql_views.asking import Answered, SqlQuestion, ask
 from valkyr_plugins.sql_views.catalogue import SqlView, described, views
 from valkyr_plugins.sql_views.installing import ALL
 
@@ -123,8 +123,8 @@ class _AnyValue(DjangoJSONEncoder):
             return str(o)
 
 
-def _asked(options: dict[str, Any]) -> Asked:
-    return Asked(
+def _asked(options: dict[str, Any]) -> SqlQuestion:
+    return SqlQuestion(
         statement=options["statement"],
         workspace=options["workspace"] or ALL,
         limit=options["limit"],
