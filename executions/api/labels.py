@@ -150,7 +150,8 @@ class ExecutionLabelCounts(Endpoint):
         rows: QuerySet[WorkflowExecution] = narrowed(
             visible(self.user, WorkflowExecution.objects.all()), query, FILTERS
         )
-        order, name, since = ("-created_at", "-id"), query["name"], None
+        order: tuple[str, ...] = ("-created_at", "-id")
+        name, since = query["name"], None
         if "state" in query:
             since = _oldest_looked_at(self.user, rows, query)
             rows, order = rows.filter(in_states(query["state"])), ("-id",)

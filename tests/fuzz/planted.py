@@ -11,11 +11,12 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from rest_framework.test import APIClient
 
-from executions.models import Membership, Tier, Workspace
+from executions.models import Membership, Tier, WorkflowVersion, Workspace
 from runners.models import Run
 from valkyr_plugins.alerts.lifecycle import Finding, notice, tell
 from valkyr_plugins.alerts.models import AlertKind, AlertRule
 from valkyr_plugins.circuits.models import CircuitBreaker
+from valkyr_plugins.version_migration.models import ExecutionMigration
 
 
 def payload_mark(mark: str) -> str:
@@ -71,6 +72,17 @@ class Planter:
             self._execution(mine, pk, mark, verb)
         for group in self._get(f"FailureGroup?workflowId={pk}"):
             mine.note("FailureGroup", group)
+        mine.note("Backtest", self._post(f"Workflow/{pk}/backtest", {"last": 10}))
+        version = WorkflowVersion.objects.get(workflow=pk, number=1)
+        migration = ExecutionMigration.objects.create(
+            workspace=self.workspace,
+            workflow_id=pk,
+            source=version,
+            target=version,
+            total=0,
+            reason=mark,
+        )
+        mine.note("ExecutionMigration", {"id": migration.pk})
         for kind, ids in mine.ids.items():
             self.planted.ids[kind] += ids
         self._redrive(mine.ids["DeadLetterQueue"][-1], payload_mark(mark))

@@ -118,7 +118,7 @@ def is_equal(one: Any, other: Any) -> bool:
     A reference to a stored value is compared by its digest.
     """
     if payloads.is_reference(one) or payloads.is_reference(other):
-        return _digest(one) == _digest(other)
+        return bool(_digest(one) == _digest(other))
     return next(unequal(one, other), None) is None
 
 
