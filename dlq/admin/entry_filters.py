@@ -87,8 +87,8 @@ class ConditionsField(forms.Field):
 class LabelWordsField(forms.CharField):
     """Labels as `order:4711 country:DE`."""
 
-    def clean(self, value: Any) -> dict[str, str]:
-        """Return the values by name; report words that are not labels."""
+    def clean(self, value: Any) -> dict[str, str] | None:
+        """Return the values by name, None for no label; report words that are not labels."""
         found, rest = in_search(value or "")
         if rest:
             raise ValidationError(
@@ -96,7 +96,7 @@ class LabelWordsField(forms.CharField):
                     text=clipped(rest, 60), example=EXAMPLE
                 )
             )
-        return found
+        return found or None
 
 
 class GroupsField(forms.CharField):

@@ -59,8 +59,9 @@ def test_without_a_scope_all_rows_are_seen(world: SimpleNamespace) -> None:
 def test_rows_of_another_workspace_cannot_be_changed_or_deleted(
     world: SimpleNamespace, model: type[models.Model]
 ) -> None:
-    table, key = model._meta.db_table, model._meta.pk.column
-    listed = [str(pk) for pk in world.foreign[model]]
+    # With a composite key: the first column of it, which is the row that owns it.
+    table, [key, *_] = model._meta.db_table, [one.column for one in model._meta.pk_fields]
+    listed = [str(pk[0] if isinstance(pk, tuple) else pk) for pk in world.foreign[model]]
     if model is Runner:
         known = Runner.objects.filter(pk__in=listed).exclude(workspace=None)
         listed = [str(pk) for pk in known.values_list("pk", flat=True)]

@@ -254,6 +254,8 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
             canaries(of, number)
         if apps.is_installed("valkyr_plugins.version_migration"):
             migrated(live)
+        if apps.is_installed("valkyr_plugins.backtest"):
+            compared(live)
         if apps.is_installed("valkyr_plugins.mcp"):
             proposed(of)
         if apps.is_installed("valkyr_plugins.mfa"):
@@ -315,6 +317,18 @@ def canaries(of: Workflow, number: int) -> None:
         **common, bad=bad, good=latest, switched=False, treatment="FORK", reason=HOSTILE,
         refused=[{"id": str(uuid7()), "reason": HOSTILE}], failed=1,
     )  # fmt: skip
+
+
+def compared(execution: WorkflowExecution) -> None:
+    """A backtest that ended, and its result for one execution."""
+    from valkyr_plugins.backtest.models import Backtest, BacktestResult
+
+    made = Backtest.objects.create(
+        workspace=execution.workspace, workflow=execution.workflow, revision=1, definition={},
+        most=10, state="DONE", total=1, done=1, counts={"SAME": 1}, groups=[], error=HOSTILE,
+        created_by_name=HOSTILE, finished_at=timezone.now(),
+    )  # fmt: skip
+    BacktestResult.objects.create(backtest=made, execution_id=execution.pk, verdict="SAME", same=1)
 
 
 def migrated(execution: WorkflowExecution) -> None:
