@@ -11,7 +11,7 @@ class Transfer(BaseModel, alias_generator=to_camel):
     cents: int
 
 
-@workflow
+@workflow(labels={"order": lambda transfer: transfer.order_id, "team": "billing"})
 def bank_answer(transfer: Transfer) -> Any:
     """Hand a transfer to the bank, with the address at which to say how it went."""
     answer = callback(f"the bank's answer to {transfer.order_id}", within="1h")

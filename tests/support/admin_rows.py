@@ -1,5 +1,6 @@
 """Rows for the admin's tests, written straight to the tables: a busy day of one workflow."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -244,22 +245,9 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
         credentials.note_refused(step, "missing", HOSTILE)
         share(of)
         schedules(f"cron of {uuid7()}")
-        if apps.is_installed("valkyr_plugins.limits"):
-            limited(live)
-        if apps.is_installed("valkyr_plugins.alerts"):
-            alerted(of.workspace)
-        if apps.is_installed("valkyr_plugins.circuits"):
-            circuits(of.workspace)
-        if apps.is_installed("valkyr_plugins.canary"):
-            canaries(of, number)
-        if apps.is_installed("valkyr_plugins.version_migration"):
-            migrated(live)
-        if apps.is_installed("valkyr_plugins.backtest"):
-            compared(live)
-        if apps.is_installed("valkyr_plugins.mcp"):
-            proposed(of)
-        if apps.is_installed("valkyr_plugins.mfa"):
-            second_factor(person(f"mallory-{uuid7()}"))
+        for plugin, make in OF_PLUGINS.items():
+            if apps.is_installed(f"valkyr_plugins.{plugin}"):
+                make(of, live, number)
 
 
 def limited(execution: WorkflowExecution) -> None:
@@ -406,3 +394,16 @@ def schedules(name: str) -> None:
     # Without a zone, beat looks through the machine's thousand time zones first.
     crontab = CrontabSchedule.objects.create(minute="0", hour="6", timezone="UTC")
     PeriodicTask.objects.create(name=name, task="executions.fire_cron", crontab=crontab)
+
+
+# By plugin: rows of a workflow, a live execution of it, and the number of the repetition.
+OF_PLUGINS: dict[str, Callable[[Workflow, WorkflowExecution, int], object]] = {
+    "limits": lambda of, live, number: limited(live),
+    "alerts": lambda of, live, number: alerted(of.workspace),
+    "circuits": lambda of, live, number: circuits(of.workspace),
+    "canary": lambda of, live, number: canaries(of, number),
+    "version_migration": lambda of, live, number: migrated(live),
+    "backtest": lambda of, live, number: compared(live),
+    "mcp": lambda of, live, number: proposed(of),
+    "mfa": lambda of, live, number: second_factor(person(f"mallory-{uuid7()}")),
+}

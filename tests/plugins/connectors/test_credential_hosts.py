@@ -42,6 +42,12 @@ CALLS: dict[str, tuple[str, dict[str, Any], dict[str, str] | None]] = {
         {"model": "m", "texts": ["a"], "baseUrl": ASKS["baseUrl"]},
         {"token": "t0ken-value"},
     ),
+    "mcp.call": (
+        "mcp.call",
+        {"url": "http://127.0.0.1:9/mcp", "tool": "find"},
+        {"token": "t0ken-value"},
+    ),
+    "mcp.tools": ("mcp.tools", {"url": "http://127.0.0.1:9/mcp"}, {"token": "t0ken-value"}),
     "stripe.customer": (
         "stripe.customer",
         {"operation": "retrieve", "customer": "cus_NffrFeUfNV2Hib"},

@@ -15,7 +15,8 @@ from valkyr_plugins.python_workflows.source.export import python_source
 from valkyr_plugins.python_workflows.workflow import DECLARED, PythonWorkflow
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-WRITTEN = sorted(EXAMPLES.glob("*/*.yaml"))
+AGENT = EXAMPLES / "shop-clerk/workflow.yaml"  # `llm.agent` has no form in Python
+WRITTEN = sorted(path for path in EXAMPLES.glob("*/*.yaml") if path != AGENT)
 
 
 def traced(source: str) -> dict[str, Any]:
@@ -118,6 +119,13 @@ def test_templates_become_handles_where_these_mean_the_same() -> None:
         assert wanted in source
     assert "after=" not in source  # if what `told` reads contains it
     assert graph_of(traced(source)) == graph_of(document)
+
+
+def test_an_agent_is_refused_and_not_written_as_something_else() -> None:
+    document = load_text(AGENT.read_text(), content_type="yaml")
+
+    with pytest.raises(ValueError, match=r"the task 'clerk' uses llm\.agent"):
+        python_source(document)
 
 
 def test_tasks_that_wait_for_each_other_are_named() -> None:

@@ -95,6 +95,11 @@ class SourceWriter:
             self.used.add("modules")
             return None, modules_of_chain(document, depth + 1)
         if chosen.body is None:
+            if "body" in document:
+                raise ValueError(
+                    f"the task {document['id']!r} uses {document['use']}, whose body has no form "
+                    "in Python; keep this workflow as YAML"
+                )
             return None, []
         scope = TracedScope(chosen.kind, around=self.trace.scope)
         with self.trace.inside(Block(scope)):
