@@ -16,6 +16,9 @@ from executions.vendor_seams.django_connections import is_outermost, mark_health
 from executions.vendor_seams.psycopg_pipeline import begins, one_round_trip
 
 EACH_TIME = "--! plan each time"
+# How many prepared statements a connection keeps: more than there are. psycopg keeps 100, and each
+# further one costs a round trip that removes the oldest, which is then prepared again.
+MOST_PREPARED = 1_000
 
 
 class Statements:
@@ -94,6 +97,7 @@ def run(asked: BoundStatement) -> list[tuple[Any, ...]]:
         django.ensure_connection()
     if begins(django.connection):
         return run_together([asked])[0]
+    _keep_all(django.connection)
     with django.wrap_database_errors, django.connection.cursor(row_factory=tuple_row) as cursor:
         cursor.execute(asked.text, asked.params, prepare=asked.kept)
         mark_healthy(django)
@@ -118,6 +122,7 @@ def run_together(
     if django.connection is None:
         django.ensure_connection()
     raw = django.connection
+    _keep_all(raw)
     with django.wrap_database_errors, ExitStack() as open_cursors:
         cursors = [open_cursors.enter_context(raw.cursor(row_factory=tuple_row)) for _ in asked]
         with one_round_trip(raw, commit=last and is_outermost(django)):
@@ -125,6 +130,11 @@ def run_together(
                 cursor.execute(statement.text, statement.params, prepare=statement.kept)
         mark_healthy(django)
         return [_rows(cursor) for cursor in cursors]
+
+
+def _keep_all(raw: Any) -> None:
+    if raw.prepared_max != MOST_PREPARED:
+        raw.prepared_max = MOST_PREPARED
 
 
 def _rows(cursor: Any) -> list[tuple[Any, ...]]:

@@ -173,7 +173,7 @@ def test_every_dialog_opens_takes_the_focus_and_closes_by_keyboard(staff_page: A
     live = rows.execution(workflow)
     held = rows.run(live, "charge.main", "RUNNING")
     for address, expected in (
-        (f"{WORKFLOWS}{workflow.pk}/change/", 7),
+        (f"{WORKFLOWS}{workflow.pk}/change/", 9),
         (f"{EXECUTIONS}{live.pk}/change/", 7),
         (f"/admin/runners/run/{held.pk}/change/", 2),
         (f"{LETTERS}{entry.pk}/change/", 11),
