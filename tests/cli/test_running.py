@@ -211,7 +211,7 @@ def test_list_filters_by_workflow_state_and_age(
     assert str(failed) in listed.out.split()
     assert str(done) not in listed.out
     assert table.out.splitlines()[0].split() == [
-        "ID", "WORKFLOW", "V", "STATE", "TRIGGER", "CREATED", "FINISHED",
+        "ID", "WORKFLOW", "V", "STATE", "TRIGGER", "CREATED", "FINISHED", "LABELS",
     ]  # fmt: skip
     assert len(table.out.splitlines()) == 3
     assert len(json.loads(told.out)) == 1
