@@ -174,7 +174,7 @@ def test_every_dialog_opens_takes_the_focus_and_closes_by_keyboard(staff_page: A
     held = rows.run(live, "charge.main", "RUNNING")
     for address, expected in (
         (f"{WORKFLOWS}{workflow.pk}/change/", 9),
-        (f"{EXECUTIONS}{live.pk}/change/", 7),
+        (f"{EXECUTIONS}{live.pk}/change/", 8),
         (f"/admin/runners/run/{held.pk}/change/", 2),
         (f"{LETTERS}{entry.pk}/change/", 11),
     ):

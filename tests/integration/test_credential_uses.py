@@ -191,17 +191,19 @@ def test_a_use_costs_no_statement_and_a_step_without_secrets_nothing(
     for workflow in (plain, secret):
         ran(queue, workflow)
 
-    counts = []
-    for workflow in (plain, secret):
+    def cost(workflow: Workflow) -> int:
         execution = start(workflow)
         with round_trips() as asked:
             queue.drain()
         assert run_of(execution, "ask.main").state == "SUCCESS"
-        counts.append(len(asked))
+        return len(asked)
+
+    # Of three: a connection prepares each statement once, which costs a round trip more.
+    counts = [min(cost(workflow) for _ in range(3)) for workflow in (plain, secret)]
 
     # The one statement that reads the credential.
     assert counts[1] - counts[0] == 1
-    assert CredentialUse.objects.count() == 2
+    assert CredentialUse.objects.count() == 4
 
 
 def using(workspace: Workspace, **more: Any) -> UsingStep:
