@@ -21,7 +21,7 @@ from valkyr_plugins.backtest.groups import Summary
 from valkyr_plugins.backtest.models import Backtest, BacktestResult
 from valkyr_plugins.backtest.records import BATCH, load, selected
 from valkyr_plugins.backtest.simulate import backtest as compare
-from valkyr_plugins.backtest.verdicts import StepVerdict, VerdictCode
+from valkyr_plugins.backtest.verdicts import BacktestVerdict, StepVerdict
 
 log = logging.getLogger(__name__)
 
@@ -104,14 +104,14 @@ def _compared(
 
 
 def _result(
-    backtest: Backtest, execution_id: UUID, whole: VerdictCode, verdicts: list[StepVerdict]
+    backtest: Backtest, execution_id: UUID, whole: BacktestVerdict, verdicts: list[StepVerdict]
 ) -> BacktestResult:
     counts = Counter(one.verdict for one in verdicts if one.path)
-    others = [one.as_json() for one in verdicts if one.verdict is not VerdictCode.SAME]
+    others = [one.as_json() for one in verdicts if one.verdict is not BacktestVerdict.SAME]
     return BacktestResult(
         backtest=backtest,
         execution_id=execution_id,
         verdict=str(whole),
-        same=counts[VerdictCode.SAME],
+        same=counts[BacktestVerdict.SAME],
         steps=others[:MAX_SHOWN] or None,
     )
