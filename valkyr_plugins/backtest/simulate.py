@@ -35,8 +35,8 @@ from runners.public.rendering import Prepared, SegmentContext, prepare
 from runners.public.replaying import Failure, StepError, StepTimeout, TemplateData
 from valkyr_plugins.backtest.records import RecordedExecution
 from valkyr_plugins.backtest.verdicts import (
+    BacktestVerdict,
     StepVerdict,
-    VerdictCode,
     VerdictReason,
     changes,
     is_equal,
@@ -73,11 +73,11 @@ class RecordedResults:
 def backtest(record: RecordedExecution, version: Compiled) -> list[StepVerdict]:
     """Return the verdicts on all steps of a past execution, as if it ran this version."""
     if record.problem:
-        return [StepVerdict("", VerdictCode.NOT_COMPARABLE, VerdictReason(record.problem))]
+        return [StepVerdict("", BacktestVerdict.NOT_COMPARABLE, VerdictReason(record.problem))]
     try:
         return _Simulation(record, version).run()
     except BacktestTooLarge:
-        return [StepVerdict("", VerdictCode.NOT_COMPARABLE, VerdictReason.TOO_LARGE)]
+        return [StepVerdict("", BacktestVerdict.NOT_COMPARABLE, VerdictReason.TOO_LARGE)]
 
 
 class _Simulation:
@@ -146,7 +146,7 @@ class _Simulation:
         missing = self._missing(place, data, step)
         if missing is not None:
             self._tell(
-                path, VerdictCode.NOT_COMPARABLE, VerdictReason.DEPENDS, step, detail=missing
+                path, BacktestVerdict.NOT_COMPARABLE, VerdictReason.DEPENDS, step, detail=missing
             )
             return self._lost(path, step, missing)
         runs = [run for run in self.record.attempts.get(path, ()) if run.module == step.module]
@@ -168,13 +168,13 @@ class _Simulation:
             self.changed.add(path)
             self._tell(
                 path,
-                VerdictCode.DIFFERENT_PATH,
+                BacktestVerdict.DIFFERENT_PATH,
                 VerdictReason.GONE,
                 step,
                 recorded=runs[-1].outcome,
             )
         elif runs:
-            self._tell(path, VerdictCode.SAME, None, step)
+            self._tell(path, BacktestVerdict.SAME, None, step)
 
     # Steps with effects: the recorded result, if the inputs are those of the record.
 
@@ -192,9 +192,9 @@ class _Simulation:
         if last.state == "SUCCESS" and last.outcome not in ("success", "", *step.outcomes):
             return self._calls(place, step, runs, prepared)
         if last.state not in ("SUCCESS", "SKIPPED", *ENDED_BADLY):
-            self._tell(path, VerdictCode.NOT_COMPARABLE, VerdictReason.RESULT_MISSING, step)
+            self._tell(path, BacktestVerdict.NOT_COMPARABLE, VerdictReason.RESULT_MISSING, step)
             return self._lost(path, step, path, waits=True)
-        self._tell(path, VerdictCode.SAME, None, step, recorded=last.outcome)
+        self._tell(path, BacktestVerdict.SAME, None, step, recorded=last.outcome)
         return self._takes(place, step, last)
 
     def _matches(self, data: TemplateData, step: Step, runs: list[Run], prepared: Prepared) -> bool:
@@ -228,15 +228,17 @@ class _Simulation:
         last = next((run for run in reversed(runs) if run.inputs_hash), None)
         if last is None:
             found = changes({}, prepared.value)
-            self._tell(path, VerdictCode.WOULD_CALL, VerdictReason.NEW, step, found=found)
+            self._tell(path, BacktestVerdict.WOULD_CALL, VerdictReason.NEW, step, found=found)
         elif why is VerdictReason.INPUTS and self._is_unsteady(place, step, last):
             # Nothing that it reads has changed, so the record depends on more than its results.
-            self._tell(path, VerdictCode.NOT_COMPARABLE, VerdictReason.NONDETERMINISTIC, step)
+            self._tell(path, BacktestVerdict.NOT_COMPARABLE, VerdictReason.NONDETERMINISTIC, step)
             if runs[-1].state in ("SUCCESS", "SKIPPED", *ENDED_BADLY):
                 return self._takes(place, step, runs[-1])
         else:
             found = changes(last.inputs, prepared.value)
-            self._tell(path, VerdictCode.WOULD_CALL, why, step, recorded=last.outcome, found=found)
+            self._tell(
+                path, BacktestVerdict.WOULD_CALL, why, step, recorded=last.outcome, found=found
+            )
         return self._lost(path, step, path)
 
     def _is_unsteady(self, place: Place, step: Step, last: Run) -> bool:
@@ -254,7 +256,7 @@ class _Simulation:
         if not found:
             return []
         path = found.pop(0)
-        self._tell(path, VerdictCode.SAME, None, step)
+        self._tell(path, BacktestVerdict.SAME, None, step)
         return self.record.attempts[path]
 
     def _by_call(self) -> dict[tuple[str, str], list[str]]:
@@ -290,7 +292,7 @@ class _Simulation:
             with replaying.time_limit(min(seconds, self.until - time.monotonic())):
                 done = replaying.run_module(place, step, prepared, context)
         except replaying.UnknownModule:
-            self._tell(path, VerdictCode.NOT_COMPARABLE, VerdictReason.UNAVAILABLE, step)
+            self._tell(path, BacktestVerdict.NOT_COMPARABLE, VerdictReason.UNAVAILABLE, step)
             return self._lost(path, step, path)
         except (Exception, StepTimeout) as error:
             return self._fails(
@@ -316,32 +318,34 @@ class _Simulation:
         last = runs[-1] if runs else None
         if last is None or last.state == "SKIPPED":
             self.changed.add(path)
-            self._tell(path, VerdictCode.DIFFERENT_PATH, VerdictReason.NEW, step, detail=outcome)
+            self._tell(
+                path, BacktestVerdict.DIFFERENT_PATH, VerdictReason.NEW, step, detail=outcome
+            )
         elif last.state in ENDED_BADLY:
             self.changed.add(path)
             self._tell(
                 path,
-                VerdictCode.DIFFERENT_PATH,
+                BacktestVerdict.DIFFERENT_PATH,
                 VerdictReason.OUTCOME,
                 step,
                 recorded="error",
                 detail=outcome,
             )
         elif last.state != "SUCCESS":
-            self._tell(path, VerdictCode.NOT_COMPARABLE, VerdictReason.RESULT_MISSING, step)
+            self._tell(path, BacktestVerdict.NOT_COMPARABLE, VerdictReason.RESULT_MISSING, step)
         elif (last.outcome or "success") != outcome:
             self.changed.add(path)
             self._tell(
-                path, VerdictCode.DIFFERENT_PATH, VerdictReason.OUTCOME, step,
+                path, BacktestVerdict.DIFFERENT_PATH, VerdictReason.OUTCOME, step,
                 recorded=last.outcome, detail=outcome, found=changes(last.outputs, outputs),
             )  # fmt: skip
         elif is_equal(last.outputs, outputs):
-            self._tell(path, VerdictCode.SAME, None, step, recorded=last.outcome)
+            self._tell(path, BacktestVerdict.SAME, None, step, recorded=last.outcome)
         else:
             self.changed.add(path)
             equal = prepared is not None and last.inputs_hash == prepared.hash
             equal = equal and last.config_hash == step.config_hash
-            verdict = VerdictCode.NOT_COMPARABLE if equal else VerdictCode.DIFFERENT_OUTPUT
+            verdict = BacktestVerdict.NOT_COMPARABLE if equal else BacktestVerdict.DIFFERENT_OUTPUT
             why = VerdictReason.MODULE_CHANGED if equal else VerdictReason.OUTPUT
             found = changes(last.outputs, outputs)
             self._tell(path, verdict, why, step, recorded=last.outcome, found=found)
@@ -375,14 +379,14 @@ class _Simulation:
         wanted = prepared.hash if prepared is not None else ""
         failed = any(run.state in ENDED_BADLY and run.inputs_hash in (wanted, "") for run in runs)
         if failed:
-            self._tell(path, VerdictCode.SAME, None, step, recorded="error")
+            self._tell(path, BacktestVerdict.SAME, None, step, recorded="error")
             if runs[-1].state in ("SUCCESS", "SKIPPED"):  # by hand: a given result, or a skip
                 return self._takes(place, step, runs[-1])
         else:
             self.changed.add(path)
             recorded = runs[-1].outcome if runs else ""
             self._tell(
-                path, VerdictCode.DIFFERENT_PATH, VerdictReason.FAILS, step,
+                path, BacktestVerdict.DIFFERENT_PATH, VerdictReason.FAILS, step,
                 recorded=recorded, detail=failure.message[:500],
             )  # fmt: skip
         return self._failed(place, step, failure.message, failure.error_type)
@@ -447,7 +451,9 @@ class _Simulation:
         if any(one.startswith(first.stem) for one in self.dead):
             return StepFact(StepStatus.LIVE)  # a dead letter holds it open
         if lost is not None:
-            self._tell(path, VerdictCode.NOT_COMPARABLE, VerdictReason.DEPENDS, step, detail=lost)
+            self._tell(
+                path, BacktestVerdict.NOT_COMPARABLE, VerdictReason.DEPENDS, step, detail=lost
+            )
             return self._lost(path, step, lost)
         self.source.rows[path] = (path, "SUCCESS", "success", outputs, "", "")
         self._compare(path, step, runs, None, "success", outputs)
@@ -534,7 +540,7 @@ class _Simulation:
             if path in self.verdicts or last.state in ("SKIPPED", "CANCELLED"):
                 continue
             source = self._source_of(path)
-            verdict = VerdictCode.NOT_COMPARABLE if source else VerdictCode.DIFFERENT_PATH
+            verdict = BacktestVerdict.NOT_COMPARABLE if source else BacktestVerdict.DIFFERENT_PATH
             why = VerdictReason.DEPENDS if source else VerdictReason.GONE
             self.verdicts[path] = StepVerdict(
                 path, verdict, why, last.module, last.outcome, detail=source
@@ -560,7 +566,7 @@ class _Simulation:
             if blocked or missing or state == "FAILED":
                 detail = blocked or missing or next(iter(self.unknown.values()))
                 self.verdicts[""] = StepVerdict(
-                    "", VerdictCode.NOT_COMPARABLE, VerdictReason.DEPENDS, detail=detail
+                    "", BacktestVerdict.NOT_COMPARABLE, VerdictReason.DEPENDS, detail=detail
                 )
                 return
         ends = "FAILED" if self.dead else "SUCCESS"
@@ -575,16 +581,20 @@ class _Simulation:
     def _end_verdict(self, state: str, ends: str, output: Any) -> StepVerdict:
         if state in ("SUCCESS", "FAILED") and state != ends:
             return StepVerdict(
-                "", VerdictCode.DIFFERENT_PATH, VerdictReason.OUTCOME, recorded=state, detail=ends
+                "",
+                BacktestVerdict.DIFFERENT_PATH,
+                VerdictReason.OUTCOME,
+                recorded=state,
+                detail=ends,
             )
         if state not in ("SUCCESS", "FAILED"):
-            return StepVerdict("", VerdictCode.NOT_COMPARABLE, VerdictReason.RESULT_MISSING)
+            return StepVerdict("", BacktestVerdict.NOT_COMPARABLE, VerdictReason.RESULT_MISSING)
         if ends == "SUCCESS" and not is_equal(self.record.output, output):
             found = changes(self.record.output, output)
             return StepVerdict(
-                "", VerdictCode.DIFFERENT_OUTPUT, VerdictReason.OUTPUT, changes=found
+                "", BacktestVerdict.DIFFERENT_OUTPUT, VerdictReason.OUTPUT, changes=found
             )
-        return StepVerdict("", VerdictCode.SAME)
+        return StepVerdict("", BacktestVerdict.SAME)
 
     def _output(self, whole: Place) -> Any:
         graph = whole.graph
@@ -606,7 +616,7 @@ class _Simulation:
     def _tell(
         self,
         path: str,
-        verdict: VerdictCode,
+        verdict: BacktestVerdict,
         why: VerdictReason | None,
         step: Step,
         *,

@@ -6,33 +6,36 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from django.db.models import TextChoices
+
 from executions.public.errors import PayloadError
+from executions.public.language import lazy
 from executions.public.values import payloads
 
 MAX_CHANGES = 20  # fields of one step
 MAX_SHOWN = 500  # characters of a value's JSON
 
 
-class VerdictCode(StrEnum):
+class BacktestVerdict(TextChoices):
     """The comparison of a step, or of a whole execution, with its record."""
 
-    SAME = "SAME"
-    DIFFERENT_OUTPUT = "DIFFERENT_OUTPUT"
-    DIFFERENT_PATH = "DIFFERENT_PATH"
-    WOULD_CALL = "WOULD_CALL"
-    NOT_COMPARABLE = "NOT_COMPARABLE"
+    SAME = "SAME", lazy("same")
+    DIFFERENT_OUTPUT = "DIFFERENT_OUTPUT", lazy("different output")
+    DIFFERENT_PATH = "DIFFERENT_PATH", lazy("different path")
+    WOULD_CALL = "WOULD_CALL", lazy("would call")
+    NOT_COMPARABLE = "NOT_COMPARABLE", lazy("cannot be compared")
 
 
 # An execution has the first of these that any of its steps has.
 WORST_FIRST = (
-    VerdictCode.WOULD_CALL,
-    VerdictCode.DIFFERENT_PATH,
-    VerdictCode.DIFFERENT_OUTPUT,
-    VerdictCode.NOT_COMPARABLE,
-    VerdictCode.SAME,
+    BacktestVerdict.WOULD_CALL,
+    BacktestVerdict.DIFFERENT_PATH,
+    BacktestVerdict.DIFFERENT_OUTPUT,
+    BacktestVerdict.NOT_COMPARABLE,
+    BacktestVerdict.SAME,
 )
 DIFFERENT = frozenset(
-    {VerdictCode.WOULD_CALL, VerdictCode.DIFFERENT_PATH, VerdictCode.DIFFERENT_OUTPUT}
+    {BacktestVerdict.WOULD_CALL, BacktestVerdict.DIFFERENT_PATH, BacktestVerdict.DIFFERENT_OUTPUT}
 )
 
 
@@ -73,7 +76,7 @@ class StepVerdict:
     """
 
     path: str
-    verdict: VerdictCode
+    verdict: BacktestVerdict
     why: VerdictReason | None = None
     module: str = ""
     recorded: str = ""
@@ -96,10 +99,10 @@ class StepVerdict:
         }
 
 
-def worst(verdicts: Iterator[VerdictCode]) -> VerdictCode:
+def worst(verdicts: Iterator[BacktestVerdict]) -> BacktestVerdict:
     """Return the verdict on an execution from those on its steps."""
     found = set(verdicts)
-    return next((one for one in WORST_FIRST if one in found), VerdictCode.SAME)
+    return next((one for one in WORST_FIRST if one in found), BacktestVerdict.SAME)
 
 
 def changes(recorded: Any, now: Any, name: str = "") -> tuple[FieldChange, ...]:
