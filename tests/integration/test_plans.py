@@ -32,7 +32,6 @@ SELDOM = {
     "approved_in": "a person's repair",
     "fence": "after a restore",
     "line": "the page that explains why an execution waits",
-    "move_version": "a migration that a person started",
     "note_filters": "filters that could not be evaluated",
 }
 # On tables without finished rows they match most rows: these read a whole table.
