@@ -12,7 +12,7 @@ from django.utils import timezone
 from dlq.retention.executions import BELONGINGS
 from executions.access.actor import Actor
 from executions.definition.graph.validation import problems
-from executions.labels import finding
+from executions.labels import finding, ranges
 from executions.labels.finding import LabelQuery, newest
 from executions.labels.naming import BadLabel, in_search, parsed
 from executions.models import Activity, ExecutionLabel, Workflow, WorkflowExecution
@@ -156,7 +156,8 @@ def test_a_search_that_takes_too_long_says_where_to_continue(
     workflow: Workflow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(finding, "FIRST_PART", 2)
-    monkeypatch.setattr(finding, "LARGEST_PART", 2)
+    monkeypatch.setattr(ranges, "LARGEST_PART", 2)
+    monkeypatch.setattr(ranges, "LEAST", 1)
     monkeypatch.setattr(finding, "SECONDS", 0.0)
     started = start_batch(workflow, [{"order": 1, "country": "DE"}] * 6, actor=ACTOR)
     rows = WorkflowExecution.objects.filter(pk=started[0].pk)
