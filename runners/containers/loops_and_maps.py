@@ -123,9 +123,14 @@ def _collected(state: SegmentState, work: Work) -> Result:
     if place.graph.kind == "loop":
         last = template_data.outputs_of_turn(state.data, place.turn(wake["iterations"] - 1))
         assert work.prepared is not None
-        module = cast("Container", registry.get(work.step.module))  # or a test's stand-in for it
-        return Result(module.collected(work.prepared.value, wake["iterations"], last))
+        return Result(loop_output(work.step, work.prepared.value, wake["iterations"], last))
     return Result(iteration_results.outputs(state, place, wake["total"]))
+
+
+def loop_output(step: Step, given: Mapping[str, Any], iterations: int, last: Any) -> Any:
+    """Return the output of a loop, as its module makes it from its last iteration's outputs."""
+    module = cast("Container", registry.get(step.module))  # or a test's stand-in for it
+    return module.collected(given, iterations, last)
 
 
 def too_often(limit: int) -> str:
