@@ -120,29 +120,16 @@ def is_equal(one: Any, other: Any) -> bool:
 
     A reference to a stored value is compared by its digest.
     """
-    if payloads.is_reference(one) or payloads.is_reference(other):
-        return bool(_digest(one) == _digest(other))
     return next(unequal(one, other), None) is None
 
 
-def _digest(value: Any) -> Any:
-    if payloads.is_reference(value):
-        return value["digest"]
-    try:
-        return payloads.digest(payloads.dump(value, "value"))
-    except PayloadError:
-        return None  # larger than a value that is compared
-
-
 def unequal(one: Any, other: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield the places in which two JSON values differ, by their paths."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        for key in sorted({*one, *other}):
-            path = f"{name}.{key}" if name else str(key)
-            if key not in one or key not in other:
-                yield path, one.get(key), other.get(key)
-            else:
-                yield from unequal(one[key], other[key], path)
+    """Yield the places in which two JSON values differ, by their paths; stored ones as previews."""
+    if payloads.is_reference(one) or payloads.is_reference(other):
+        if not _is_stored_equal(one, other):
+            yield name, _preview(one), _preview(other)
+    elif isinstance(one, Mapping) and isinstance(other, Mapping):
+        yield from _unequal_keys(one, other, name)
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for index, (first, second) in enumerate(zip(one, other, strict=True)):
             yield from unequal(first, second, f"{name}[{index}]")
@@ -151,6 +138,32 @@ def unequal(one: Any, other: Any, name: str = "") -> Iterator[tuple[str, Any, An
             yield name, one, other
     elif one != other:
         yield name, one, other
+
+
+def _unequal_keys(
+    one: Mapping[str, Any], other: Mapping[str, Any], name: str
+) -> Iterator[tuple[str, Any, Any]]:
+    for key in sorted({*one, *other}):
+        path = f"{name}.{key}" if name else str(key)
+        if key not in one or key not in other:
+            yield path, one.get(key), other.get(key)
+        else:
+            yield from unequal(one[key], other[key], path)
+
+
+def _is_stored_equal(one: Any, other: Any) -> bool:
+    reference, value = (one, other) if payloads.is_reference(one) else (other, one)
+    if payloads.is_reference(value):
+        return bool(value["digest"] == reference["digest"])
+    try:
+        text = payloads.dump(value, "value", limit=reference["bytes"])
+    except PayloadError:
+        return False  # longer, so another value
+    return bool(payloads.digest(text) == reference["digest"])
+
+
+def _preview(value: Any) -> Any:
+    return value["preview"] if payloads.is_reference(value) else value
 
 
 def shown(value: Any) -> Any:

@@ -16,6 +16,7 @@ from executions.public.database import database_now
 from executions.public.errors import ValkyrError
 from executions.public.graphs import Compiled, compiled_from
 from executions.public.models import WorkflowExecution
+from executions.public.payload_store import PayloadStoreUnavailable
 from valkyr_plugins.backtest import lifecycle
 from valkyr_plugins.backtest.groups import Summary
 from valkyr_plugins.backtest.models import Backtest, BacktestResult
@@ -37,11 +38,11 @@ def work(backtest_id: UUID) -> bool:
         return False
     try:
         goes_on = _turn(backtest)
+    except (OperationalError, InterfaceError, PayloadStoreUnavailable):
+        raise  # the fault is outside: another worker continues once the lease ran out
     except ValkyrError as error:
         lifecycle.finish(backtest, error.message)
         return False
-    except (OperationalError, InterfaceError):
-        raise  # an error of the database itself: another worker continues once the lease ran out
     except Exception as error:
         log.exception("backtest %s stopped", backtest_id)
         lifecycle.finish(backtest, f"An unexpected error stopped it: {type(error).__name__}.")
