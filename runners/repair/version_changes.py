@@ -25,6 +25,7 @@ from executions.definition.graph.version_change import (
     VersionPair,
     judge,
     new_path,
+    step_at,
 )
 from executions.definition.versions import Compiled, check_payload, compiled
 from executions.errors import InvalidPayload, NotFound, ValkyrError
@@ -96,6 +97,7 @@ class _ReachedRun(NamedTuple):
     lease_token: int
     attempt: int
     id: UUID
+    segment: str
 
 
 def reached(execution_ids: Sequence[UUID]) -> dict[UUID, list[ReachedStep]]:
@@ -232,11 +234,15 @@ def _check_payload(execution: WorkflowExecution, move: VersionMove) -> None:
 def _write(execution: WorkflowExecution, move: VersionMove, runs: Sequence[_ReachedRun]) -> None:
     """Change the version, and fence the live runs."""
     graph = move.target.graph
-    steps: dict[str, tuple[str, str]] = {}
+    steps: dict[str, tuple[str, str, str]] = {}
     for run in runs:
         if run.state in LIVE:
-            _, step = find(graph, new_path(run.step_path, move.names))
-            steps[str(run.id)] = (step.queue, step.module)
+            path = new_path(run.step_path, move.names)
+            _, step = find(graph, path)
+            segment = new_path(run.segment, move.names)
+            # A segment that began with a removed step goes on as one that begins with this run.
+            begins = segment if step_at(graph, segment) else path
+            steps[str(run.id)] = (step.queue, step.module, begins)
     sealer = PayloadSealer(execution.pk, execution.workspace_id)
     defaults = payloads.dump(dict(graph.variables), "variables")
     moved = statements.fetch(
@@ -256,16 +262,17 @@ def _rename(execution: WorkflowExecution, move: VersionMove) -> None:
     """Give the runs of renamed tasks their new paths; their sealed payloads are sealed again."""
     graph = move.target.graph
     for run in Run.objects.filter(execution_id=execution.pk).iterator(chunk_size=200):
-        path = new_path(run.step_path, move.names)
-        if path == run.step_path:
+        path, segment = new_path(run.step_path, move.names), new_path(run.segment, move.names)
+        if path == run.step_path and segment == run.segment:
             continue
-        try:
-            _, step = find(graph, path)
-        except (KeyError, ValueError):
-            continue  # a step that ended and that the new version does not have
+        run.segment = segment
+        found = None if path == run.step_path else step_at(graph, path)
+        if found is None:  # not renamed, or it ended and the new version does not have it
+            run.save(update_fields=["segment"])
+            continue
+        _, step = found
         _open(run)
         run.step_path, run.task_id, run.module_id = path, step.task_uuid, step.module_uuid
-        run.segment = path if run.state in LIVE else new_path(run.segment, move.names)
         run.save()
     for early in EarlyCallback.objects.filter(execution_id=execution.pk):
         path = new_path(early.step_path, move.names)
