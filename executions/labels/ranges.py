@@ -53,7 +53,8 @@ class LabelRanges:
                 yield part
             if not ends:
                 return
-            rest = replace(rest, **{"above" if self.ascending else "below": part[-1]})
+            end = part[-1]
+            rest = replace(rest, above=end) if self.ascending else replace(rest, below=end)
             wanted -= len(part)
             if wanted <= 0:
                 wanted = many = min(4 * many, LARGEST_PART)
