@@ -8,6 +8,7 @@ is over; the caller continues after the last execution that was checked.
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +16,8 @@ from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
 
 from executions.database import statements
-from executions.labels.ranges import LabelRanges
+from executions.database.clock import first_id_at
+from executions.labels.ranges import HIGHEST, LOWEST, LabelRanges
 from executions.models import Workflow, WorkflowExecution
 from executions.states import ExecutionState
 
@@ -23,21 +25,35 @@ FIRST_PART = 200
 SECONDS = 0.1
 # A label with fewer rows than this is rare: it is read instead of the others.
 RARE = 1_000
+# The most by which the time of an ID and `created_at` differ: waits for locks, and clocks.
+APART = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
 class LabelQuery:
     """The labels that an execution must have, and what the index restricts.
 
-    `workflows` are all that the caller may see; `states` is empty for all. `after` is the last
-    execution of the previous page.
+    `workflows` are all that the caller may see; `states` is empty for all. IDs are between `above`
+    and `below`, of which one is the last execution of the previous page.
     """
 
     labels: Mapping[str, str]
     workflows: QuerySet[Workflow]
     states: Sequence[str] = ()
     ascending: bool = False
-    after: UUID | None = None
+    above: UUID = LOWEST
+    below: UUID = HIGHEST
+
+
+def created_within(since: datetime | None, until: datetime | None) -> tuple[UUID, UUID]:
+    """Return IDs below and above those of all executions that were created within the period.
+
+    An ID begins with the time at which the application made it, a little before the insertion.
+    """
+    return (
+        first_id_at(since, -APART) if since else LOWEST,
+        first_id_at(until, APART) if until else HIGHEST,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +76,7 @@ def newest(rows: QuerySet[WorkflowExecution] | None, query: LabelQuery, many: in
         rows = WorkflowExecution.objects.all() if rows is None else rows
         rows = rows.filter(labels__contains=dict(query.labels))
     states = list(query.states or ExecutionState.values)
-    ranges = LabelRanges(name, value, workflows, states, query.ascending, query.after)
+    ranges = LabelRanges(name, value, workflows, states, query.ascending, query.above, query.below)
     found: list[UUID] = []
     until = time.monotonic() + SECONDS
     for ids in ranges.parts(max(FIRST_PART, many)):

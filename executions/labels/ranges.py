@@ -7,7 +7,7 @@ to read next of each range, so a list of 2,000 reads a few thousand rows, not 2,
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from uuid import UUID
 
@@ -25,26 +25,26 @@ Range = tuple[UUID, str]
 
 @dataclass(frozen=True, slots=True)
 class LabelRanges:
-    """The executions with a label of some workflows, in some states, after one of them."""
+    """The executions with a label of some workflows, in some states, between two IDs."""
 
     name: str
     value: str
     workflows: Sequence[UUID]
     states: Sequence[str]
     ascending: bool = False
-    after: UUID | None = None
+    above: UUID = LOWEST
+    below: UUID = HIGHEST
 
     def parts(self, many: int) -> Iterator[list[UUID]]:
         """Yield all IDs in order, in parts: the first `many` with few others, then larger parts."""
         pairs = list(product(self.workflows, self.states))
         if not pairs:
             return
-        after = self.after or (LOWEST if self.ascending else HIGHEST)
         first = max(LEAST, min(many, FIRST_ROWS // len(pairs)))
         sizes: Mapping[Range, int] = dict.fromkeys(pairs, first)
-        wanted = many
+        wanted, rest = many, self
         while True:
-            found = self._read(sizes, after)
+            found = rest._read(sizes)
             ends = [ids[-1] for pair, ids in found.items() if len(ids) == sizes[pair]]
             part = self._sorted([pk for ids in found.values() for pk in ids])
             if ends:
@@ -53,18 +53,19 @@ class LabelRanges:
                 yield part
             if not ends:
                 return
-            after = part[-1]
+            end = part[-1]
+            rest = replace(rest, above=end) if self.ascending else replace(rest, below=end)
             wanted -= len(part)
             if wanted <= 0:
                 wanted = many = min(4 * many, LARGEST_PART)
             sizes = dict.fromkeys(pairs, LEAST) | self._next_sizes(found, wanted)
 
-    def _read(self, sizes: Mapping[Range, int], after: UUID) -> dict[Range, list[UUID]]:
+    def _read(self, sizes: Mapping[Range, int]) -> dict[Range, list[UUID]]:
         """Return the next IDs of each range, in order."""
         rows = statements.fetch(
             "labelled_oldest" if self.ascending else "labelled_newest",
             {
-                "name": self.name, "value": self.value, "after": after,
+                "name": self.name, "value": self.value, "above": self.above, "below": self.below,
                 "workflows": [workflow for workflow, _ in sizes],
                 "states": [state for _, state in sizes],
                 "many": list(sizes.values()),

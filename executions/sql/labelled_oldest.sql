@@ -1,5 +1,5 @@
 --! plan each time
--- The oldest executions with a label, after one of them. Each pair of a workflow and a state is one
+-- The oldest executions with a label, between two IDs. Each pair of a workflow and a state is one
 -- range of the index label_newest; each range has its own limit, so that a rare one reads few rows.
 SELECT r.number, c.execution_id
   FROM unnest(%(workflows)s::uuid[], %(states)s::text[], %(many)s::int[])
@@ -8,6 +8,6 @@ SELECT r.number, c.execution_id
        SELECT l.execution_id
          FROM executions_executionlabel AS l
         WHERE l.name = %(name)s AND l.value = %(value)s AND l.workflow_id = r.workflow_id
-          AND l.state = r.state AND l.execution_id > %(after)s
+          AND l.state = r.state AND l.execution_id > %(above)s AND l.execution_id < %(below)s
         ORDER BY l.execution_id ASC
         LIMIT r.many) AS c
