@@ -7,11 +7,11 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.utils import timezone
-from uuid6 import uuid7
 
 from dlq.retention import pruning
 from executions import credentials
 from executions.credentials import UsingStep, uses
+from executions.database.ids import uuid7
 from executions.models import Credential, CredentialUse, Workflow, Workspace
 from tests.support.credential_steps import asks, own_credentials, quiet_world, ran
 from tests.support.engine_database import engine_database
