@@ -11,12 +11,12 @@ _newest = 0
 def uuid7() -> UUID:
     """Return a new id that sorts by the time at which it was made.
 
-    Its first 48 bits are the Unix time in milliseconds, the next 12 the part of the millisecond, the
-    last 62 are random (RFC 9562, section 6.2, method 3). Ids of one process increase, unless its
-    clock is set back. However many are made at once, their times are not ahead of the clock: the
-    sweeper compares them with it.
+    Its first 48 bits are the Unix time in milliseconds, the next 12 the part of the millisecond,
+    the last 62 are random (RFC 9562, section 6.2, method 3). Ids of one process increase, unless
+    its clock is set back. However many are made at once, their times are not ahead of the clock:
+    the sweeper compares them with it.
     """
-    global _newest
+    global _newest  # noqa: PLW0603 - the newest id of this process
     step = time.time_ns() * STEPS // 10**6
     if _newest - STEPS < step <= _newest:
         step = _newest + 1
