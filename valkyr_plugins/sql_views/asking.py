@@ -128,10 +128,9 @@ def _session(primary: bool) -> Iterator[tuple[psycopg.Connection[Any], bool]]:
         session = session or _connected(alias())
     except psycopg.OperationalError as error:
         raise SqlRefused(f"PostgreSQL does not answer: {str(error).strip()}") from error
-    try:
+    # Ends the transaction: PgBouncer drops a connection whose client leaves within one.
+    with session:
         yield session, replica
-    finally:
-        session.close()
 
 
 def _connected(name: str) -> psycopg.Connection[Any]:
