@@ -280,6 +280,13 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Tokens, their scopes and last use."),
             ),
             _list_of(
+                lazy("SQL grants"),
+                "database",
+                "valkyr_sql_views.sqlgrant",
+                lazy("Login roles of BI tools, and the workspaces they read."),
+                "sql_views",
+            ),
+            _list_of(
                 lazy("Sessions"),
                 "devices",
                 "executions.accountsession",

@@ -277,6 +277,13 @@ def alerted(of: Workspace) -> None:
     AlertDelivery.objects.filter(alert=alert).update(error=HOSTILE, attempts=1)
 
 
+def sql_granted(of: Workspace) -> None:
+    """A login role's grant; the role itself does not exist."""
+    from valkyr_plugins.sql_views.models import SqlGrant
+
+    SqlGrant.objects.create(workspace=of, role=f"bi_{uuid7().hex[:20]}", created_by_name=HOSTILE)
+
+
 def circuits(of: Workspace) -> None:
     """A circuit whose target failed, and a rule."""
     from valkyr_plugins.circuits.models import CircuitBreaker, CircuitRule
@@ -405,5 +412,6 @@ OF_PLUGINS: dict[str, Callable[[Workflow, WorkflowExecution, int], object]] = {
     "version_migration": lambda of, live, number: migrated(live),
     "backtest": lambda of, live, number: compared(live),
     "mcp": lambda of, live, number: proposed(of),
+    "sql_views": lambda of, live, number: sql_granted(of.workspace),
     "mfa": lambda of, live, number: second_factor(person(f"mallory-{uuid7()}")),
 }
