@@ -20,9 +20,11 @@ from valkyr_plugins.version_migration.plan import MigrationPlan
 SLEEPERS = 10_000
 BOUND = 300.0  # seconds until each was moved
 REST = task("rest", "flow.delay", "one", **{"with": {"seconds": 86_400}})
-OLD = [effect("one", value="1"), REST, effect("last", "rest", value="2")]
+# The copied executions have passed it: it has no effect that the auditor would look for.
+ONE = task("one")
+OLD = [ONE, REST, effect("last", "rest", value="2")]
 NEW = [
-    effect("one", value="1"), REST, effect("check", "rest", value="3"),
+    ONE, REST, effect("check", "rest", value="3"),
     effect("last", "check", value="4"),
 ]  # fmt: skip
 # A third of the timers fire while the executions move, spread over so many seconds.
