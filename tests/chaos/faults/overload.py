@@ -56,7 +56,7 @@ class Crowd:
         await asyncio.gather(*(self._client() for _ in range(CLIENTS)))
 
     async def _client(self) -> None:
-        async with httpx.AsyncClient(headers=self._headers, verify=False, timeout=30) as http:  # noqa: S501 - no TLS
+        async with httpx.AsyncClient(headers=self._headers, verify=False, timeout=30) as http:
             await self._one(http)
 
     async def _one(self, http: httpx.AsyncClient) -> None:
