@@ -54,7 +54,7 @@ def _run(world: World) -> None:
     seconds = _killed_until_done(world, made)
     world.recovered(f"{number:,} executions moved", seconds)
     world.fleet.ensure(90)
-    _fire(sleepers, 1)
+    _fire(sleepers, spread)  # at once, they would wait for each other in the queue
     world.wait_all_ended(600)
     _all_once(world, made, sleepers)
 
