@@ -6,8 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q, TextChoices
 
-from executions.database.ids import uuid7
-from executions.public.database import ClockTimestamp, cascade
+from executions.public.database import ClockTimestamp, cascade, uuid7
 from executions.public.language import lazy
 from executions.public.models import Workflow, WorkflowExecution, Workspace
 

@@ -16,11 +16,10 @@ from uuid import UUID
 
 from django.core.signing import BadSignature, Signer
 
-from executions.database.ids import uuid7
 from executions.public.access import Actor
 from executions.public.access import record as note_activity
 from executions.public.configuration import read
-from executions.public.database import step_aside, transaction
+from executions.public.database import step_aside, transaction, uuid7
 from executions.public.graphs import compiled, find
 from executions.public.sealing import opened
 from executions.public.values import payloads

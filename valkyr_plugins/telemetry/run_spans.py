@@ -14,8 +14,7 @@ from uuid import UUID
 from celery import current_task
 from opentelemetry.trace import Link, Span, SpanContext, SpanKind
 
-from executions.database.ids import uuid7
-from executions.public.database import transaction
+from executions.public.database import transaction, uuid7
 from executions.public.definitions import Step
 from executions.public.tracing import parent_of
 from runners.public.models import Run
