@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions import ports, replica
-from executions.access import Action, Powers, let_through, visible
+from executions.access import Action, Powers, let_through, obtain, visible
 from executions.access.actor import record
 from executions.access.operation import Operation
 from executions.api.documentation import operation
@@ -30,6 +30,7 @@ from executions.api.paging import (
 )
 from executions.database.by_state import in_states
 from executions.definition.versions import compiled
+from executions.errors import NotFound
 from executions.labels import finding
 from executions.lifecycle import CANCEL, PAUSE, RESUME, UNDO
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
@@ -104,9 +105,9 @@ class WorkflowExecutionShape(WorkflowExecutionSummary):
     errorStackTrace = serializers.SerializerMethodField()
     archivedAt = serializers.DateTimeField(
         source="archived_at",
-        required=False,
+        allow_null=True,
         read_only=True,
-        help_text="When it was archived; absent if it is in the database.",
+        help_text="When it was archived; null if it is in the database.",
     )
 
     class Meta(WorkflowExecutionSummary.Meta):
@@ -287,19 +288,26 @@ class OneExecution(Endpoint):
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Return one execution in full; also from the archive, then with `archivedAt`."""
-        row = executions().filter(pk=id).first()
-        if row is None and ports.archived_execution.provided:
-            row = ports.archived_execution(id)
-        execution, may = let_through(self.user, row, Action.VIEW, f"workflow execution {id}")
-        if hasattr(execution, "archived_at"):
-            record(
-                self.actor,
-                "archive.open",
-                workspace_id=execution.workspace_id,
-                object_type="WorkflowExecution",
-                object_id=execution.pk,
-            )
+        try:
+            execution, may = obtain(self.user, executions(), id, Action.VIEW)
+        except NotFound:
+            if not ports.archived_execution.provided:
+                raise
+            execution, may = self._archived(id)
         return Response(WorkflowExecutionShape(execution, context={"may": may}).data)
+
+    def _archived(self, pk: UUID) -> tuple[WorkflowExecution, Powers]:
+        """Return an archived execution; each use is recorded."""
+        row = ports.archived_execution(pk)
+        execution, may = let_through(self.user, row, Action.VIEW, f"workflow execution {pk}")
+        record(
+            self.actor,
+            "archive.open",
+            workspace_id=execution.workspace_id,
+            object_type="WorkflowExecution",
+            object_id=pk,
+        )
+        return execution, may
 
 
 class Move(Endpoint):

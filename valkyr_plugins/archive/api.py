@@ -1,6 +1,5 @@
 """The archive over HTTP: its files, an archived execution in full, and its restoration."""
 
-# ruff: noqa: N815 - the names are the JSON's
 from typing import Any
 from uuid import UUID
 
@@ -8,7 +7,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions.public.access import Action, Powers, powers_on_row, record, refused, visible
+from executions.public.access import Action, Powers, obtain, powers_on_row, record, refused, visible
 from executions.public.api import (
     Body,
     CamelCase,
@@ -22,6 +21,7 @@ from executions.public.api import (
     page,
 )
 from executions.public.errors import NotFound
+from executions.public.models import WorkflowExecution
 from runners.public.api import RunShape
 from valkyr_plugins.archive import reading, restoring
 from valkyr_plugins.archive.models import ArchiveFile, FileState
@@ -154,8 +154,13 @@ class RestoreExecution(Endpoint):
         """Put an archived execution back, with its runs, so that it can be replayed and forked.
 
         It keeps its ID and its state. Retention deletes it again on its next turn, or once the
-        forks of it have ended; its copy stays in the archive.
+        forks of it have ended; its copy stays in the archive. An execution that was not deleted is
+        returned as it is.
         """
-        _, may = obtain_archived(self.user, id, Action.OPERATE)
-        made = restoring.restore(id, actor=self.actor, reason=self.body(Restoration)["reason"])
+        reason = self.body(Restoration)["reason"]
+        try:
+            made, may = obtain(self.user, WorkflowExecution.objects.all(), id, Action.OPERATE)
+        except NotFound:
+            _, may = obtain_archived(self.user, id, Action.OPERATE)
+            made = restoring.restore(id, actor=self.actor, reason=reason)
         return Response(WorkflowExecutionShape(made, context={"may": may}).data)

@@ -85,11 +85,12 @@ def _archive(wanted: RetentionPeriods | None, seconds: float, done: ArchivingTur
     found, position = look(periods, since, seconds)
     most = chosen().archive_file_executions
     for (workspace_id, day), ids in sorted(found.items(), key=lambda one: one[0][1]):
-        while ids:
-            file, taken = _write(workspace_id, day, ids[:most])
+        start = 0
+        while start < len(ids):
+            taken = _write(workspace_id, day, ids[start : start + most])
             done.files += 1
             done.executions += taken
-            ids = ids[taken:]
+            start += taken
     done.more = position is not None
     if not wanted:
         write_mark(MARK, position)
@@ -99,9 +100,11 @@ def look(
     wanted: RetentionPeriods, since: PruningPosition, seconds: float
 ) -> tuple[Found, PruningPosition | None]:
     """Return executions to archive by workspace and day, and where to continue (None: the end)."""
-    until, found, number = time.monotonic() + seconds, defaultdict[tuple[UUID, date], list[UUID]](
-        list
-    ), 0
+    until, found, number = (
+        time.monotonic() + seconds,
+        defaultdict[tuple[UUID, date], list[UUID]](list),
+        0,
+    )
     for families, position in expired(wanted, since, MEMBERS):
         ids = [pk for family in families for pk in family.members]
         for some in _parts(ids):
@@ -168,9 +171,9 @@ def rewrite(file: ArchiveFile) -> None:
         writing.publish(new, local, written, instead_of=file)
 
 
-def _write(workspace_id: UUID, day: date, ids: list[UUID]) -> tuple[ArchiveFile, int]:
+def _write(workspace_id: UUID, day: date, ids: list[UUID]) -> int:
     try:
-        return writing.write(workspace_id, day, ids)
+        return writing.write(workspace_id, day, ids)[1]
     except ValkyrError as error:
         unfinished = ArchiveFile.objects.filter(workspace_id=workspace_id, day=day)
         unfinished.filter(state=FileState.WRITING).update(error=error.message)

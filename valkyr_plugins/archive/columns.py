@@ -85,9 +85,9 @@ def instance(row: Row, model: type[models.Model]) -> Any:
     kinds = fields(model)
     known = {name: value for name, value in row.items() if name in kinds}
     values = [
-        json.loads(value) if value is not None and _is_json(kinds[name]) else _in(
-            value, kinds[name]
-        )
+        json.loads(value)
+        if value is not None and _is_json(kinds[name])
+        else _in(value, kinds[name])
         for name, value in known.items()
     ]
     return model.from_db("default", list(known), values)

@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
+from executions.database.ids import uuid7
 from executions.public.database import ClockTimestamp
 from executions.public.language import lazy
 from executions.public.models import Workspace
@@ -24,15 +25,13 @@ class ArchiveFile(models.Model):
     written again without them.
     """
 
-    id = models.AutoField(primary_key=True)
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(
         Workspace, on_delete=models.PROTECT, related_name="+", db_index=False
     )
     day = models.DateField(help_text="The day, in UTC, on which the executions ended.")
     part = models.PositiveIntegerField()
-    state = models.CharField(
-        max_length=8, choices=FileState.choices, default=FileState.WRITING
-    )
+    state = models.CharField(max_length=8, choices=FileState.choices, default=FileState.WRITING)
     executions = models.PositiveIntegerField(default=0)
     runs = models.PositiveBigIntegerField(default=0)
     dead_letters = models.PositiveIntegerField(default=0)
@@ -48,9 +47,7 @@ class ArchiveFile(models.Model):
         verbose_name = lazy("archive file")
         verbose_name_plural = lazy("archive")
         constraints = [
-            models.UniqueConstraint(
-                fields=["workspace", "day", "part"], name="archive_file_once"
-            ),
+            models.UniqueConstraint(fields=["workspace", "day", "part"], name="archive_file_once"),
         ]
         indexes = [
             models.Index(fields=["day", "id"], name="archive_file_list"),
@@ -74,14 +71,14 @@ class ArchivedExecution(models.Model):
     """In which file an execution is; without a file, it was erased and gets no copy.
 
     `ended_at` is the end of the archived execution: one that was reopened since has another, and is
-    archived again. The row is small, as there may be millions: about 100 bytes with its indexes.
+    archived again. The row is small, as there may be millions: about 120 bytes with its indexes.
     """
+
+    rows_belong_to = (("file_id", "valkyr_archive.ArchiveFile"),)
 
     id = models.UUIDField(primary_key=True, editable=False)
     ended_at = models.DateTimeField(null=True)
-    file = models.ForeignKey(
-        ArchiveFile, on_delete=models.PROTECT, null=True, related_name="index"
-    )
+    file = models.ForeignKey(ArchiveFile, on_delete=models.PROTECT, null=True, related_name="index")
     row_group = models.PositiveSmallIntegerField(default=0)
 
     class Meta:

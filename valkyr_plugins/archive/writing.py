@@ -32,7 +32,7 @@ LEVEL = 3  # of Zstandard
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FileEntry:
     """An execution in a file."""
 
     id: UUID
@@ -41,10 +41,10 @@ class Entry:
 
 
 @dataclass(slots=True)
-class Written:
+class WrittenFile:
     """The executions of a local file, and how many rows of each kind it has."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[FileEntry] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 
 
@@ -55,7 +55,7 @@ class FileWriter:
         """Open the file."""
         import pyarrow.parquet as pq
 
-        self.schema, self.done = schema, Written()
+        self.schema, self.done = schema, WrittenFile()
         self._rows: list[columns.Row] = []
         self._bytes = self.size = self._group = 0
         self._file = pq.ParquetWriter(
@@ -81,11 +81,11 @@ class FileWriter:
             return
         self._file.write_table(table, row_group_size=table.num_rows)
         found = zip(table["id"].to_pylist(), table["finished_at"].to_pylist(), strict=True)
-        self.done.entries += [Entry(UUID(pk), ended, self._group) for pk, ended in found]
+        self.done.entries += [FileEntry(UUID(pk), ended, self._group) for pk, ended in found]
         self.done.counts += counts_of(table)
         self._group += 1
 
-    def close(self) -> Written:
+    def close(self) -> WrittenFile:
         """Finish the file; return what it holds."""
         self._flush()
         self._file.close()
@@ -126,13 +126,11 @@ def begin(workspace_id: UUID, day: date) -> ArchiveFile:
         last = ArchiveFile.objects.filter(workspace_id=workspace_id, day=day).aggregate(
             last=Max("part")
         )["last"]
-        return ArchiveFile.objects.create(
-            workspace_id=workspace_id, day=day, part=(last or 0) + 1
-        )
+        return ArchiveFile.objects.create(workspace_id=workspace_id, day=day, part=(last or 0) + 1)
 
 
 def publish(
-    file: ArchiveFile, local: Path, written: Written, *, instead_of: ArchiveFile | None = None
+    file: ArchiveFile, local: Path, written: WrittenFile, *, instead_of: ArchiveFile | None = None
 ) -> None:
     """Store a file, verify it, and commit its index."""
     size, digest = _digest(local)
@@ -186,7 +184,7 @@ def counts_of(table: Any) -> Counter[str]:
     return found
 
 
-def _index(file: ArchiveFile, written: Written, instead_of: ArchiveFile | None) -> None:
+def _index(file: ArchiveFile, written: WrittenFile, instead_of: ArchiveFile | None) -> None:
     ids = [entry.id for entry in written.entries]
     for start in range(0, len(ids), INDEXED_AT_ONCE):
         some = written.entries[start : start + INDEXED_AT_ONCE]
@@ -210,7 +208,7 @@ def _index(file: ArchiveFile, written: Written, instead_of: ArchiveFile | None) 
         ArchiveFile.objects.filter(pk=instead_of.pk).update(state=FileState.DELETING)
 
 
-def _recount(local: Path, written: Written) -> None:
+def _recount(local: Path, written: WrittenFile) -> None:
     """Read the local file again; raises ArchiveBroken if it lacks anything."""
     import pyarrow.parquet as pq
 

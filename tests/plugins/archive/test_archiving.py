@@ -249,9 +249,7 @@ def test_files_past_their_time_go(archive: Path, orders: Workflow, settings: Any
     assert reading.find(gone.pk) is None
 
 
-def test_a_restored_execution_is_as_before_and_goes_again(
-    archive: Path, orders: Workflow
-) -> None:
+def test_a_restored_execution_is_as_before_and_goes_again(archive: Path, orders: Workflow) -> None:
     gone = old(orders, idempotency_key=str(uuid4()))
     gone.refresh_from_db()
     archiving.turn()

@@ -93,8 +93,10 @@ class Command(BaseCommand):
         self.stdout.write(f"{done.executions:,} executions in {done.files:,} files.")
 
     def _show(self, options: dict[str, Any]) -> None:
-        for row in ArchiveFile.objects.order_by("state").values("state").annotate(
-            files=Count("id"), count=Sum("executions"), size=Sum("size")
+        for row in (
+            ArchiveFile.objects.order_by("state")
+            .values("state")
+            .annotate(files=Count("id"), count=Sum("executions"), size=Sum("size"))
         ):
             self.stdout.write(
                 f"{row['state']:<9}{row['files']:>8,} files{row['count'] or 0:>14,} executions"
