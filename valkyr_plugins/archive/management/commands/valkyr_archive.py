@@ -17,6 +17,7 @@ from executions.public.errors import ValkyrError
 from valkyr_plugins.archive import archiving, columns, erasing, reading, restoring, storage
 from valkyr_plugins.archive.conf import enabled
 from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile
+from valkyr_plugins.archive.sql_command import add_sql_arguments, answer_sql
 
 EXAMPLES = """
 examples:
@@ -26,6 +27,7 @@ examples:
   manage.py valkyr_archive open 0193f6c1-…
   manage.py valkyr_archive restore 0193f6c1-… --reason "complaint 4711"
   manage.py valkyr_archive verify
+  manage.py valkyr_archive sql "SELECT state, count(*) FROM executions GROUP BY ALL"
   manage.py valkyr_archive erase --execution 0193f6c1-… --execution 0193f6c2-…
   manage.py valkyr_archive erase --workspace shop --before 2025-01-01
 
@@ -65,6 +67,8 @@ class Command(BaseCommand):
         restore = actions.add_parser("restore", help="put an archived execution back")
         restore.add_argument("execution", type=UUID)
         restore.add_argument("--reason", default="", help="the reason, for the audit trail")
+        sql = actions.add_parser("sql", help="run one SELECT over the archived executions")
+        add_sql_arguments(sql)
         erase = actions.add_parser("erase", help="erase executions from the archive")
         erase.add_argument("--execution", type=UUID, action="append", default=[], metavar="ID")
         erase.add_argument("--workspace", metavar="SLUG")
@@ -129,6 +133,9 @@ class Command(BaseCommand):
             options["execution"], actor=Actor.of_command(), reason=options["reason"]
         )
         self.stdout.write(f"Execution {made.pk} is in the database again ({made.state}).")
+
+    def _sql(self, options: dict[str, Any]) -> None:
+        answer_sql(self, options)
 
     def _erase(self, options: dict[str, Any]) -> None:
         actor, reason = Actor.of_command(), options["reason"]
