@@ -34,7 +34,10 @@ def erase(ids: Sequence[UUID], *, actor: Actor, reason: str = "") -> int:
             delete_without_cascade(KeptLetter.objects.filter(execution_id__in=ids))
             there = WorkflowExecution.objects.filter(pk__in=ids)
             ArchivedExecution.objects.bulk_create(
-                [ArchivedExecution(id=pk) for pk in there.values_list("pk", flat=True)]
+                [
+                    ArchivedExecution(id=pk, workspace_id=workspace_id)
+                    for pk, workspace_id in there.values_list("pk", "workspace_id")
+                ]
             )
             for pk, workspace_id in copies:
                 record(

@@ -71,18 +71,26 @@ class ArchivedExecution(models.Model):
     """In which file an execution is; without a file, it was erased and gets no copy.
 
     `ended_at` is the end of the archived execution: one that was reopened since has another, and is
-    archived again. The row is small, as there may be millions: about 120 bytes with its indexes.
+    archived again. The row is small, as there may be millions: about 140 bytes with its indexes.
     """
 
-    rows_belong_to = (("file_id", "valkyr_archive.ArchiveFile"),)
-
     id = models.UUIDField(primary_key=True, editable=False)
+    # Without a constraint: the file's holds.
+    workspace = models.ForeignKey(
+        Workspace,
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
     ended_at = models.DateTimeField(null=True)
     file = models.ForeignKey(ArchiveFile, on_delete=models.PROTECT, null=True, related_name="index")
     row_group = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
         ordering = ["-id"]
+        verbose_name = lazy("archived execution")
+        verbose_name_plural = lazy("archived executions")
 
     def __str__(self) -> str:
         return str(self.id)

@@ -196,7 +196,11 @@ def _index(file: ArchiveFile, written: WrittenFile, instead_of: ArchiveFile | No
         ArchivedExecution.objects.bulk_create(
             [
                 ArchivedExecution(
-                    id=entry.id, ended_at=entry.ended_at, file=file, row_group=entry.group
+                    id=entry.id,
+                    workspace_id=file.workspace_id,
+                    ended_at=entry.ended_at,
+                    file=file,
+                    row_group=entry.group,
                 )
                 for entry in some
             ],
