@@ -168,6 +168,7 @@ def rewrite(file: ArchiveFile) -> None:
                 table = parquet.read_row_group(group)
                 writer.add_table(table.filter(pc.is_in(table["id"], value_set=kept)))
             written = writer.close()
+            written.keys = set(file.keys)
         writing.publish(new, local, written, instead_of=file)
 
 

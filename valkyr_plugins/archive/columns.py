@@ -5,6 +5,7 @@ so sealed values stay sealed. The columns follow from the models: a later versio
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -16,9 +17,12 @@ from django.db.models.functions import Cast
 
 from dlq.public.models import DeadLetterEntry
 from executions.public.models import WorkflowExecution
+from executions.public.sealing import ENVELOPE, SEALED
 from runners.public.models import Run
 
 Row = dict[str, Any]
+# A sealed value of a JSON or a text column begins so, with the number of its key.
+SEALED_WITH = re.compile(rf'(?:"{re.escape(SEALED)}"\s*:\s*"|{re.escape(ENVELOPE)})(\d+)\.')
 # Of the execution's workflow and version, which may be deleted later.
 BESIDES = {
     "workspace_slug": "workspace__slug",
@@ -145,6 +149,20 @@ def _in(value: Any, kind: Any) -> Any:
     if isinstance(kind, models.DecimalField):
         return Decimal(value)
     return value
+
+
+def keys_in(row: Row) -> set[int]:
+    """Return the keys with which values of a row, or of the rows in it, are sealed.
+
+    Text that only looks like a sealed value counts as well: a key is then kept for longer.
+    """
+    found: set[int] = set()
+    for value in row.values():
+        if isinstance(value, str):
+            found.update(map(int, SEALED_WITH.findall(value)))
+        elif isinstance(value, list):
+            found.update(*map(keys_in, value))
+    return found
 
 
 def readable(made: Any) -> Row:

@@ -37,6 +37,9 @@ class ArchiveFile(models.Model):
     dead_letters = models.PositiveIntegerField(default=0)
     size = models.PositiveBigIntegerField(default=0)
     sha256 = models.CharField(max_length=64, blank=True, default="")
+    keys = models.JSONField(
+        default=list, help_text="The keys with which values in the file are sealed."
+    )
     stale = models.BooleanField(default=False)
     error = models.TextField(blank=True, default="")
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)

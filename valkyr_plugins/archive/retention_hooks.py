@@ -10,9 +10,10 @@ from dlq.public.models import DeadLetterEntry
 from dlq.public.retention import BEFORE_DELETION, UNSTORED
 from executions.public.models import VersionKind, WorkflowExecution
 from executions.public.payload_store import HOLDERS
+from executions.public.sealing import KEY_HOLDERS
 from valkyr_plugins.archive import columns
 from valkyr_plugins.archive.conf import enabled
-from valkyr_plugins.archive.models import ArchivedExecution, FileState, KeptLetter
+from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile, FileState, KeptLetter
 
 
 def unstored(ids: Sequence[UUID]) -> set[UUID]:
@@ -56,6 +57,27 @@ def archived() -> QuerySet[Any]:
     return ArchivedExecution.objects.filter(file__isnull=False)
 
 
+def old_keys(workspace_id: UUID, current: int) -> str:
+    """Return why old keys of a workspace are needed, or "".
+
+    A file that is being written may have read values before they were sealed again.
+    """
+    files = ArchiveFile.objects.filter(workspace_id=workspace_id)
+    if files.filter(state=FileState.WRITING).exists():
+        return "The archive is being written. Try again in some minutes."
+    used = {key for keys in files.values_list("keys", flat=True) for key in keys}
+    for letter in KeptLetter.objects.filter(workspace_id=workspace_id).iterator():
+        used |= columns.keys_in({name: _text(value) for name, value in letter.row.items()})
+    if used - {current}:
+        return "Values in the archive are sealed with an old key, and are not sealed again."
+    return ""
+
+
+def _text(value: Any) -> Any:
+    return value if isinstance(value, str) else None
+
+
+KEY_HOLDERS.append(old_keys)
 UNSTORED.append(unstored)
 BEFORE_DELETION.append(keep_letters)
 HOLDERS.append(archived)

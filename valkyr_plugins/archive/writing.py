@@ -46,6 +46,7 @@ class WrittenFile:
 
     entries: list[FileEntry] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    keys: set[int] = field(default_factory=set)
 
 
 class FileWriter:
@@ -70,6 +71,7 @@ class FileWriter:
     def add(self, row: columns.Row) -> None:
         """Add an execution, with its runs and dead letters."""
         self._rows.append(row)
+        self.done.keys |= columns.keys_in(row)
         size = sum(map(_size, row.values()))
         self._bytes, self.size = self._bytes + size, self.size + size
         if len(self._rows) >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
@@ -150,6 +152,7 @@ def publish(
             dead_letters=written.counts["dead_letters"],
             size=size,
             sha256=digest,
+            keys=sorted(written.keys),
             error="",
             stored_at=ClockTimestamp(),
         )

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
+from django.urls import reverse
 
 from dlq.retention import pruning
 from executions.models import Activity, Membership, Workflow, WorkflowExecution
@@ -75,10 +76,11 @@ def test_others_see_none_of_it(gone: WorkflowExecution, orders: Workflow) -> Non
 
 def test_it_is_restored_from_its_page(gone: WorkflowExecution, orders: Workflow) -> None:
     client = member(orders)
-    address = f"{EXECUTIONS}{gone.pk}/operate_restore/"
+    address = reverse("admin:valkyr_archive_archivedexecution_operate_restore", args=[gone.pk])
 
-    done = client.post(address, {"reason": "asked"}, follow=True)
+    done = client.post(address, {"_form_submitted": "True", "reason": "asked"})
 
-    assert done.status_code == 200, done.content
+    assert done.status_code == 302, done.content
+    assert str(gone.pk) in done["Location"]
     assert WorkflowExecution.objects.filter(pk=gone.pk).exists()
     assert Activity.objects.filter(action="archive.restore", reason="asked").exists()
