@@ -132,6 +132,20 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Worker processes, their queues and what they execute now."),
             ),
             _list_of(
+                lazy("Archive"),
+                "inventory_2",
+                "valkyr_archive.archivefile",
+                lazy("Files with executions that retention deleted."),
+                "archive",
+            ),
+            _list_of(
+                lazy("Archived executions"),
+                "manage_search",
+                "valkyr_archive.archivedexecution",
+                lazy("Find an archived execution by its ID, and restore it."),
+                "archive",
+            ),
+            _list_of(
                 lazy("Alerts"),
                 "notifications_active",
                 "valkyr_alerts.alert",

@@ -1,5 +1,6 @@
 """Turn the sealing of a workspace's payloads on and off, rotate its key, remove old keys."""
 
+from collections.abc import Callable
 from uuid import UUID
 
 from executions.access.actor import Actor, record
@@ -10,6 +11,9 @@ from executions.payload_sealing.walk import WalkResult, walk
 from executions.sealing import payload_keys, prepare
 
 OBJECT = "Workspace"
+# Plugins that keep sealed copies of rows add a function of the workspace and its present key (0 if
+# none), which returns why old keys are still needed, or "".
+KEY_HOLDERS: list[Callable[[UUID, int], str]] = []
 
 
 def turn_on(workspace_id: UUID, *, actor: Actor, reason: str = "") -> int:
@@ -64,6 +68,9 @@ def remove_old_keys(workspace_id: UUID, *, actor: Actor, reason: str = "") -> li
             "key was removed. Retry after retention has deleted their executions.",
             "sealed",
         )
+    for needed in KEY_HOLDERS:
+        if why := needed(workspace_id, current):
+            raise WrongState(f"{why} No key was removed.", "sealed")
     with transaction.atomic():
         _locked(workspace_id)
         removed = payload_keys.remove_old(workspace_id)

@@ -55,6 +55,9 @@ from executions.api.workflows import (
     ValidationItem,
     WorkflowShape,
 )
+from executions.ports import (
+    archived_execution,
+)
 
 __all__ = [
     "BOUND",
@@ -79,6 +82,7 @@ __all__ = [
     "WindowShape",
     "WorkflowExecutionShape",
     "WorkflowShape",
+    "archived_execution",
     "asked_user_id",
     "bounded_count",
     "flat",

@@ -88,6 +88,12 @@ def _prune(stage: Stage, options: Options) -> None:
     pruning.report(pruning.measure(stage, options))
 
 
+def _archive(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import archiving
+
+    archiving.report(archiving.measure(stage, options))
+
+
 def _modules() -> None:
     from tests.benchmarks import module_start, report
 
@@ -117,6 +123,7 @@ ALONE: dict[str, Callable[[Stage, Options], None]] = {
     "redrive": _redrive,
     "backtest": _backtest,
     "watching": _watching,
+    "archive": _archive,
     "prune": _prune,
     "data": _data,
     "csv": _csv,

@@ -55,6 +55,7 @@ ALONE = {
     "redrive": "redriving 10,000 dead letters, and 1,000 at a set pace",
     "backtest": "a backtest of 1,000 executions, of which a counting server hears nothing",
     "watching": "50 monitors on running executions",
+    "archive": "archiving 1,000,000 executions, and opening some of them",
     "prune": "pruning 40,000 executions, and what that costs the steps beside it",
 }
 
