@@ -3,8 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from executions.database.ids import uuid7
-from executions.public.database import ClockTimestamp
+from executions.public.database import ClockTimestamp, uuid7
 from executions.public.language import lazy
 from executions.public.models import Workspace
 

@@ -3,7 +3,6 @@
 import django.db.models.deletion
 import executions.public.database
 import executions.public.migrations
-import executions.database.ids
 from django.db import migrations, models
 
 
@@ -19,7 +18,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='ArchiveFile',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('day', models.DateField(help_text='The day, in UTC, on which the executions ended.')),
                 ('part', models.PositiveIntegerField()),
                 ('state', models.CharField(choices=[('WRITING', 'being written'), ('STORED', 'stored'), ('DELETING', 'being deleted')], default='WRITING', max_length=8)),
