@@ -1,11 +1,13 @@
 """Executions go to the archive before retention deletes them, and nothing is lost by a kill."""
 
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 
 from dlq.models import DeadLetterEntry, Resolution
@@ -234,6 +236,33 @@ def test_an_erased_execution_gets_no_copy_later(archive: Path, orders: Workflow)
 
     assert not there()
     assert not files(archive)
+
+
+def test_the_command_writes_opens_and_restores_all(
+    archive: Path,
+    orders: Workflow,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    gone = [old(orders, days) for days in (40, 41, 42)]
+    monkeypatch.setattr(archiving, "MOST_FOUND", 1)
+    call_command("valkyr_archive", "write", "--older-than-days", "7")
+    pruning.turn()
+    assert not there()
+    call_command("valkyr_archive", "show")
+    call_command("valkyr_archive", "verify")
+    capsys.readouterr()
+
+    call_command("valkyr_archive", "open", str(gone[0].pk))
+    shown = json.loads(capsys.readouterr().out)
+    call_command("valkyr_archive", "restore", str(gone[1].pk))
+    call_command("valkyr_archive", "erase", "--workspace", "default")
+
+    assert shown["output"] == {"sum": 7}
+    assert len(shown["runs"]) == 2
+    assert there() == {gone[1].pk}
+    assert not files(archive)
+    assert not ArchiveFile.objects.exists()
 
 
 def test_files_past_their_time_go(archive: Path, orders: Workflow, settings: Any) -> None:

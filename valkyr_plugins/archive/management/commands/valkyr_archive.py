@@ -93,8 +93,13 @@ class Command(BaseCommand):
     def _write(self, options: dict[str, Any]) -> None:
         days = options["older_than_days"]
         wanted = older_than(days, database_now()) if days is not None else None
-        done = archiving.turn(wanted, seconds=float(10**9))
-        self.stdout.write(f"{done.executions:,} executions in {done.files:,} files.")
+        files = executions = 0
+        more = True
+        while more:
+            done = archiving.turn(wanted, seconds=float(10**9))
+            files, executions = files + done.files, executions + done.executions
+            more = done.more
+        self.stdout.write(f"{executions:,} executions in {files:,} files.")
 
     def _show(self, options: dict[str, Any]) -> None:
         for row in (
