@@ -11,11 +11,13 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from executions import lifecycle
+from executions import lifecycle, payload_store, payloads
 from executions.access.actor import Actor
+from executions.database import transaction
 from executions.definition.versions import compiled
 from executions.errors import NotFound, PayloadError, ValkyrError, WithProblems, WrongState
 from executions.models import Workflow, WorkflowExecution
+from executions.payload_store import writing
 from executions.states import FINAL, ExecutionState
 from executions.triggers.request import ParentRun
 from executions.triggers.start import start_child
@@ -43,18 +45,18 @@ def wake_parent(child_id: UUID) -> bool:
         WorkflowExecution.objects.filter(
             pk=child_id, state__in=sorted(FINAL), parent_run_id__isnull=False
         )
-        .only("state", "output", "error_message", "parent_run_id")
+        .only("state", "output", "error_message", "parent_id", "parent_run_id")
         .first()
     )
     if child is None or child.parent_run_id is None:
         return False
     told = {"by": "child", "executionId": str(child.pk), "state": child.state}
+    ending = told | {"output": payloads.trusted(child.output), "error": child.error_message}
     try:
-        return wake_runs.wake(
-            child.parent_run_id,
-            WaitKind.CHILD,
-            told | {"output": child.output, "error": child.error_message},
-        )
+        with transaction.atomic():
+            if payload_store.enabled() and child.parent_id is not None:
+                writing.keep(child.parent_id, child.output)
+            return wake_runs.wake(child.parent_run_id, WaitKind.CHILD, ending)
     except PayloadError as error:  # the output fits alone, but not with the fields around it
         return wake_runs.wake(child.parent_run_id, WaitKind.CHILD, told | {"error": error.message})
 
