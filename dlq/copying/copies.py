@@ -16,9 +16,6 @@ from executions.models import Credential
 from runners.modules import registry
 from runners.modules.registry import UnknownModule
 
-# The engine runs these itself: they cannot be replayed as a single module.
-ENGINES_OWN = ("flow.map", "flow.loop", "flow.subworkflow", "llm.agent")
-
 
 class CannotCopy(ValkyrError):
     """The failure has nothing to copy in this format."""
@@ -90,13 +87,14 @@ def _credential(entry: DeadLetterEntry) -> tuple[str, str]:
 
 
 def _replayable(entry: DeadLetterEntry) -> bool:
-    if entry.module in ENGINES_OWN or not isinstance(entry.original_inputs, dict):
+    if not isinstance(entry.original_inputs, dict):
         return False
     try:
-        registry.get(entry.module)
+        module = registry.get(entry.module)
     except UnknownModule:
         return False
-    return True
+    # The engine itself runs bodies and starts child executions.
+    return not module.container and entry.module != "flow.subworkflow"
 
 
 KINDS: Mapping[str, CopyFormat] = {

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from uuid6 import uuid7
-
 from dlq import statements
 from dlq.groups.facets import label
 from dlq.groups.fingerprint import RULE
 from dlq.models import FailureGroup, GroupFingerprint, GroupNews
+from executions.database.ids import uuid7
 
 # Values into which one fingerprint is split; further values share one part.
 MOST_PARTS = 100

@@ -13,7 +13,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import F, QuerySet
-from uuid6 import uuid7
 
 from dlq.events import groups_merged
 from dlq.groups import tally
@@ -35,6 +34,7 @@ from dlq.models import (
 from executions.access.actor import Actor, record
 from executions.database import transaction
 from executions.database.clock import database_now
+from executions.database.ids import uuid7
 from executions.errors import WrongState
 
 # Move entries to another group in batches, each in a transaction of its own.

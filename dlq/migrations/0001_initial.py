@@ -4,7 +4,7 @@ import django.db.models.deletion
 import executions.database.accounts
 import executions.database.clock
 import executions.database.migrations
-import uuid6
+import executions.database.ids
 from django.conf import settings
 from django.db import migrations, models
 
@@ -23,7 +23,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='FailureGroup',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('rule', models.PositiveSmallIntegerField()),
                 ('place', models.CharField(max_length=1000)),
                 ('module', models.CharField(max_length=100)),
@@ -59,7 +59,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='DeadLetterEntry',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('redrives', models.PositiveIntegerField(default=0)),
                 ('version_number', models.PositiveIntegerField(help_text="The number of the workflow's version that ran.")),
                 ('task_id', models.UUIDField()),
@@ -161,7 +161,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='GroupNote',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('author_name', models.CharField(max_length=200)),
                 ('at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
                 ('text', models.TextField(max_length=10000)),
@@ -189,7 +189,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='SavedView',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('page', models.CharField(max_length=100)),
                 ('name', models.CharField(max_length=100)),
                 ('query', models.CharField(max_length=4000)),

@@ -5,11 +5,11 @@ from uuid import UUID
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from uuid6 import uuid7
 
 from dlq.models.group import FailureGroup
 from executions.database.accounts import set_null
 from executions.database.clock import ClockTimestamp
+from executions.database.ids import uuid7
 from executions.database.postgres_types import GinIndex
 from executions.language import lazy
 from executions.models import Workflow, WorkflowExecution, Workspace

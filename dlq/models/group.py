@@ -5,11 +5,11 @@ from uuid import UUID
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from uuid6 import uuid7
 
 from dlq.states import GroupStatus
 from executions.database.accounts import set_null
 from executions.database.clock import ClockTimestamp
+from executions.database.ids import uuid7
 from executions.models import Workflow, Workspace
 from executions.models.sealed_columns import BlankedText
 

@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from uuid6 import uuid7
-
 from dlq.comparing.reference_runs import last_good
 from dlq.models import DeadLetterEntry, Resolution
 from dlq.resolve import transitions
 from executions import lifecycle as executions
 from executions.access.actor import Actor
 from executions.database import transaction
+from executions.database.ids import uuid7
 from executions.definition.catalog import catalog
 from executions.definition.graph.places import undoes
 from executions.models import WorkflowExecution

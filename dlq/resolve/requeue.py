@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from uuid6 import uuid7
-
 from dlq.models import DeadLetterEntry, Resolution
 from dlq.resolve import transitions
 from dlq.resolve.transitions import GoneHome
@@ -14,6 +12,7 @@ from executions import lifecycle as executions
 from executions.access.actor import Actor
 from executions.admission.capacity import limited
 from executions.database import transaction
+from executions.database.ids import uuid7
 from executions.definition.graph.places import undoes
 from executions.lifecycle import Reopenable
 from runners.models import Run

@@ -9,10 +9,10 @@ from typing import Any
 from uuid import UUID
 
 from django.core.serializers.json import DjangoJSONEncoder
-from uuid6 import uuid7
 
 from executions import addresses
 from executions.database import accounts, statements
+from executions.database.ids import uuid7
 
 # The audit trail's names of our routes, by the beginning of the route's name. Plugins add theirs.
 DOORS: dict[str, str] = {}

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 
 from executions import lifecycle
 from executions.access import Action
-from executions.admin import links, marks
+from executions.admin import labels, links, marks
 from executions.admin.actions import OperatingAdmin
 from executions.admin.activity import done_to
 from executions.admin.base import FactAdmin
@@ -23,8 +23,7 @@ from executions.admin.filters import (
     StateTabFilter,
     WorkflowFilter,
 )
-from executions.admin.labels import LabelFilter, labelled
-from executions.admin.labels import shown as shown_labels
+from executions.admin.labels import LabelFilter
 from executions.admin.operations import AdminOperation, reveal_operation
 from executions.admin.scope import may
 from executions.admin.sections import (
@@ -120,6 +119,10 @@ class StateFilter(StateTabFilter):
         "failed": ("FAILED", "TIMEOUT"),
         "cancelled": ("CANCELLED",),
     }
+
+
+# Filters that the index of labels does not know.
+NARROWING = tuple(one.parameter_name for one in (KindFilter, EndedFilter))
 
 
 def _states(request: HttpRequest) -> tuple[str, ...]:
@@ -224,9 +227,11 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         self, request: HttpRequest, queryset: Any, search_term: str
     ) -> tuple[Any, bool]:
         """Return rows by ID or workflow; words such as `order:4711` are labels."""
-        labels, rest = in_search(search_term)
-        rows = labelled(request, queryset, labels, states=_states(request)) if labels else queryset
-        return super().get_search_results(request, rows, rest)
+        searched, rest = in_search(search_term)
+        rows, duplicates = super().get_search_results(request, queryset, rest)
+        narrowed = bool(rest) or any(request.GET.get(name) for name in NARROWING)
+        found = labels.listed(request, rows, searched, _states(request), narrowed=narrowed)
+        return found, duplicates
 
     @display(description=lazy("execution"))
     def short_id(self, row: WorkflowExecution) -> Any:
@@ -319,7 +324,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
             (gettext("Priority"), "" if obj.priority == USUAL else str(obj.priority)),
             (gettext("Idempotency key"), marks.copyable(obj.idempotency_key)),
             (gettext("Concurrency key"), marks.copyable(obj.concurrency_key)),
-            (gettext("Labels"), shown_labels(obj.labels)),
+            (gettext("Labels"), labels.shown(obj.labels)),
             (gettext("Slot"), _slot(obj)),
             (gettext("Rolled back"), marks.times(obj.epoch)),
             (gettext("Undo"), _compensation(obj)),

@@ -129,6 +129,15 @@ def _period(text: str) -> tuple[datetime, datetime] | None:
     return (since, until) if both and since < until else None
 
 
+def id_bounds(request: HttpRequest) -> tuple[UUID, UUID]:
+    """Return IDs below and above those of the rows that the age and the end of a URL allow."""
+    age, period = AGES.get(request.GET.get("since", "")), _period(request.GET.get("ended", ""))
+    return (
+        first_id_at(timezone.now() - age[1]) if age else UUID(int=0),
+        first_id_at(period[1]) if period else UUID(int=2**128 - 1),
+    )
+
+
 class KindFilter(SimpleListFilter):
     """Test runs, or everything else."""
 

@@ -5,14 +5,17 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.contrib import messages
 from django.contrib.admin import SimpleListFilter
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from executions.addresses import admin as admin_page
 from executions.admin.changelist import PAGED
+from executions.admin.filters import id_bounds
 from executions.admin.scope import scoped
 from executions.labels import finding
 from executions.labels.naming import in_search
@@ -28,12 +31,9 @@ class LabelFilter(SimpleListFilter):
     title = lazy("label")
     parameter_name = PARAMETER
     chip: tuple[str, str] | None = None
-    states: tuple[str, ...] = ()
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
         """Return the given labels, the only choice; none without a valid one."""
-        tabs = model_admin.list_filter[0]
-        self.states = tabs.groups.get(request.GET.get(tabs.parameter_name, ""), ())
         given = request.GET.get(PARAMETER, "")
         if not in_search(given)[0]:
             return []
@@ -42,28 +42,52 @@ class LabelFilter(SimpleListFilter):
         return [(given, given)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the newest rows with these labels."""
-        labels, _ = in_search(self.value() or "")
-        return labelled(request, queryset, labels, states=self.states) if labels else queryset
+        """Return the rows unchanged; the search applies these labels, after all other filters."""
+        return queryset
 
 
-def labelled(
+def listed(
     request: HttpRequest,
     rows: QuerySet[WorkflowExecution],
-    labels: Mapping[str, str],
+    searched: Mapping[str, str],
+    states: tuple[str, ...],
     *,
-    states: tuple[str, ...] = (),
-    many: int = PAGED,
+    narrowed: bool,
 ) -> QuerySet[WorkflowExecution]:
-    """Return the newest of the rows with the labels, as many as a list shows.
+    """Return the newest of a list's rows with the labels of the search and of the filter.
 
-    `states` and the workflow of the list's URL are looked up in the index of labels.
+    `states` and the workflow of the URL are looked up in the index of labels. `narrowed` says that
+    the rows have other filters too: these are checked on each execution found, in bounded time.
     """
+    filtered, _ = in_search(request.GET.get(PARAMETER, ""))
+    labels = {**filtered, **searched}
+    if not labels:
+        return rows
+    if any(labels[name] != value for name, value in filtered.items()):
+        return rows.none()
     workflows = scoped(request, Workflow.objects.all())
     if (workflow := _uuid(request.GET.get("workflow", ""))) is not None:
         workflows = workflows.filter(pk=workflow)
-    found = finding.newest(None, finding.LabelQuery(labels, workflows, states), many)
+    above, below = id_bounds(request)
+    query = finding.LabelQuery(labels, workflows, states, above=above, below=below)
+    found = finding.newest(rows if narrowed else None, query, PAGED)
+    if found.reached is not None and len(found.ids) < PAGED:
+        messages.warning(
+            request,
+            gettext(
+                "The search took too long, so older executions are not shown. Choose a workflow, a "
+                "state or an age too."
+            ),
+        )
     return rows.filter(pk__in=finding.among(found.ids))
+
+
+def newest(
+    request: HttpRequest, rows: QuerySet[WorkflowExecution], labels: Mapping[str, str], many: int
+) -> QuerySet[WorkflowExecution]:
+    """Return the newest executions with the labels that the user may see."""
+    query = finding.LabelQuery(labels, scoped(request, Workflow.objects.all()))
+    return rows.filter(pk__in=finding.among(finding.newest(None, query, many).ids))
 
 
 def shown(labels: Mapping[str, str] | None) -> SafeString | str:

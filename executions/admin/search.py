@@ -100,7 +100,7 @@ def _labelled(request: HttpRequest, term: str) -> Iterator[SearchResult]:
         return
     rows = visible(request, WorkflowExecution).select_related("workflow")
     rows = rows.only("id", "state", "workflow__name")
-    for row in labels.labelled(request, rows, found, many=EACH).order_by("-pk"):
+    for row in labels.newest(request, rows, found, EACH).order_by("-pk"):
         about = marks.clipped(", ".join(f"{name}:{value}" for name, value in found.items()), 40)
         address = links.page("executions_workflowexecution", row.pk)
         kind = f"{gettext('execution')}, {marks.MARKS[row.state][0]}"

@@ -246,12 +246,18 @@ class Executions(Endpoint):
         seen = visible(self.user, Workflow.objects.all())
         workflows = narrowed(seen, query, {"workflowId": "pk"})
         keyset, after = position(rows, query)
+        above, below = finding.created_within(query.get("createdAfter"), query.get("createdBefore"))
+        if after is not None and keyset.ascending:
+            above = max(above, after)
+        elif after is not None:
+            below = min(below, after)
         wanted = finding.LabelQuery(
             query["label"],
             workflows,
             states=[query["state"]] if "state" in query else (),
             ascending=keyset.ascending,
-            after=after,
+            above=above,
+            below=below,
         )
 
         def read() -> KeysetPage:

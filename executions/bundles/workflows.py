@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from uuid6 import uuid7
-
 from executions.access.actor import Actor
 from executions.bundles.wording import (
     ADDED,
@@ -19,6 +17,7 @@ from executions.bundles.wording import (
     contents_of_graph,
     difference_of_graphs,
 )
+from executions.database.ids import uuid7
 from executions.definition.graph.problem import DefinitionProblem
 from executions.definition.graph.resolve import checksum
 from executions.models import Workflow, WorkflowVersion, Workspace

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from uuid6 import uuid7
-
 from executions.credentials.boundary import Boundary
 from executions.database import connection, statements
+from executions.database.ids import uuid7
 from executions.models import Credential, CredentialUse
 from executions.sealing import KeyUnknown, Sealed, SealingError, place_of, seal, unseal
 

@@ -11,7 +11,6 @@ from uuid import UUID
 from django.db import IntegrityError
 from django.db.models import F, Q, TextField
 from django.db.models.functions import Cast
-from uuid6 import uuid7
 
 from executions import addresses, sealing
 from executions.access.actor import Actor, record
@@ -31,6 +30,7 @@ from executions.credentials.opening import BOUNDARY, ISSUED, closed, opened
 from executions.credentials.rotating import seal_issued, without_issued
 from executions.database import transaction
 from executions.database.clock import database_now
+from executions.database.ids import uuid7
 from executions.definition.graph.problem import DefinitionProblem
 from executions.errors import NotFound, StaleRevision
 from executions.models import Credential, Workflow, WorkflowVersion, Workspace

@@ -1,14 +1,14 @@
 """Find the newest (or oldest) executions with labels, in bounded time for any number of rows.
 
-The index `label_newest` begins with a label's name and value, then workflow and state, then the
-execution. Each workflow with the value, and each state, is one short range of it, read in order.
-What the index does not know, such as the trigger, is checked on the found executions, part by part
-until the time is over; the caller continues after the last execution that was checked.
+`ranges` reads the index of labels in order. It knows the workflow and the state of an execution.
+Other filters, such as the trigger, are checked on the found executions, part by part until the time
+is over; the caller continues after the last execution that was checked.
 """
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -16,29 +16,44 @@ from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
 
 from executions.database import statements
+from executions.database.clock import first_id_at
+from executions.labels.ranges import HIGHEST, LOWEST, LabelRanges
 from executions.models import Workflow, WorkflowExecution
 from executions.states import ExecutionState
 
-FIRST_PART, LARGEST_PART = 200, 2_000
+FIRST_PART = 200
 SECONDS = 0.1
-LOWEST, HIGHEST = UUID(int=0), UUID(int=2**128 - 1)
 # A label with fewer rows than this is rare: it is read instead of the others.
 RARE = 1_000
+# The most by which the time of an ID and `created_at` differ: waits for locks, and clocks.
+APART = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
 class LabelQuery:
     """The labels that an execution must have, and what the index restricts.
 
-    `workflows` are all that the caller may see; `states` is empty for all. `after` is the last
-    execution of the previous page.
+    `workflows` are all that the caller may see; `states` is empty for all. IDs are between `above`
+    and `below`, of which one is the last execution of the previous page.
     """
 
     labels: Mapping[str, str]
     workflows: QuerySet[Workflow]
     states: Sequence[str] = ()
     ascending: bool = False
-    after: UUID | None = None
+    above: UUID = LOWEST
+    below: UUID = HIGHEST
+
+
+def created_within(since: datetime | None, until: datetime | None) -> tuple[UUID, UUID]:
+    """Return IDs below and above those of all executions that were created within the period.
+
+    An ID begins with the time at which the application made it, a little before the insertion.
+    """
+    return (
+        first_id_at(since, -APART) if since else LOWEST,
+        first_id_at(until, APART) if until else HIGHEST,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,29 +75,16 @@ def newest(rows: QuerySet[WorkflowExecution] | None, query: LabelQuery, many: in
     if len(query.labels) > 1:
         rows = WorkflowExecution.objects.all() if rows is None else rows
         rows = rows.filter(labels__contains=dict(query.labels))
-    place = query.after or (LOWEST if query.ascending else HIGHEST)
-    statement = "labelled_oldest" if query.ascending else "labelled_newest"
     states = list(query.states or ExecutionState.values)
+    ranges = LabelRanges(name, value, workflows, states, query.ascending, query.above, query.below)
     found: list[UUID] = []
-    size, until = max(FIRST_PART, many), time.monotonic() + SECONDS
-    while workflows:
-        part = statements.fetch(
-            statement,
-            {
-                "name": name, "value": value, "workflows": workflows, "states": states,
-                "after": place, "many": size,
-            },
-        )  # fmt: skip
-        ids = [row[0] for row in part]
+    until = time.monotonic() + SECONDS
+    for ids in ranges.parts(max(FIRST_PART, many)):
         found += ids if rows is None else _kept(rows, ids)
         if len(found) >= many:
             return LabelledIds(found[:many], found[many - 1])
-        if len(ids) < size:
-            break
-        place = ids[-1]
-        if time.monotonic() > until:
-            return LabelledIds(found, place)
-        size = min(4 * size, LARGEST_PART)
+        if rows is not None and time.monotonic() > until:
+            return LabelledIds(found, ids[-1])
     return LabelledIds(found)
 
 

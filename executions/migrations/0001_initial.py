@@ -5,7 +5,7 @@ import django.db.models.deletion
 import executions.database.accounts
 import executions.database.clock
 import executions.database.migrations
-import uuid6
+import executions.database.ids
 from django.conf import settings
 from django.db import migrations, models
 
@@ -189,7 +189,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='Tier',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('name', models.SlugField(unique=True)),
                 ('max_concurrent', models.PositiveIntegerField(blank=True, null=True)),
                 ('max_pending', models.PositiveIntegerField(blank=True, null=True)),
@@ -204,7 +204,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='KeptAnswer',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('user', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('key', models.CharField(max_length=200)),
                 ('operation', models.CharField(help_text='The method and path of the request.', max_length=300)),
@@ -237,7 +237,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='Workspace',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=200)),
                 ('slug', models.SlugField(max_length=80, unique=True)),
                 ('egress_hosts', models.JSONField(blank=True, default=list)),
@@ -253,7 +253,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='ServiceAccount',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('name', models.SlugField(max_length=80)),
                 ('description', models.TextField(blank=True, default='')),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
@@ -297,7 +297,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='Membership',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('role', models.CharField(choices=[('ADMIN', 'administrator'), ('USER', 'user'), ('SYSTEM', 'system'), ('WORKFLOW', 'workflow author')], default='USER', max_length=10)),
                 ('permissions', models.JSONField(blank=True, default=list, help_text='Permissions in addition to those of the role.')),
                 ('source', models.CharField(blank=True, default='', editable=False, max_length=200)),
@@ -312,7 +312,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='Event',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('event_id', models.CharField(help_text="The sender's id. A repeated id starts nothing.", max_length=200)),
                 ('name', models.CharField(max_length=200)),
                 ('payload', models.JSONField(null=True)),
@@ -332,7 +332,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='Credential',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=80)),
                 ('type', models.CharField(default='secret', max_length=40)),
                 ('description', models.TextField(blank=True, default='')),
@@ -359,7 +359,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='ApiToken',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=80)),
                 ('prefix', models.CharField(help_text='The beginning of the token, by which to recognize it.', max_length=16)),
                 ('digest', models.CharField(help_text='SHA-256 in hex.', max_length=64, unique=True)),
@@ -383,7 +383,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='Activity',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('actor_name', models.CharField(help_text='Kept after the account is deleted.', max_length=200)),
                 ('via', models.CharField(blank=True, default='', help_text="How the change was made: admin, api, an API token's name, or engine.", max_length=120)),
                 ('address', models.GenericIPAddressField(blank=True, null=True)),
@@ -426,7 +426,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='AccountSession',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('kind', models.CharField(choices=[('TOKEN', 'tokens'), ('BROWSER', 'browser')], max_length=7)),
                 ('refresh_digest', models.CharField(blank=True, default='', editable=False, max_length=64)),
                 ('user_agent', models.CharField(blank=True, default='', max_length=300)),
@@ -449,7 +449,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='Workflow',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=200)),
                 ('slug', models.SlugField(max_length=80)),
                 ('description', models.TextField(blank=True, default='')),
@@ -473,7 +473,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='Trigger',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('type', models.CharField(choices=[('MANUAL', 'manual'), ('CRON', 'schedule'), ('EVENT', 'event'), ('WEBHOOK', 'webhook'), ('QUEUE', 'queue')], max_length=10)),
                 ('settings', models.JSONField(default=dict)),
                 ('beat', models.JSONField(editable=False, help_text="The periodic task of beat for this schedule, if there is one.", null=True)),
@@ -526,7 +526,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='WorkflowVersion',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('number', models.PositiveIntegerField()),
                 ('kind', models.CharField(choices=[('published', 'published'), ('test', 'test')], default='published', max_length=10)),
                 ('source', models.JSONField(help_text='The definition, as written by its author.')),
@@ -544,7 +544,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='WorkflowExecution',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('parent_run_id', models.UUIDField(blank=True, help_text='The run of the parent that started this execution and waits for it.', null=True)),
                 ('depth', models.PositiveSmallIntegerField(default=0, help_text='The number of ancestors.')),
                 ('origin_point', models.CharField(blank=True, default='', help_text='The point from which the execution was forked.', max_length=1000)),
@@ -589,7 +589,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='WebhookDelivery',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('signature', models.CharField(help_text='SHA-256 of the signed content, in hex.', max_length=64)),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('trigger', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='executions.trigger')),
@@ -604,7 +604,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='RefusedMessage',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('body', models.TextField(blank=True, default='', help_text='The original message, truncated at 64 KiB.')),
                 ('headers', models.JSONField(default=dict)),
                 ('code', models.CharField(max_length=60)),
@@ -623,7 +623,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='CronTick',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('fire_at', models.DateTimeField()),
                 ('status', models.CharField(choices=[('FIRED', 'started an execution'), ('QUEUED', 'queued'), ('SKIPPED', 'skipped'), ('MISSED', 'missed during an outage'), ('REFUSED', 'could not be started')], default='FIRED', max_length=8)),
                 ('start_at', models.DateTimeField(blank=True, null=True)),
@@ -646,7 +646,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='Job',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('kind', models.CharField(max_length=40)),
                 ('subject', models.UUIDField(help_text='The id of the object that the job is for, such as an execution.')),
                 ('requested_by', models.CharField(max_length=200)),

@@ -3,7 +3,7 @@
 import django.db.models.deletion
 import executions.database.clock
 import executions.database.migrations
-import uuid6
+import executions.database.ids
 from django.db import migrations, models
 
 
@@ -22,7 +22,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='CredentialUse',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('credential_id', models.UUIDField(null=True)),
                 ('name', models.CharField(max_length=80)),
                 ('version', models.PositiveIntegerField(null=True)),

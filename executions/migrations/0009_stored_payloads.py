@@ -1,7 +1,7 @@
 """Values in object storage, and the executions that need them."""
 
 import django.db.models.deletion
-import uuid6
+import executions.database.ids
 from django.db import migrations, models
 
 import executions.database.clock
@@ -18,7 +18,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='StoredPayload',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('digest', models.CharField(max_length=64)),
                 ('sealing_key', models.BigIntegerField(default=0)),
                 ('size', models.BigIntegerField()),

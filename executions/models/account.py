@@ -3,10 +3,10 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from uuid6 import uuid7
 
 from executions.database.accounts import cascade
 from executions.database.clock import ClockTimestamp
+from executions.database.ids import uuid7
 from executions.models.workspace import Workspace
 
 

@@ -2,9 +2,9 @@
 
 from django.conf import settings
 from django.db import models
-from uuid6 import uuid7
 
 from executions.database.clock import ClockTimestamp, CurrentTransaction
+from executions.database.ids import uuid7
 from executions.models.workspace import Workspace
 
 

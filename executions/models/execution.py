@@ -5,9 +5,9 @@ from uuid import UUID
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from uuid6 import uuid7
 
 from executions.database.clock import ClockTimestamp
+from executions.database.ids import uuid7
 from executions.database.postgres_types import HashIndex
 from executions.models.sealed_columns import SealedJSON, SealedObject, SealedText
 from executions.models.workflow import Workflow, WorkflowVersion

@@ -4,9 +4,9 @@ from uuid import UUID
 
 from django.db import models
 from django.db.models import Q
-from uuid6 import uuid7
 
 from executions.database.clock import ClockTimestamp
+from executions.database.ids import uuid7
 from executions.models.execution import WorkflowExecution
 from executions.models.sealed_columns import SealedJSON, SealedText
 from executions.models.workflow import Workflow

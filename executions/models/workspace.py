@@ -2,10 +2,10 @@
 
 from django.conf import settings
 from django.db import models
-from uuid6 import uuid7
 
 from executions.database.accounts import cascade
 from executions.database.clock import ClockTimestamp
+from executions.database.ids import uuid7
 from executions.states import Permission, Role
 
 

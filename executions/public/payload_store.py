@@ -1,6 +1,6 @@
-"""Large values in object storage, for plugins that copy rows between executions."""
+"""Large values in object storage, for plugins that copy or read the rows of executions."""
 
-from executions.payload_store import enabled
+from executions.payload_store import PayloadStoreUnavailable, StoredValueBroken, enabled
 from executions.payload_store.writing import share
 
-__all__ = ["enabled", "share"]
+__all__ = ["PayloadStoreUnavailable", "StoredValueBroken", "enabled", "share"]

@@ -11,10 +11,10 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import F
-from uuid6 import uuid7
 
 from executions.configuration import settings
 from executions.database import transaction
+from executions.database.ids import uuid7
 from executions.definition.catalog import catalog
 from executions.definition.graph.resolve import checksum, resolve
 from executions.definition.limits import limits

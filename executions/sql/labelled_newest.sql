@@ -1,15 +1,13 @@
 --! plan each time
--- The newest executions with a label, of these workflows and in these states, after one of them. Each
--- workflow and state is one range of the index label_newest, of which the first rows are read.
-SELECT c.execution_id
-  FROM unnest(%(workflows)s::uuid[]) AS w (id)
- CROSS JOIN unnest(%(states)s::text[]) AS s (state)
+-- The newest executions with a label, between two IDs. Each pair of a workflow and a state is one
+-- range of the index label_newest; each range has its own limit, so that a rare one reads few rows.
+SELECT r.number, c.execution_id
+  FROM unnest(%(workflows)s::uuid[], %(states)s::text[], %(many)s::int[])
+       WITH ORDINALITY AS r (workflow_id, state, many, number)
  CROSS JOIN LATERAL (
        SELECT l.execution_id
          FROM executions_executionlabel AS l
-        WHERE l.name = %(name)s AND l.value = %(value)s AND l.workflow_id = w.id
-          AND l.state = s.state AND l.execution_id < %(after)s
+        WHERE l.name = %(name)s AND l.value = %(value)s AND l.workflow_id = r.workflow_id
+          AND l.state = r.state AND l.execution_id > %(above)s AND l.execution_id < %(below)s
         ORDER BY l.execution_id DESC
-        LIMIT %(many)s) AS c
- ORDER BY c.execution_id DESC
- LIMIT %(many)s
+        LIMIT r.many) AS c

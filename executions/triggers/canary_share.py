@@ -10,9 +10,8 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
-from uuid6 import uuid7
-
 from executions.admission import concurrency
+from executions.database.ids import uuid7
 from executions.definition.versions import Compiled, compiled
 from executions.errors import InvalidPayload
 from executions.triggers.request import StartRequest

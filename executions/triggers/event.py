@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import IntegrityError
-from uuid6 import uuid7
 
 from executions import payloads
 from executions.access.actor import Actor, record
 from executions.admission import concurrency
 from executions.database import transaction
 from executions.database.clock import database_now
+from executions.database.ids import uuid7
 from executions.definition.graph.problem import DefinitionProblem
 from executions.definition.json_schema.budget import one_request
 from executions.definition.templates import TemplateError

@@ -12,7 +12,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError
-from uuid6 import uuid7
 
 from executions import payloads
 from executions.access.actor import Actor, AuditLine, record, recording
@@ -28,6 +27,7 @@ from executions.admission.capacity import (
 )
 from executions.admission.concurrency import ConcurrencyKey
 from executions.database import transaction
+from executions.database.ids import uuid7
 from executions.definition.graph.model import Concurrency
 from executions.definition.json_schema.budget import one_request
 from executions.definition.versions import SCHEMA_BUDGET

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from executions import payload_store, payloads
 from executions.definition.graph.iterations import LoopTurns, MapTurns, lanes
@@ -20,7 +20,7 @@ from runners.containers.iterations import DEFAULT_MOST, DEFAULT_WIDE, Turns
 from runners.failures.classification import classify
 from runners.modules import registry
 from runners.modules.base import Result, StepError, Wait
-from runners.modules.containers import MAX_COUNT, MAX_ITEMS, Container
+from runners.modules.containers import MAX_COUNT, MAX_ITEMS
 from runners.segment import template_data
 from runners.segment.state import SegmentState
 from runners.segment.work import Done, Unit, Work
@@ -125,9 +125,13 @@ def _collected(state: SegmentState, work: Work) -> Result:
     if place.graph.kind == "loop":
         last = template_data.outputs_of_turn(state.data, place.turn(wake["iterations"] - 1))
         assert work.prepared is not None
-        module = cast("Container", registry.get(work.step.module))  # or a test's stand-in for it
-        return Result(module.collected(work.prepared.value, wake["iterations"], last))
+        return Result(loop_output(work.step, work.prepared.value, wake["iterations"], last))
     return Result(iteration_results.outputs(state, place, wake["total"]))
+
+
+def loop_output(step: Step, given: Mapping[str, Any], iterations: int, last: Any) -> Any:
+    """Return the output of a loop, as its module makes it from its last iteration's outputs."""
+    return registry.get(step.module).collected(given, iterations, last)
 
 
 def too_often(limit: int) -> str:

@@ -2,7 +2,7 @@ import django.db.models.deletion
 import executions.database.clock
 import executions.database.migrations
 import runners.states
-import uuid6
+import executions.database.ids
 from django.db import migrations, models
 
 # Room for the updates that stay in their page: renewals of leases, counters of containers.
@@ -60,7 +60,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='Run',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('epoch', models.IntegerField(default=0)),
                 ('segment', models.CharField(max_length=1000)),
                 ('step_path', models.CharField(max_length=1000)),
@@ -120,7 +120,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='CachedResult',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('owner', models.UUIDField()),
                 ('key', models.CharField(max_length=64)),
                 ('run_id', models.UUIDField(help_text='The run with this result.')),
@@ -146,7 +146,7 @@ class Migration(executions.database.migrations.Migration):
         migrations.CreateModel(
             name='Runner',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=300, unique=True)),
                 ('host', models.CharField(max_length=200)),
                 ('pid', models.PositiveIntegerField()),

@@ -11,10 +11,10 @@ from uuid import UUID
 
 from django.db import models
 from django.db.models import Q
-from uuid6 import uuid7
 
 from executions.configuration import OWN_QUEUES
 from executions.database.clock import ClockTimestamp
+from executions.database.ids import uuid7
 from executions.models import Workflow, WorkflowExecution
 from executions.models.sealed_columns import SealedFacts, SealedJSON, SealedLines, SealedText
 from runners.states import FINAL, HELD, IDENTITY, LIVE, ErrorType, RunState

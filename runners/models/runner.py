@@ -1,9 +1,9 @@
 """A live worker process."""
 
 from django.db import models
-from uuid6 import uuid7
 
 from executions.database.clock import ClockTimestamp
+from executions.database.ids import uuid7
 from executions.models import Workspace
 
 

@@ -396,6 +396,10 @@ class Module(Generic[InputsT]):
         """
         raise NotImplementedError(f"module {self.type} does not wait")
 
+    def collected(self, inputs: Mapping[str, Any], turns: int, last: Any) -> Any:
+        """Return a loop's output: from its rendered `with` and its last iteration's outputs."""
+        raise NotImplementedError(f"module {self.type} has no body")
+
     def validated(self, config: Any) -> InputsT:
         """Return rendered inputs as the module's model; raises pydantic's ValidationError."""
         inputs: Any = self.Inputs.model_validate(config)

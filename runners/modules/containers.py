@@ -41,7 +41,6 @@ class Container(Module[Any]):
         raise NotImplementedError(f"the engine runs the body of {self.type}; it is never executed")
 
     def collected(self, inputs: Mapping[str, Any], turns: int, last: Any) -> Any:
-        """Return a loop's output: from its rendered `with` and its last iteration's outputs."""
         return {"iterations": turns, "last": last}
 
 

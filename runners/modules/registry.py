@@ -14,7 +14,7 @@ from functools import partial
 from importlib.metadata import entry_points
 from threading import RLock
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from executions.configuration import settings as valkyr_settings
 from executions.definition.catalog import BadInput, ModuleSpec
@@ -23,6 +23,9 @@ from runners.modules.config_check import check
 from runners.modules.declared import declared, needed
 from runners.modules.function_step import MODULE_ATTRIBUTE, step
 from runners.modules.not_installed import NotInstalled, stand_in
+
+if TYPE_CHECKING:
+    from runners.modules.containers import ExpandingContainer
 
 # Icons of modules, by their names in Material Symbols; other modules get the icon of their
 # category.
@@ -268,6 +271,7 @@ class Described(Mapping[str, ModuleSpec]):
 def spec(module: Module[Any]) -> ModuleSpec:
     """Return the graph's view of a module."""
     outputs = module.Outputs
+    writer = cast("ExpandingContainer", module) if module.expands else None
     return ModuleSpec(
         type=module.type,
         title=module.title,
@@ -292,9 +296,8 @@ def spec(module: Module[Any]) -> ModuleSpec:
         outcomes_for=module.outcomes_for,
         container=module.container,
         body_kind=module.body_kind,
-        # Its class is slow to load, and most processes have no such module.
-        expand=getattr(module, "expand") if module.expands else None,  # noqa: B009
-        check_task=getattr(module, "task_problems") if module.expands else None,  # noqa: B009
+        expand=None if writer is None else writer.expand,
+        check_task=None if writer is None else writer.task_problems,
         waits=module.waits,
         deferred=module.deferred,
         circuit_target=module.circuit_target,

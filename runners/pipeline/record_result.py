@@ -11,11 +11,10 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
-from uuid6 import uuid7
-
 from executions import payloads
 from executions.admission import ended
 from executions.database import connection, transaction
+from executions.database.ids import uuid7
 from executions.definition.graph.plan import task_outcomes
 from executions.sealing.sealer import opened_variables
 from executions.states import ExecutionState

@@ -10,9 +10,9 @@ from hashlib import sha256
 from typing import Any
 
 from django.db import DatabaseError
-from uuid6 import uuid7
 
 from executions import payloads
+from executions.database.ids import uuid7
 from executions.definition.graph.model import CachePolicy, Step
 from executions.sealing import SealBroken
 from executions.sealing.payloads import open_json, seal_json

@@ -25,9 +25,10 @@ from runners.dispatch import messages
 from runners.models import Run
 from runners.planning import compensation, plan_from_rows
 from runners.segment import stored_results, template_data
+from runners.segment.context import SegmentContext
 from runners.segment.execution_lock import left_to_worker
 from runners.segment.state import SegmentState
-from runners.segment.template_data import described
+from runners.segment.template_data import TemplateData, described
 
 log = logging.getLogger(__name__)
 
@@ -182,28 +183,36 @@ def output_of(state: SegmentState) -> Any:
 
 def _output(state: SegmentState) -> Any:
     graph = state.context.version.graph
-    template = graph.output
-    if template is None:
-        return None
     context, variables = state.context, state.data.variables
+    if graph.output is None:
+        return None
     if context.started_at is None:
         variables, payload, started_at = template_data.current(context.execution_id)
         context = replace(context, started_at=started_at, input=payload)
     elif graph.variables:
         variables, _, _ = template_data.current(context.execution_id)
-    _complete(state)
-    if payload_store.enabled():
-        stored_results.load_outputs(state.data, _read(state))
+    return render_output(state.data, context, variables)
+
+
+def render_output(data: TemplateData, context: SegmentContext, variables: dict[str, Any]) -> Any:
+    """Return the workflow's output from the results of `data`, which is of the workflow itself.
+
+    Raises TemplateError, PayloadError, and the errors of loading stored values.
+    """
+    template = context.version.graph.output
+    if template is None:
+        return None
+    _complete(data, context)
     value = template.render(
         {
             "input": context.input,
             "vars": variables,
-            "tasks": state.data.results,
-            "execution": described(context, graph, 1),
+            "tasks": data.results,
+            "execution": described(context, context.version.graph, 1),
         },
         while_planning(),
     )
-    value = stored_results.reference_to(state.data, value)
+    value = stored_results.reference_to(data, value)
     payloads.dump(value, "output of the workflow")
     return value
 
@@ -220,28 +229,24 @@ def load_output(state: SegmentState) -> None:
         return
     with suppress(PayloadStoreUnavailable):
         try:
-            _complete(state)
-            stored_results.load_outputs(state.data, _read(state))
+            _complete(state.data, state.context)
         except (TemplateError, SealBroken) as error:
             state.data.unloadable = error
 
 
-def _complete(state: SegmentState) -> None:
+def _complete(data: TemplateData, context: SegmentContext) -> None:
     """Load the results that the workflow's output reads and that this worker does not have."""
-    graph = state.context.version.graph
+    graph = context.version.graph
+    assert graph.output is not None
     missing = [
         graph.steps.path(i)
         for task in graph.output_reads
-        if graph.tasks[task].id not in state.data.results
+        if graph.tasks[task].id not in data.results
         for i in graph.tasks[task].steps
     ]
     if missing:
-        state.data.learn(template_data.results_of(state.context.execution_id, missing))
-
-
-def _read(state: SegmentState) -> dict[str, dict[str, Any]]:
-    """Return the results whose outputs the workflow's output reads."""
-    template, results = state.context.version.graph.output, state.data.results
-    assert template is not None
-    names = stored_results.names_read(template.references)
-    return {name: results[name] for name in names if name in results}
+        data.learn(data.source.results(context.execution_id, missing))
+    if payload_store.enabled():
+        names = stored_results.names_read(graph.output.references)
+        found = {name: data.results[name] for name in names if name in data.results}
+        stored_results.load_outputs(data, found)

@@ -6,17 +6,18 @@ tokens exclude workers that loaded a step of the old version. A step that a work
 interrupted: the move is refused until it ends.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
 from executions import payloads
 from executions.access.actor import Actor, record
 from executions.admission import capacity
 from executions.database import transaction
-from executions.definition.graph.places import find, undoes
+from executions.definition.graph.places import find
 from executions.definition.graph.plan import StepFact, StepStatus
 from executions.definition.graph.version_change import (
     Judgement,
@@ -24,6 +25,7 @@ from executions.definition.graph.version_change import (
     VersionPair,
     judge,
     new_path,
+    step_at,
 )
 from executions.definition.versions import Compiled, check_payload, compiled
 from executions.errors import InvalidPayload, NotFound, ValkyrError
@@ -83,11 +85,26 @@ class VersionMove:
         return VersionPair(self.source.graph, target.graph, target.number, self.names)
 
 
+class _ReachedRun(NamedTuple):
+    """A row of `reached.sql`."""
+
+    execution_id: UUID
+    step_path: str
+    state: str
+    outcome: str
+    module: str
+    waits_for: str
+    lease_token: int
+    attempt: int
+    id: UUID
+    segment: str
+
+
 def reached(execution_ids: Sequence[UUID]) -> dict[UUID, list[ReachedStep]]:
     """Return the steps that executions have reached; one query, without locks."""
     found: dict[UUID, list[ReachedStep]] = defaultdict(list)
-    for execution_id, *row in statements.fetch("reached", {"executions": list(execution_ids)}):
-        found[execution_id].append(_step(row))
+    for run in _runs(execution_ids):
+        found[run.execution_id].append(_step(run))
     return {pk: _counting(found[pk]) for pk in execution_ids}
 
 
@@ -103,14 +120,13 @@ def move_execution(
     with transaction.atomic():
         execution = _locked(execution_id, move)
         statements.fetch("lock_live", {"execution": execution_id})
-        rows = statements.fetch("reached", {"executions": [execution_id]})
-        steps = _counting([_step(row[1:]) for row in rows])
-        found = judge(move.change, steps)
+        runs = _runs([execution_id])
+        found = judge(move.change, _counting([_step(run) for run in runs]))
         _refuse(found)
         _check_payload(execution, move)
         if move.names:
             _rename(execution, move)
-        _write(execution, move, rows)
+        _write(execution, move, runs)
         record(
             actor,
             "execution.migrate",
@@ -129,14 +145,19 @@ def move_execution(
     return found
 
 
-def _step(row: Sequence[Any]) -> ReachedStep:
-    path, state, outcome, module, waits_for, token, attempt, *_ = row
+def _runs(execution_ids: Sequence[UUID]) -> list[_ReachedRun]:
+    rows = statements.fetch("reached", {"executions": list(execution_ids)})
+    return [_ReachedRun(*row) for row in rows]
+
+
+def _step(run: _ReachedRun) -> ReachedStep:
+    began = bool(run.waits_for) or run.lease_token > 0 or run.attempt > 1
     return ReachedStep(
-        path,
-        _fact(state, outcome),
-        module,
-        held=state in HELD,
-        bound=state != RunState.PENDING or bool(waits_for) or token > 0 or attempt > 1,
+        run.step_path,
+        _fact(run.state, run.outcome),
+        run.module,
+        held=run.state in HELD,
+        bound=run.state != RunState.PENDING or began,
     )
 
 
@@ -210,14 +231,18 @@ def _check_payload(execution: WorkflowExecution, move: VersionMove) -> None:
         raise CannotMove(f"Its input cannot be opened: {error}") from error
 
 
-def _write(execution: WorkflowExecution, move: VersionMove, rows: Sequence[Sequence[Any]]) -> None:
+def _write(execution: WorkflowExecution, move: VersionMove, runs: Sequence[_ReachedRun]) -> None:
     """Change the version, and fence the live runs."""
     graph = move.target.graph
-    live: list[tuple[UUID, str, str]] = []
-    for _, path, state, _, _, _, _, _, run_id, _ in rows:
-        if state in LIVE and not undoes(path):
-            _, step = find(graph, new_path(path, move.names))
-            live.append((run_id, step.queue, step.module))
+    steps: dict[str, tuple[str, str, str]] = {}
+    for run in runs:
+        if run.state in LIVE:
+            path = new_path(run.step_path, move.names)
+            _, step = find(graph, path)
+            segment = new_path(run.segment, move.names)
+            # A segment that began with a removed step goes on as one that begins with this run.
+            begins = segment if step_at(graph, segment) else path
+            steps[str(run.id)] = (step.queue, step.module, begins)
     sealer = PayloadSealer(execution.pk, execution.workspace_id)
     defaults = payloads.dump(dict(graph.variables), "variables")
     moved = statements.fetch(
@@ -227,28 +252,27 @@ def _write(execution: WorkflowExecution, move: VersionMove, rows: Sequence[Seque
             "source": move.source_id,
             "target": move.target_id,
             "defaults": sealer.each(defaults, "context_data"),
-            "runs": [one[0] for one in live],
-            "queues": [one[1] for one in live],
-            "modules": [one[2] for one in live],
+            "steps": json.dumps(steps),
         },
     )
-    assert moved == [(len(live),)], "the execution and its live runs are locked"
+    assert moved == [(len(steps),)], "the execution and its live runs are locked"
 
 
 def _rename(execution: WorkflowExecution, move: VersionMove) -> None:
     """Give the runs of renamed tasks their new paths; their sealed payloads are sealed again."""
     graph = move.target.graph
     for run in Run.objects.filter(execution_id=execution.pk).iterator(chunk_size=200):
-        path = new_path(run.step_path, move.names)
-        if path == run.step_path:
+        path, segment = new_path(run.step_path, move.names), new_path(run.segment, move.names)
+        if path == run.step_path and segment == run.segment:
             continue
-        try:
-            _, step = find(graph, path)
-        except (KeyError, ValueError):
-            continue  # a step that ended and that the new version does not have
+        run.segment = segment
+        found = None if path == run.step_path else step_at(graph, path)
+        if found is None:  # not renamed, or it ended and the new version does not have it
+            run.save(update_fields=["segment"])
+            continue
+        _, step = found
         _open(run)
         run.step_path, run.task_id, run.module_id = path, step.task_uuid, step.module_uuid
-        run.segment = path if run.state in LIVE else new_path(run.segment, move.names)
         run.save()
     for early in EarlyCallback.objects.filter(execution_id=execution.pk):
         path = new_path(early.step_path, move.names)

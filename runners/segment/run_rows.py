@@ -11,9 +11,8 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from uuid6 import uuid7
-
 from executions import payloads
+from executions.database.ids import uuid7
 from executions.definition.graph.model import Step
 from executions.sealing.sealer import PayloadSealer
 from runners import statements

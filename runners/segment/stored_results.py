@@ -5,6 +5,7 @@ the caller leaves the step to a message.
 """
 
 from typing import Any
+from uuid import UUID
 
 from executions import payload_store
 from executions.database import connection
@@ -103,9 +104,14 @@ def _loaded(data: Any, value: Any) -> Any:
         raise data.unloadable
     if connection.in_atomic_block:
         raise LoadsOutside("the template reads a stored value, which is loaded by the next worker")
-    if pool() == "threads":
-        connection.close()  # not held while the store is read
     try:
-        return reading.load(data.context.version.workspace_id, value)
+        return data.source.load(data.context.version.workspace_id, value)
     except (StoredValueBroken, StoredValueTooLarge) as error:
         raise TemplateError(str(error)) from error
+
+
+def read(workspace_id: UUID, value: Any) -> Any:
+    """Return a value with its stored values. A thread holds no connection while it reads them."""
+    if pool() == "threads":
+        connection.close()
+    return reading.load(workspace_id, value)

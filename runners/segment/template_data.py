@@ -73,6 +73,9 @@ class ResultSource(Protocol):
     def items(self, data: "TemplateData", place: Place, indexes: list[int]) -> dict[int, Any]:
         """Return items of the map around `place`, by index."""
 
+    def load(self, workspace_id: UUID, value: Any) -> Any:
+        """Return a value with its stored values in place of their references."""
+
 
 class ResultRows:
     """The results and items in the rows of an execution."""
@@ -84,6 +87,10 @@ class ResultRows:
     def items(self, data: "TemplateData", place: Place, indexes: list[int]) -> dict[int, Any]:
         """Return items of the map around `place`, by index. One query."""
         return _items_of(data, place, indexes)
+
+    def load(self, workspace_id: UUID, value: Any) -> Any:
+        """Return a value with its stored values, from the payload store."""
+        return stored_results.read(workspace_id, value)
 
 
 ROWS = ResultRows()

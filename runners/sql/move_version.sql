@@ -1,6 +1,8 @@
 -- Move a locked execution to another version of its workflow, with its live runs. Their tokens grow:
 -- a worker that loaded one of them with the old version's steps cannot claim it. A remote step is
 -- prepared again. It no longer counts as a start of the old version's canary.
+-- `steps` has the queue, the module and the segment of each live run in the new version, by the run's
+-- id. It is not joined: so there is one way to find the runs, by their execution.
 -- A row only if the execution was still on the old version.
 WITH moved AS (
     UPDATE executions_workflowexecution
@@ -11,11 +13,10 @@ WITH moved AS (
 ), fenced AS (
     UPDATE runners_run r
        SET lease_token = r.lease_token + 1, secret_places = NULL,
-           queue = coalesce(n.queue, r.queue), module = coalesce(n.module, r.module)
-      FROM moved m, unnest(%(runs)s::uuid[], %(queues)s::text[], %(modules)s::text[])
-           AS n (id, queue, module)
-     WHERE r.id = n.id AND r.execution_id = m.id
-       AND r.state IN ('PENDING', 'WAITING')
+           queue = %(steps)s::jsonb -> r.id::text ->> 0,
+           module = %(steps)s::jsonb -> r.id::text ->> 1,
+           segment = %(steps)s::jsonb -> r.id::text ->> 2
+     WHERE r.execution_id = (SELECT id FROM moved) AND r.state IN ('PENDING', 'WAITING')
     RETURNING r.id
 )
 SELECT (SELECT count(*) FROM fenced) FROM moved

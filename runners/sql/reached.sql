@@ -4,7 +4,7 @@ SELECT asked.id, found.*
   FROM unnest(%(executions)s::uuid[]) AS asked (id),
        LATERAL (
 SELECT r.step_path, r.state, r.outcome, r.module, r.waits_for, r.lease_token, r.attempt, r.id,
-       r.queue
+       r.segment
   FROM executions_workflowexecution e
   JOIN runners_run r ON r.execution_id = e.id AND r.epoch = e.epoch
  WHERE e.id = asked.id AND NOT r.superseded

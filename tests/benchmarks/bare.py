@@ -11,12 +11,12 @@ from uuid import UUID, uuid4
 from django.urls import path, re_path
 from rest_framework.request import Request
 from rest_framework.response import Response
-from uuid6 import uuid7
 
 from executions.access import Action, obtain
 from executions.api.endpoint import Endpoint, Nowhere
 from executions.api.executions import Start, WorkflowExecutionShape
 from executions.database.clock import database_now
+from executions.database.ids import uuid7
 from executions.models import Workflow, WorkflowExecution
 from executions.triggers.request import check, chosen_version
 

@@ -4,8 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.models import WorkflowExecution
 from runners.models import Run
 from tests.support import admin_rows as rows

@@ -5,13 +5,13 @@ from uuid import UUID
 
 import pytest
 from django.db import connection, transaction
-from uuid6 import uuid7
 
 from dlq.models import DeadLetterEntry
 from dlq.resolve.fix_or_skip import fix, skip
 from dlq.resolve.operations import REQUEUE
 from dlq.resolve.requeue import requeue
 from executions import lifecycle
+from executions.database.ids import uuid7
 from executions.errors import Compensated, WrongState
 from executions.models import Activity, WorkflowExecution
 from runners.containers import child_executions

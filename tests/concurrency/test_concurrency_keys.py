@@ -8,7 +8,6 @@ from uuid import UUID
 import pytest
 from django.db import connection, transaction
 from psycopg.sql import SQL, Literal
-from uuid6 import uuid7
 
 from dlq.models import DeadLetterEntry
 from dlq.resolve.requeue import requeue
@@ -16,6 +15,7 @@ from executions import lifecycle
 from executions.admission import concurrency
 from executions.admission.capacity import active, release_slot
 from executions.database import statements
+from executions.database.ids import uuid7
 from executions.errors import ConcurrencyConflict, InvalidPayload, WrongState
 from executions.models import Activity, Tier, Trigger, WorkflowExecution, Workspace
 from executions.triggers.event import publish_event

@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 from django.db import connection
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from runners.conf import config
 from runners.models import Run
 from runners.observability.metrics import DEATHS

@@ -7,9 +7,9 @@ from uuid import UUID
 
 import pytest
 from django.db import OperationalError, connection, transaction
-from uuid6 import uuid7
 
 from executions import lifecycle
+from executions.database.ids import uuid7
 from executions.errors import WrongState
 from executions.events import execution_ended, execution_finished
 from executions.models import WorkflowExecution

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from django.db import transaction
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.definition.graph.places import Place
 from executions.definition.graph.plan import StepFact, StepStatus
 from executions.definition.templating import render_guard

@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import connection, transaction
 from django.utils import timezone
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.models import Credential
 from runners.models import Run, Waiter
 from runners.models.run import CachedResult

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from rest_framework.test import APIClient
-from uuid6 import uuid7
 
 from executions.database.clock import database_now
+from executions.database.ids import uuid7
 from executions.models import Workflow, Workspace
 from runners.models import Runner
 from tests.support import admin_rows as rows

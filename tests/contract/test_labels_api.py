@@ -1,14 +1,19 @@
 """Labels over HTTP: shown, selected by, counted, in lists of executions and of dead letters."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.cache import cache
 from django.test import Client
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from dlq.models import DeadLetterEntry
+from executions.admin import labels
+from executions.database import statements
+from executions.labels import finding, ranges
 from executions.models import Membership, Workflow, WorkflowExecution
 from runners.models import Run
 from tests.support.workflows import limited_workspace, publish, task
@@ -172,6 +177,61 @@ def test_the_admins_list_is_filtered_and_searched_by_label(boss: Client, ids: li
     assert "country:DE" in shown
     results = boss.get("/admin/executions/workflow/search/", {"q": "order:3"}).json()["results"]
     assert [ids[3] in one["address"] for one in results] == [True]
+
+
+def test_other_filters_of_the_admin_apply_before_the_newest_with_a_label_are_chosen(
+    boss: Client, ids: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labels, "PAGED", 2)
+    path = "executions/workflowexecution"
+    assert page_of(boss, path, label="country:DE")[0] == {ids[5], ids[3]}
+    ended = timezone.now().replace(microsecond=0)
+    WorkflowExecution.objects.filter(pk=ids[1]).update(state="FAILED", finished_at=ended)
+    day = f"{ended.isoformat()}/{(ended + timedelta(hours=1)).isoformat()}"
+    assert page_of(boss, path, label="country:DE", ended=day)[0] == {ids[1]}
+    assert page_of(boss, path, label="country:DE", q="order:1")[0] == {ids[1]}
+    assert page_of(boss, path, label="order:1", q="order:3")[0] == set()
+    assert page_of(boss, path, label="country:DE", since="1h")[0] == {ids[5], ids[3]}
+    assert page_of(boss, path, label="country:DE", kind="test")[0] == set()
+
+
+def test_the_admin_says_that_a_search_by_label_took_too_long(
+    boss: Client, ids: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "SECONDS", 0)
+    monkeypatch.setattr(finding, "FIRST_PART", 1)
+    monkeypatch.setattr(labels, "PAGED", 1)
+    monkeypatch.setattr(ranges, "LEAST", 1)
+    path, said = "executions/workflowexecution", "The search took too long"
+    assert said in page_of(boss, path, label="country:DE", q=ids[1])[1]
+    assert said not in page_of(boss, path, label="country:DE")[1]
+
+
+def test_a_list_by_label_reads_the_period_of_the_request_only(
+    author: APIClient, workflow: Workflow, ids: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "APART", timedelta(0))
+    read: list[int] = []
+    fetch = statements.fetch
+
+    def counted(name: str, values: Any) -> list[tuple[Any, ...]]:
+        rows = fetch(name, values)
+        read.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(statements, "fetch", counted)
+    at = WorkflowExecution.objects.get(pk=ids[0]).created_at
+    for name, moment in (("createdAfter", at + timedelta(1)), ("createdBefore", at - timedelta(1))):
+        for order in ("asc", "desc"):
+            read.clear()
+            query = {name: moment.isoformat(), "order": order}
+            assert listed(author, EXECUTIONS, label="country:DE", **query) == []
+            assert read == [1, 0], (name, order)
+    period = {
+        "createdAfter": (at - timedelta(hours=1)).isoformat(),
+        "createdBefore": (at + timedelta(hours=1)).isoformat(),
+    }
+    assert listed(author, EXECUTIONS, label="order:3", **period) == [ids[3]]
 
 
 def test_the_admins_dead_letters_and_groups_are_filtered_by_label(

@@ -4,6 +4,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -18,6 +19,8 @@ pytest.importorskip("pydantic_ai", reason="the extra `pydantic-ai` is not instal
 from valkyr_plugins.pydantic_agents.models import AgentUnit
 
 KILLS = 4
+# A model call has 7 tokens of input and 3 of output, at the prices of tests/support/fleet.py.
+PRICE = Decimal("0.037")
 
 
 class Told(ThreadingHTTPServer):
@@ -83,7 +86,9 @@ def test_an_agent_whose_process_is_killed_repeats_no_recorded_call(
     units = AgentUnit.objects.filter(execution=done.pk).order_by("number")
     assert [unit.number for unit in units] == list(range(len(units)))
     assert sum("model.request" in unit.name for unit in units) == 3
-    assert Run.objects.get(execution=done.pk).cost_tokens == 30, "a crash loses no costs"
+    recorded = Run.objects.get(execution=done.pk)
+    assert recorded.cost_tokens == 30, "a crash loses no costs"
+    assert recorded.cost_amount == 3 * PRICE
 
 
 def test_the_next_attempt_of_a_step_continues_its_agent(fleet: Fleet, told: Told) -> None:

@@ -6,8 +6,8 @@ from uuid import UUID
 import pytest
 from django.core.cache import cache
 from django.test import Client
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.models import (
     Activity,
     Event,

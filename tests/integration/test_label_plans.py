@@ -12,6 +12,7 @@ import pytest
 from django.conf import settings
 
 from executions.database import statements
+from executions.labels.ranges import HIGHEST, LOWEST
 from tests.support import copies, migrated
 from tests.support.plan_states import EXECUTIONS, LIVE, WORKSPACES, Session, kept_plan
 
@@ -61,8 +62,8 @@ def test_a_statement_on_labels_reads_a_range_of_its_index(
     own: Session, name: str, value: str
 ) -> None:
     values = {
-        "name": "customer", "value": value, "workflows": [ONE] * 5, "states": ["FAILED"],
-        "after": UUID(int=2**128 - 1), "many": 51, "most": 1_000,
+        "name": "customer", "value": value, "workflows": [ONE] * 5, "states": ["FAILED"] * 5,
+        "above": LOWEST, "below": HIGHEST, "many": [51] * 5, "most": 1_000,
     }  # fmt: skip
     kept = "plan each time" not in (statements.FOLDER / f"{name}.sql").read_text()
     plan = kept_plan(own, statements.statement(name), values, generic=kept)

@@ -12,9 +12,10 @@ from django.utils import timezone
 from dlq.retention.executions import BELONGINGS
 from executions.access.actor import Actor
 from executions.definition.graph.validation import problems
-from executions.labels import finding
+from executions.labels import finding, ranges
 from executions.labels.finding import LabelQuery, newest
 from executions.labels.naming import BadLabel, in_search, parsed
+from executions.labels.ranges import HIGHEST
 from executions.models import Activity, ExecutionLabel, Workflow, WorkflowExecution
 from executions.triggers.request import ParentRun
 from executions.triggers.start import owe_execution, start_batch, start_child, start_execution
@@ -142,7 +143,7 @@ def test_the_newest_with_labels_are_found_in_order(workflow: Workflow) -> None:
     assert newest(rows, query, 100).ids == sorted(wanted, reverse=True)
     page = newest(rows, query, 3)
     assert page.ids == sorted(wanted, reverse=True)[:3]
-    following = LabelQuery({"order": "3"}, workflows, after=page.reached)
+    following = LabelQuery({"order": "3"}, workflows, below=page.reached or HIGHEST)
     assert newest(rows, following, 100).ids == sorted(wanted, reverse=True)[3:]
     oldest = LabelQuery({"order": "3"}, workflows, ascending=True)
     assert newest(rows, oldest, 2).ids == sorted(wanted)[:2]
@@ -156,18 +157,20 @@ def test_a_search_that_takes_too_long_says_where_to_continue(
     workflow: Workflow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(finding, "FIRST_PART", 2)
-    monkeypatch.setattr(finding, "LARGEST_PART", 2)
+    monkeypatch.setattr(ranges, "LARGEST_PART", 2)
+    monkeypatch.setattr(ranges, "LEAST", 1)
     monkeypatch.setattr(finding, "SECONDS", 0.0)
     started = start_batch(workflow, [{"order": 1, "country": "DE"}] * 6, actor=ACTOR)
     rows = WorkflowExecution.objects.filter(pk=started[0].pk)
-    found, after, turns = [], None, 0
+    found, below, turns = [], HIGHEST, 0
     while True:
-        query = LabelQuery({"order": "1"}, Workflow.objects.all(), after=after)
+        query = LabelQuery({"order": "1"}, Workflow.objects.all(), below=below)
         part = newest(rows, query, 1)
         found += part.ids
-        after, turns = part.reached, turns + 1
-        if after is None or found:
+        turns += 1
+        if part.reached is None or found:
             break
+        below = part.reached
     assert found == [started[0].pk]
     assert turns > 1
 

@@ -8,6 +8,7 @@ rows, must be right for the next backlog.
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -23,6 +24,8 @@ from runners import statements as of_runs
 from runners.models import Approval, Run
 from tests.support import migrated
 from tests.support.plan_states import HOT, STATES, Session, TablePlan, database, kept_plan, plan_of
+from valkyr_plugins.backtest.models import Backtest
+from valkyr_plugins.backtest.records import selected
 from valkyr_plugins.canary import figures as of_canaries
 from valkyr_plugins.remote import statements as of_remote
 
@@ -32,7 +35,6 @@ SELDOM = {
     "approved_in": "a person's repair",
     "fence": "after a restore",
     "line": "the page that explains why an execution waits",
-    "move_version": "a migration that a person started",
     "note_filters": "filters that could not be evaluated",
 }
 # On tables without finished rows they match most rows: these read a whole table.
@@ -73,6 +75,8 @@ def _lists(values: Mapping[str, Any]) -> dict[str, Any]:
             :51
         ],
         "count of running executions": own.filter(in_states("RUNNING")).order_by()[:10_000],
+        "backtests": _compared(values),
+        "backtests of failures": _compared(values, "FAILED"),
         "search for a trace": executions.filter(trace_id="0" * 32),
         "start under a key": executions.filter(**key),
         "executions that ended in an hour": executions.filter(
@@ -88,6 +92,17 @@ def _lists(values: Mapping[str, Any]) -> dict[str, Any]:
         "list of dead runs": runs.filter(in_states("DLQ")).order_by("-id")[:51],
         "list of approvals": Approval.objects.filter(state="WAITING").order_by("-id")[:51],
     }
+
+
+def _compared(values: Mapping[str, Any], *states: str) -> Any:
+    """The executions that a backtest of a workflow reads at once."""
+    backtest = Backtest(
+        workspace_id=values["workspace"],
+        workflow_id=values["workflow"],
+        selection={"states": list(states)},
+        created_at=datetime.now(UTC),
+    )
+    return selected(backtest)[:51]
 
 
 @pytest.fixture(scope="module")

@@ -11,13 +11,13 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.utils import timezone
-from uuid6 import uuid7
 
 from dlq.models import DeadLetterEntry, Resolution
 from dlq.retention import pruning
 from dlq.retention.batches import PruningPace
 from dlq.retention.periods import as_set
 from executions.database.clock import database_now
+from executions.database.ids import uuid7
 from executions.models import WorkflowExecution
 from runners.models import Run
 from tests.support import admin_rows

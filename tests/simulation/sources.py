@@ -12,8 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-import uuid6
-
+from executions.database import ids as made_ids
 from runners.conf import config
 from runners.dispatch import estimates, execution_packs
 from runners.pipeline import lease_renewal, load_segment, receive, record_result
@@ -93,9 +92,9 @@ def drawn(seed: int, rng: Random) -> Iterator[tuple[Clock, Processes]]:
     of_ids = SimpleNamespace(time_ns=lambda: next(ms) * 10**6)
 
     instead: list[tuple[Any, str, Any]] = [
-        (uuid6, "time", of_ids),
-        (uuid6, "secrets", SimpleNamespace(randbits=ids.getrandbits)),
-        (uuid6, "_last_v7_timestamp", None),
+        (made_ids, "time", of_ids),
+        (made_ids, "secrets", SimpleNamespace(randbits=ids.getrandbits)),
+        (made_ids, "_newest", 0),
         (record_result, "random", Random(seed)),
         (receive, "draining", _leaves),
         (receive, "time", clock),

@@ -17,13 +17,13 @@ from django_celery_beat.models import (
     PeriodicTask,
     SolarSchedule,
 )
-from uuid6 import uuid7
 
 from dlq.groups.find_group import Failing, group_of
 from dlq.models import DeadLetterEntry
 from executions import credentials
 from executions.access.actor import Actor
 from executions.accounts.service_accounts import create_service_account
+from executions.database.ids import uuid7
 from executions.definition.catalog import catalog
 from executions.definition.graph.document import normalise
 from executions.definition.graph.resolve import resolve

@@ -4,9 +4,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from uuid6 import uuid7
-
 from executions.database.clock import first_id_at
+from executions.database.ids import uuid7
 from executions.models import Workflow, WorkflowExecution
 from runners.models import Run
 from tests.support import admin_rows as rows

@@ -172,6 +172,7 @@ class Fleet:
             "VALKYR_EXTRA_MODULES": "tests.support.modules,tests.support.row_steps,"
             "tests.support.knocking_step,tests.support.agent_step",
             "VALKYR_HTTP_ALLOWED_NETWORKS": "127.0.0.0/8",
+            "VALKYR_LLM_PRICES": '{"scripted": {"input": 1000, "output": 10000}}',
             "VALKYR_SQL_ALLOWED_HOSTS": database_url()
             .rpartition("@")[2]
             .removeprefix("postgres://"),

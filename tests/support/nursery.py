@@ -40,7 +40,7 @@ LIBRARIES = (
     "django.views.generic", "django.views.i18n", "drf_spectacular", "httpx", "jinja2.sandbox",
     "jsonschema", "jwt", "kombu.transport.redis", "prometheus_client", "psycopg_pool",
     "pydantic.main", "pydantic.root_model", "pydantic.types", "pythonjsonlogger.json",
-    "redis.asyncio", "requests", "rest_framework", "uuid6", "uvicorn.main", "yaml",
+    "redis.asyncio", "requests", "rest_framework", "uvicorn.main", "yaml",
 )  # fmt: skip
 
 

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 from django.db import connection
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.definition.graph.places import find
 from executions.definition.versions import compiled
 from executions.models import WorkflowExecution

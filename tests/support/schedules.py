@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from uuid6 import uuid7
 
 from executions import lifecycle
 from executions.access.actor import Actor
 from executions.database.clock import database_now
+from executions.database.ids import uuid7
 from executions.models import CronTick, Tier, Trigger, Workflow, WorkflowExecution, Workspace
 from executions.publishing import versioning
 from executions.sealing.sealer import PayloadSealer

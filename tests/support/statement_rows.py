@@ -5,9 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from uuid6 import uuid7
 
 from executions.database import statements as of_executions
+from executions.database.ids import uuid7
 from runners import statements as of_runners
 from runners.models import Run
 from tests.support.segments import run_of

@@ -6,8 +6,8 @@ from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.db import models
 from django.utils import timezone
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.database.routing import is_ours
 from executions.database.row_policies import policy_of
 from executions.models import Membership, Workspace

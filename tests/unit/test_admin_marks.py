@@ -72,7 +72,7 @@ def test_a_huge_value_is_cut_and_says_so() -> None:
 
 
 def test_the_first_id_of_a_moment_sorts_before_all_made_then() -> None:
-    from uuid6 import uuid7
+    from executions.database.ids import uuid7
 
     before = first_id_at(datetime.now(UTC) - timedelta(seconds=1))
     made = uuid7()

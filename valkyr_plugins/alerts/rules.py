@@ -10,8 +10,8 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.public.access import Actor, record
 from executions.public.database import database_now, transaction
 from executions.public.definitions import DefinitionProblem

@@ -31,12 +31,8 @@ from executions.public.language import lazy
 from executions.public.models import Permission
 from valkyr_plugins.backtest import lifecycle, operations
 from valkyr_plugins.backtest.groups import sorted_groups, text_of
-from valkyr_plugins.backtest.models import (
-    Backtest,
-    BacktestResult,
-    BacktestState,
-    BacktestVerdict,
-)
+from valkyr_plugins.backtest.models import Backtest, BacktestResult, BacktestState
+from valkyr_plugins.backtest.verdicts import DIFFERENT, BacktestVerdict
 
 MARKS = {
     BacktestState.PENDING: (lazy("pending"), "schedule", "grey"),
@@ -137,8 +133,7 @@ class BacktestAdmin(OperatingAdmin, FactAdmin):
     @display(description=lazy("different"))
     def different(self, row: Backtest) -> str:
         """Return how many executions differ."""
-        same = ("SAME", "NOT_COMPARABLE")
-        return f"{sum(many for name, many in row.counts.items() if name not in same):,}"
+        return f"{sum(row.counts.get(name, 0) for name in DIFFERENT):,}"
 
     @display(description=lazy("requested"))
     def created(self, row: Backtest) -> Any:

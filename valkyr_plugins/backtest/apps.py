@@ -18,7 +18,7 @@ class BacktestConfig(PluginConfig):
     api_enums = {
         "BacktestVerdictReason": "valkyr_plugins.backtest.shapes.REASONS",
         "BacktestState": "valkyr_plugins.backtest.models.BacktestState",
-        "BacktestVerdict": "valkyr_plugins.backtest.models.BacktestVerdict",
+        "BacktestVerdict": "valkyr_plugins.backtest.verdicts.BacktestVerdict",
     }
     schedule = {
         "valkyr: backtests": {"task": "valkyr_backtest.resend", "every": timedelta(seconds=15)},

@@ -14,8 +14,8 @@ from uuid import UUID
 
 from valkyr_plugins.backtest.verdicts import (
     DIFFERENT,
+    BacktestVerdict,
     StepVerdict,
-    VerdictCode,
     VerdictReason,
     worst,
 )
@@ -56,7 +56,7 @@ class Summary:
         found.groups = {one["key"]: one for one in groups.get("groups", ())}
         return found
 
-    def add(self, execution_id: UUID, verdicts: Iterable[StepVerdict]) -> VerdictCode:
+    def add(self, execution_id: UUID, verdicts: Iterable[StepVerdict]) -> BacktestVerdict:
         """Count one execution; return the verdict on it."""
         found = list(verdicts)
         whole = worst(one.verdict for one in found)
@@ -66,7 +66,7 @@ class Summary:
             path = plain_path(one.path)
             if path and (path in self.steps or len(self.steps) < MAX_STEPS):
                 self.steps.setdefault(path, Counter())[str(one.verdict)] += 1
-            if one.verdict is not VerdictCode.SAME:
+            if one.verdict is not BacktestVerdict.SAME:
                 self._group(execution_id, path, one, keys)
         return whole
 
@@ -133,7 +133,7 @@ def _what(group: dict[str, Any], values: bool) -> str:  # noqa: PLR0911 - one fo
             return f"{name} would now be called with {_fields(group, values)}"
         case VerdictReason.CREDENTIAL:
             return f"{name} would now be called with another credential"
-        case VerdictReason.NEW if group["verdict"] == VerdictCode.WOULD_CALL:
+        case VerdictReason.NEW if group["verdict"] == BacktestVerdict.WOULD_CALL:
             return f"{name} would now be called, and was not called then"
         case VerdictReason.NEW:
             return f"{name} would now run, and did not run then"

@@ -4,12 +4,13 @@ from uuid import UUID
 
 from django.db import models
 from django.db.models import Q
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.public.database import ClockTimestamp
 from executions.public.language import lazy
 from executions.public.models import Workflow, Workspace
 from executions.public.sealing import SealedJSON
+from valkyr_plugins.backtest.verdicts import BacktestVerdict
 
 
 class BacktestState(models.TextChoices):
@@ -33,16 +34,6 @@ MOVES: dict[str, frozenset[str]] = {
     _S.FAILED: frozenset(),
 }
 UNFINISHED = tuple(sorted(state for state, targets in MOVES.items() if targets))
-
-
-class BacktestVerdict(models.TextChoices):
-    """The comparison of a step, or of an execution, with its record."""
-
-    SAME = "SAME", lazy("same")
-    DIFFERENT_OUTPUT = "DIFFERENT_OUTPUT", lazy("different output")
-    DIFFERENT_PATH = "DIFFERENT_PATH", lazy("different path")
-    WOULD_CALL = "WOULD_CALL", lazy("would call")
-    NOT_COMPARABLE = "NOT_COMPARABLE", lazy("cannot be compared")
 
 
 class Backtest(models.Model):

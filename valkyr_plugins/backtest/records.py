@@ -4,13 +4,13 @@ A batch is loaded in parts of bounded size, so that large payloads do not add up
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db.models import Count, F, Func, IntegerField, QuerySet, Sum
+from django.db.models import Count, F, Func, IntegerField, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from executions.public.database import in_states
@@ -18,11 +18,13 @@ from executions.public.graphs import Compiled, compiled, undoes
 from executions.public.models import FINAL, VersionKind, WorkflowExecution
 from executions.public.sealing import SealingError
 from runners.public.models import Run
+from valkyr_plugins.backtest.models import Backtest
 
 BATCH = 25  # executions
 MAX_RUNS = 5_000  # of one execution
 PART_BYTES = 4 * 1024 * 1024  # of payloads as stored, which PostgreSQL compresses
 MAX_BYTES = 16 * 1024 * 1024  # of one execution
+FAILURES = frozenset({"FAILED", "TIMEOUT", "CANCELLED"})  # of the index `execution_ended_badly`
 COLUMNS = (
     "execution_id", "step_path", "module", "attempt", "state", "outcome", "inputs_hash",
     "config_hash", "idempotency_key", "overrides", "inputs", "outputs", "error", "error_type",
@@ -45,21 +47,31 @@ class RecordedExecution:
     problem: str = ""
 
 
-def selected(workflow_id: UUID, selection: Mapping[str, Any]) -> QuerySet[WorkflowExecution]:
-    """Return the finished executions to backtest, newest first.
+def selected(backtest: Backtest) -> QuerySet[WorkflowExecution]:
+    """Return the finished executions to compare, newest first, without those compared already.
 
-    Without test runs, and without forks, which do not begin at the first step.
+    Without test runs, and without forks, which do not begin at the first step. Failures are rare,
+    so they are read from the index of failures; its order is that of the ids, which begin with the
+    time.
     """
-    states = selection.get("states") or sorted(FINAL)
+    selection = backtest.selection
+    states = set(selection.get("states") or FINAL)
     rows = WorkflowExecution.objects.filter(
         in_states(*states),
-        workflow_id=workflow_id,
+        workflow_id=backtest.workflow_id,
         version__kind=VersionKind.PUBLISHED,
         origin_point="",
+        finished_at__lte=backtest.created_at,
     )
     bounds = {"created_at__gte": "from", "created_at__lt": "until", "version__number": "version"}
-    asked = {name: selection[key] for name, key in bounds.items() if selection.get(key)}
-    return rows.filter(**asked).order_by("-created_at", "-id")
+    rows = rows.filter(**{name: selection[key] for name, key in bounds.items() if key in selection})
+    older = Q(pk__lt=backtest.at)
+    if states <= FAILURES:
+        rows = rows.filter(workspace_id=backtest.workspace_id).order_by("-id")
+    else:
+        rows = rows.order_by("-created_at", "-id")
+        older = Q(created_at__lt=backtest.at_time) | Q(created_at=backtest.at_time) & older
+    return rows if backtest.at is None else rows.filter(older)
 
 
 def load(rows: Sequence[WorkflowExecution]) -> Iterator[RecordedExecution]:

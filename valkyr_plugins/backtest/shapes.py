@@ -20,13 +20,8 @@ from executions.public.api import (
 from executions.public.models import Permission
 from valkyr_plugins.backtest import lifecycle
 from valkyr_plugins.backtest.groups import sorted_groups, text_of
-from valkyr_plugins.backtest.models import (
-    Backtest,
-    BacktestResult,
-    BacktestState,
-    BacktestVerdict,
-)
-from valkyr_plugins.backtest.verdicts import VerdictReason
+from valkyr_plugins.backtest.models import Backtest, BacktestResult, BacktestState
+from valkyr_plugins.backtest.verdicts import BacktestVerdict, VerdictReason
 
 HIGHEST = 2**31 - 1
 ENDS = [(name, name) for name in ("SUCCESS", "FAILED", "TIMEOUT", "CANCELLED")]

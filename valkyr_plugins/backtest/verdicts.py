@@ -6,33 +6,36 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from django.db.models import TextChoices
+
 from executions.public.errors import PayloadError
+from executions.public.language import lazy
 from executions.public.values import payloads
 
 MAX_CHANGES = 20  # fields of one step
 MAX_SHOWN = 500  # characters of a value's JSON
 
 
-class VerdictCode(StrEnum):
+class BacktestVerdict(TextChoices):
     """The comparison of a step, or of a whole execution, with its record."""
 
-    SAME = "SAME"
-    DIFFERENT_OUTPUT = "DIFFERENT_OUTPUT"
-    DIFFERENT_PATH = "DIFFERENT_PATH"
-    WOULD_CALL = "WOULD_CALL"
-    NOT_COMPARABLE = "NOT_COMPARABLE"
+    SAME = "SAME", lazy("same")
+    DIFFERENT_OUTPUT = "DIFFERENT_OUTPUT", lazy("different output")
+    DIFFERENT_PATH = "DIFFERENT_PATH", lazy("different path")
+    WOULD_CALL = "WOULD_CALL", lazy("would call")
+    NOT_COMPARABLE = "NOT_COMPARABLE", lazy("cannot be compared")
 
 
 # An execution has the first of these that any of its steps has.
 WORST_FIRST = (
-    VerdictCode.WOULD_CALL,
-    VerdictCode.DIFFERENT_PATH,
-    VerdictCode.DIFFERENT_OUTPUT,
-    VerdictCode.NOT_COMPARABLE,
-    VerdictCode.SAME,
+    BacktestVerdict.WOULD_CALL,
+    BacktestVerdict.DIFFERENT_PATH,
+    BacktestVerdict.DIFFERENT_OUTPUT,
+    BacktestVerdict.NOT_COMPARABLE,
+    BacktestVerdict.SAME,
 )
 DIFFERENT = frozenset(
-    {VerdictCode.WOULD_CALL, VerdictCode.DIFFERENT_PATH, VerdictCode.DIFFERENT_OUTPUT}
+    {BacktestVerdict.WOULD_CALL, BacktestVerdict.DIFFERENT_PATH, BacktestVerdict.DIFFERENT_OUTPUT}
 )
 
 
@@ -73,7 +76,7 @@ class StepVerdict:
     """
 
     path: str
-    verdict: VerdictCode
+    verdict: BacktestVerdict
     why: VerdictReason | None = None
     module: str = ""
     recorded: str = ""
@@ -96,10 +99,10 @@ class StepVerdict:
         }
 
 
-def worst(verdicts: Iterator[VerdictCode]) -> VerdictCode:
+def worst(verdicts: Iterator[BacktestVerdict]) -> BacktestVerdict:
     """Return the verdict on an execution from those on its steps."""
     found = set(verdicts)
-    return next((one for one in WORST_FIRST if one in found), VerdictCode.SAME)
+    return next((one for one in WORST_FIRST if one in found), BacktestVerdict.SAME)
 
 
 def changes(recorded: Any, now: Any, name: str = "") -> tuple[FieldChange, ...]:
@@ -117,29 +120,16 @@ def is_equal(one: Any, other: Any) -> bool:
 
     A reference to a stored value is compared by its digest.
     """
-    if payloads.is_reference(one) or payloads.is_reference(other):
-        return bool(_digest(one) == _digest(other))
     return next(unequal(one, other), None) is None
 
 
-def _digest(value: Any) -> Any:
-    if payloads.is_reference(value):
-        return value["digest"]
-    try:
-        return payloads.digest(payloads.dump(value, "value"))
-    except PayloadError:
-        return None  # larger than a value that is compared
-
-
 def unequal(one: Any, other: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield the places in which two JSON values differ, by their paths."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        for key in sorted({*one, *other}):
-            path = f"{name}.{key}" if name else str(key)
-            if key not in one or key not in other:
-                yield path, one.get(key), other.get(key)
-            else:
-                yield from unequal(one[key], other[key], path)
+    """Yield the places in which two JSON values differ, by their paths; stored ones as previews."""
+    if payloads.is_reference(one) or payloads.is_reference(other):
+        if not _is_stored_equal(one, other):
+            yield name, _preview(one), _preview(other)
+    elif isinstance(one, Mapping) and isinstance(other, Mapping):
+        yield from _unequal_keys(one, other, name)
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for index, (first, second) in enumerate(zip(one, other, strict=True)):
             yield from unequal(first, second, f"{name}[{index}]")
@@ -148,6 +138,32 @@ def unequal(one: Any, other: Any, name: str = "") -> Iterator[tuple[str, Any, An
             yield name, one, other
     elif one != other:
         yield name, one, other
+
+
+def _unequal_keys(
+    one: Mapping[str, Any], other: Mapping[str, Any], name: str
+) -> Iterator[tuple[str, Any, Any]]:
+    for key in sorted({*one, *other}):
+        path = f"{name}.{key}" if name else str(key)
+        if key not in one or key not in other:
+            yield path, one.get(key), other.get(key)
+        else:
+            yield from unequal(one[key], other[key], path)
+
+
+def _is_stored_equal(one: Any, other: Any) -> bool:
+    reference, value = (one, other) if payloads.is_reference(one) else (other, one)
+    if payloads.is_reference(value):
+        return bool(value["digest"] == reference["digest"])
+    try:
+        text = payloads.dump(value, "value", limit=reference["bytes"])
+    except PayloadError:
+        return False  # longer, so another value
+    return bool(payloads.digest(text) == reference["digest"])
+
+
+def _preview(value: Any) -> Any:
+    return value["preview"] if payloads.is_reference(value) else value
 
 
 def shown(value: Any) -> Any:

@@ -10,18 +10,19 @@ from time import monotonic
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from executions.public.database import database_now
 from executions.public.errors import ValkyrError
 from executions.public.graphs import Compiled, compiled_from
 from executions.public.models import WorkflowExecution
+from executions.public.payload_store import PayloadStoreUnavailable
 from valkyr_plugins.backtest import lifecycle
 from valkyr_plugins.backtest.groups import Summary
 from valkyr_plugins.backtest.models import Backtest, BacktestResult
 from valkyr_plugins.backtest.records import BATCH, load, selected
 from valkyr_plugins.backtest.simulate import backtest as compare
-from valkyr_plugins.backtest.verdicts import StepVerdict, VerdictCode
+from valkyr_plugins.backtest.verdicts import BacktestVerdict, StepVerdict
 
 log = logging.getLogger(__name__)
 
@@ -37,11 +38,11 @@ def work(backtest_id: UUID) -> bool:
         return False
     try:
         goes_on = _turn(backtest)
+    except (OperationalError, InterfaceError, PayloadStoreUnavailable):
+        raise  # the fault is outside: another worker continues once the lease ran out
     except ValkyrError as error:
         lifecycle.finish(backtest, error.message)
         return False
-    except (OperationalError, InterfaceError):
-        raise  # an error of the database itself: another worker continues once the lease ran out
     except Exception as error:
         log.exception("backtest %s stopped", backtest_id)
         lifecycle.finish(backtest, f"An unexpected error stopped it: {type(error).__name__}.")
@@ -64,16 +65,14 @@ def resend() -> int:
 
 def _turn(backtest: Backtest) -> bool:
     until = monotonic() + TURN_SECONDS
-    rows = selected(backtest.workflow_id, backtest.selection)
-    rows = rows.filter(finished_at__lte=backtest.created_at)
     if backtest.total is None and not lifecycle.set_total(
-        backtest, rows.order_by("-created_at", "-id").values("pk")[: backtest.most].count()
+        backtest, selected(backtest).values("pk")[: backtest.most].count()
     ):
         return False
     version = compiled_from(backtest.definition, backtest.pk, backtest.workflow)
     summary = Summary.read(backtest.counts, backtest.by_step, backtest.groups or {})
     while backtest.done < backtest.most:
-        found = _next(rows, backtest)
+        found = _next(backtest)
         if not found:
             break
         results = _compared(backtest, version, summary, found)
@@ -85,11 +84,9 @@ def _turn(backtest: Backtest) -> bool:
     return False
 
 
-def _next(rows: QuerySet[WorkflowExecution], backtest: Backtest) -> list[WorkflowExecution]:
-    if backtest.at is not None:
-        older = Q(created_at=backtest.at_time, pk__lt=backtest.at)
-        rows = rows.filter(Q(created_at__lt=backtest.at_time) | older)
-    return list(rows.defer("error_stack_trace")[: min(BATCH, backtest.most - backtest.done)])
+def _next(backtest: Backtest) -> list[WorkflowExecution]:
+    most = min(BATCH, backtest.most - backtest.done)
+    return list(selected(backtest).defer("error_stack_trace")[:most])
 
 
 def _compared(
@@ -104,14 +101,14 @@ def _compared(
 
 
 def _result(
-    backtest: Backtest, execution_id: UUID, whole: VerdictCode, verdicts: list[StepVerdict]
+    backtest: Backtest, execution_id: UUID, whole: BacktestVerdict, verdicts: list[StepVerdict]
 ) -> BacktestResult:
     counts = Counter(one.verdict for one in verdicts if one.path)
-    others = [one.as_json() for one in verdicts if one.verdict is not VerdictCode.SAME]
+    others = [one.as_json() for one in verdicts if one.verdict is not BacktestVerdict.SAME]
     return BacktestResult(
         backtest=backtest,
         execution_id=execution_id,
         verdict=str(whole),
-        same=counts[VerdictCode.SAME],
+        same=counts[BacktestVerdict.SAME],
         steps=others[:MAX_SHOWN] or None,
     )

@@ -3,8 +3,8 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.public.database import ClockTimestamp, set_null
 from executions.public.language import lazy
 from executions.public.models import Workflow, WorkflowVersion, Workspace

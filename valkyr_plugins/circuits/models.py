@@ -2,8 +2,8 @@
 
 from django.db import models
 from django.db.models import Q
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.public.database import ClockTimestamp
 from executions.public.models import Workspace
 from valkyr_plugins.circuits.breaker import CircuitState

@@ -11,9 +11,9 @@ from uuid import UUID
 from django.contrib.auth import get_user_model
 from django.db.models import Count, QuerySet, Sum
 from django.db.models.functions import TruncDay
-from uuid6 import uuid7
 
 from dlq.public.retention import Aged
+from executions.database.ids import uuid7
 from executions.public.configuration import read
 from executions.public.models import Workflow, Workspace
 from executions.public.values import payloads

@@ -5,8 +5,8 @@ from enum import StrEnum
 from django.conf import settings
 from django.db import models
 from django.db.models import Q, TextChoices
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.public.database import ClockTimestamp, cascade
 from executions.public.language import lazy
 from executions.public.models import Workflow, WorkflowExecution, Workspace

@@ -6,8 +6,8 @@ except to the workspace, which is never deleted.
 
 from django.db import models
 from django.db.models import Q
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.public.database import ClockTimestamp
 from executions.public.language import lazy
 from executions.public.models import Workspace

@@ -85,6 +85,7 @@ def _invalid(error: ValidationError) -> dict[str, Any]:
 
 def described(tool: AgentTool) -> Tool:
     """Return a tool as clients see it."""
+    reads = not (tool.writes or tool.stores)
     return Tool(
         name=tool.name,
         title=tool.title,
@@ -92,9 +93,9 @@ def described(tool: AgentTool) -> Tool:
         input_schema=_schema_of(tool),
         annotations=ToolAnnotations(
             title=tool.title,
-            read_only_hint=not tool.writes,
+            read_only_hint=reads,
             destructive_hint=tool.destructive,
-            idempotent_hint=not tool.writes,
+            idempotent_hint=reads,
             open_world_hint=False,
         ),
     )

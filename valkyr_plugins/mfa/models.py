@@ -2,8 +2,8 @@
 
 from django.conf import settings
 from django.db import models
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.public.database import ClockTimestamp, cascade
 
 

@@ -30,6 +30,8 @@ from pydantic_ai.models import Model
 from pydantic_ai.tools import AgentDepsT
 
 from runners.public.modules import StepContext
+from valkyr_plugins.connectors.ai import costs
+from valkyr_plugins.connectors.ai.answers import Details, Usage
 from valkyr_plugins.pydantic_agents.journal import Journal, current
 
 
@@ -57,17 +59,18 @@ class _Backend(JournalCallableOperationBackend[None]):
 
 
 def _report(ctx: StepContext, response: Any) -> None:
-    """Report the tokens of a model's recorded response."""
+    """Report the tokens of a model's recorded response, and their cost by the price list."""
     while isinstance(response, Mapping) and "usage" not in response and "response" in response:
         response = response["response"]
     if not isinstance(response, Mapping):
         return
-    usage = response.get("usage") or {}
-    ctx.cost(
-        model=str(response.get("model_name") or ""),
-        input_tokens=int(usage.get("input_tokens") or 0),
-        output_tokens=int(usage.get("output_tokens") or 0),
+    used = response.get("usage") or {}
+    tokens = Usage(
+        prompt_tokens=used.get("input_tokens"),
+        completion_tokens=used.get("output_tokens"),
+        prompt_tokens_details=Details(cached_tokens=used.get("cache_read_tokens")),
     )
+    costs.record(str(response.get("model_name") or ""), tokens, ctx)
 
 
 @dataclass(init=False, kw_only=True)

@@ -9,9 +9,11 @@ import json
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 from django.db import IntegrityError
+from django.db.models import Max, QuerySet
 
 from executions.public.database import in_a_thread, transaction
 from runners.public.modules import ErrorType, StepContext, StepError, status_error_type
@@ -30,7 +32,7 @@ class Journal:
         self.ctx = ctx
         self.runs = 0  # of agents in this step
         self._next = 0
-        self._recorded: dict[int, AgentUnit] | None = None
+        self._last: int | None = None  # the number of the last call that an attempt recorded
 
     async def unit(
         self,
@@ -44,14 +46,15 @@ class Journal:
         Raises StepError if the step must stop, or if its code has changed since the record.
         """
         number, self._next = self._next, self._next + 1
-        if self._recorded is None:
-            self._recorded = await in_a_thread(self._read)
-        found = self._recorded.get(number)
+        if self._last is None:
+            self._last = await in_a_thread(self._last_recorded)
+        # One at a time: the results of a whole step can be larger than a worker's memory.
+        found = None if number > self._last else await in_a_thread(partial(self._read, number))
         made = found is None
         if found is None:
             self._require_leave(number)
             unit = self._unit(number, name, await body())
-            found = await in_a_thread(lambda: _kept(unit))
+            found = await in_a_thread(partial(_kept, unit))
         if found.name != name:
             raise StepError(
                 f"call {number} of this step's agents was recorded as {found.name!r}, and is now "
@@ -69,12 +72,18 @@ class Journal:
         self.runs += 1
         return f"{self.ctx.execution_id}:{self.ctx.idempotency_key[:16]}:{self.runs}"
 
-    def _read(self) -> dict[int, AgentUnit]:
-        ctx = self.ctx
-        units = AgentUnit.objects.select_related("execution").filter(
-            execution=ctx.execution_id, key=ctx.idempotency_key
+    def _units(self) -> QuerySet[AgentUnit]:
+        return AgentUnit.objects.filter(
+            execution=self.ctx.execution_id, key=self.ctx.idempotency_key
         )
-        return {unit.number: unit for unit in units[:MAX_UNITS]}
+
+    def _last_recorded(self) -> int:
+        last: int | None = self._units().aggregate(last=Max("number"))["last"]
+        return -1 if last is None else last
+
+    def _read(self, number: int) -> AgentUnit | None:
+        # A call that raised was not recorded.
+        return self._units().select_related("execution").filter(number=number).first()
 
     def _require_leave(self, number: int) -> None:
         if self.ctx.cancelled():

@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from django.db import models
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.public.database import ClockTimestamp
 from executions.public.models import WorkflowExecution
 from executions.public.sealing import SealedObject

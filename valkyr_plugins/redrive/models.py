@@ -7,9 +7,9 @@ rows. So the migration creates the foreign keys to the engine's tables with data
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from uuid6 import uuid7
 
 from dlq.public.models import DeadLetterEntry, FailureGroup
+from executions.database.ids import uuid7
 from executions.public.database import ClockTimestamp, set_null
 from executions.public.language import lazy
 from executions.public.models import Workspace

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.core.signing import BadSignature, Signer
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.public.access import Actor
 from executions.public.access import record as note_activity
 from executions.public.configuration import read

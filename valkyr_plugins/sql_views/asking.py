@@ -1,6 +1,7 @@
 """Run one statement over the views: read-only, with a time-out, and on the replica if there is one.
 
-The statement runs in a session of its own, as the role that can read the views and nothing else.
+The statement runs in a session of its own, as the role that can read the views and nothing else:
+within a function in which PostgreSQL lets no statement change the role.
 """
 
 import re
@@ -8,26 +9,25 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 import psycopg
 from django.db import connections
 from psycopg import sql
+from psycopg.pq import ExecStatus
 
 from executions.public.database import REPLICA, alias
 from executions.public.errors import ValkyrError
 from valkyr_plugins.sql_views.catalogue import views
 from valkyr_plugins.sql_views.conf import reader, schema
-from valkyr_plugins.sql_views.installing import ALL, CHOSEN
+from valkyr_plugins.sql_views.installing import CHOSEN, RUNNER
 
 READING = {"SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "SHOW"}
 # The first word after comments and parentheses.
 FIRST_WORD = re.compile(r"(?:\s|\(|--[^\n]*(?:\n|$)|/\*.*?\*/)*([A-Za-z]+)", re.DOTALL)
-# Functions that change the role, or that run a text as a statement after another one did.
-REFUSED = re.compile(
-    r"set_config|query_to_xml|cursor_to_xml|table_to_xml|schema_to_xml|database_to_xml"
-    r"|ts_stat|ts_rewrite|dblink|u&\"",
-    re.IGNORECASE,
-)
+# The columns have other names here, because two of a statement can have the same.
+RUN = "SELECT * FROM {run}(%s, %s) AS t({columns})"
+TYPES = "SELECT format_type(t, NULL) FROM unnest(%s::oid[]) WITH ORDINALITY u(t, n) ORDER BY n"
 NAMES = ("dbname", "user", "password", "host", "port", "sslmode", "sslrootcert", "sslcert")
 CONNECT_SECONDS = 5
 
@@ -40,10 +40,10 @@ class SqlRefused(ValkyrError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqlQuestion:
-    """A statement and its limits: a workspace's slug or `ALL`, rows, and seconds."""
+    """A statement and its limits: the ids of the workspaces, rows, and seconds."""
 
     statement: str
-    workspace: str = ALL
+    workspaces: Sequence[UUID]
     limit: int = 1000
     seconds: float = 30
     primary: bool = False
@@ -65,21 +65,39 @@ def ask(asked: SqlQuestion) -> Answered:
     with _session(asked.primary) as (session, replica):
         try:
             _prepare(session, asked)
-            with session.cursor() as cursor:
-                rows = _up_to(cursor.stream(text.encode()), asked.limit + 1)
-                columns = [one.name for one in cursor.description or ()]
+            columns = _described(session, text)
+            rows = _run(session, text, asked.limit + 1, columns)
         except psycopg.Error as error:
             raise SqlRefused(_explained(error, text, asked)) from error
-    return Answered(columns, rows[: asked.limit], len(rows) > asked.limit, replica)
+    names = [name for name, _ in columns]
+    return Answered(names, rows[: asked.limit], len(rows) > asked.limit, replica)
 
 
-def _up_to(found: Iterator[tuple[Any, ...]], most: int) -> list[tuple[Any, ...]]:
-    rows = []
-    for row in found:
-        rows.append(row)
-        if len(rows) == most:
-            break
-    return rows
+def _described(session: psycopg.Connection[Any], text: str) -> list[tuple[str, str]]:
+    """Return the names and types of the statement's columns; PostgreSQL only parses it."""
+    encoding = session.info.encoding
+    found = session.pgconn.prepare(b"", text.encode())
+    if found.status == ExecStatus.COMMAND_OK:
+        found = session.pgconn.describe_prepared(b"")
+    if found.status != ExecStatus.COMMAND_OK:
+        raise psycopg.errors.error_from_result(found, encoding)
+    columns = range(found.nfields)
+    names = [(found.fname(n) or b"").decode(encoding) for n in columns]
+    types = session.execute(TYPES, [[found.ftype(n) for n in columns]])
+    if not names:
+        raise SqlRefused("The statement returns no columns.")
+    return [(name, kind) for name, (kind,) in zip(names, types, strict=True)]
+
+
+def _run(
+    session: psycopg.Connection[Any], text: str, most: int, columns: list[tuple[str, str]]
+) -> list[tuple[Any, ...]]:
+    declared = ", ".join(f"c{number} {kind}" for number, (_, kind) in enumerate(columns))
+    query = sql.SQL(RUN).format(
+        run=sql.Identifier(schema(), RUNNER),
+        columns=sql.SQL(declared),  # types as PostgreSQL writes them
+    )
+    return session.execute(query, [text, most]).fetchall()
 
 
 def _prepare(session: psycopg.Connection[Any], asked: SqlQuestion) -> None:
@@ -89,7 +107,7 @@ def _prepare(session: psycopg.Connection[Any], asked: SqlQuestion) -> None:
         "statement_timeout": f"{round(asked.seconds * 1000)}ms",
         "lock_timeout": "3s",
         "search_path": sql.Identifier(schema()).as_string(session),
-        CHOSEN: asked.workspace,
+        CHOSEN: f"{{{','.join(map(str, asked.workspaces))}}}",
         "role": reader(),
     }
     for name, value in limits.items():
@@ -110,10 +128,9 @@ def _session(primary: bool) -> Iterator[tuple[psycopg.Connection[Any], bool]]:
         session = session or _connected(alias())
     except psycopg.OperationalError as error:
         raise SqlRefused(f"PostgreSQL does not answer: {str(error).strip()}") from error
-    try:
+    # Ends the transaction: PgBouncer drops a connection whose client leaves within one.
+    with session:
         yield session, replica
-    finally:
-        session.close()
 
 
 def _connected(name: str) -> psycopg.Connection[Any]:
@@ -137,11 +154,6 @@ def _checked(statement: str) -> str:
         raise SqlRefused(
             f"{first} is refused: this command only reads. Expected {', '.join(sorted(READING))}."
         )
-    if refused := REFUSED.search(statement):
-        raise SqlRefused(
-            f"{refused[0]} is refused, because it could change the role of the statement. "
-            "Remove it, also from comments and texts."
-        )
     return statement.strip().removesuffix(";")
 
 
@@ -150,8 +162,8 @@ def _explained(error: psycopg.Error, text: str, asked: SqlQuestion) -> str:
     lines = [str(error.diag.message_primary or error).strip()]
     if "multiple commands" in lines[0]:
         return "There are several statements; expected one. Run them one after another."
-    if error.diag.statement_position:
-        lines += _place(text, int(error.diag.statement_position))
+    if position := error.diag.statement_position or error.diag.internal_position:
+        lines += _place(text, int(position))
     if error.diag.message_hint:
         lines.append(f"Hint: {error.diag.message_hint}")
     lines += [advice for kinds, advice in _advice(asked) if isinstance(error, kinds)]
@@ -177,6 +189,10 @@ def _advice(asked: SqlQuestion) -> Iterator[tuple[Any, str]]:
     yield (
         (errors.UndefinedTable, errors.InsufficientPrivilege),
         f"The views are {names}. --list shows their columns.",
+    )
+    yield (
+        errors.InvalidTableDefinition,
+        "PostgreSQL cannot return a column of this type; cast it, as in `column::text`.",
     )
     yield errors.UndefinedColumn, "--list shows the columns of each view."
     yield errors.ReadOnlySqlTransaction, "This command only reads."

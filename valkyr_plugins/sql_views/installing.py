@@ -4,6 +4,9 @@ The views belong to the owner of the tables and are security barriers: PostgreSQ
 condition on the workspace before any function or operator of the query that could reveal a value.
 The condition reads `SqlGrant` by `current_user`, which a login role without memberships cannot
 change. No role has a privilege on the tables.
+
+`valkyr_sql` runs a statement by a function that belongs to the reading role. PostgreSQL allows no
+change of the role within a function that is SECURITY DEFINER, in whichever way a statement tries.
 """
 
 import hashlib
@@ -17,21 +20,36 @@ from django.db.models.signals import post_migrate, pre_migrate
 from psycopg.errors import DependentObjectsStillExist
 
 from executions.public.database import alias, connection, transaction
-from valkyr_plugins.sql_views.catalogue import SqlView, tables, views
+from valkyr_plugins.sql_views.catalogue import SqlView, views
 from valkyr_plugins.sql_views.conf import reader, schema
 from valkyr_plugins.sql_views.models import SqlGrant
 
 log = logging.getLogger(__name__)
 PAGE = "docs/how-to/sql-views.md"
 ALLOWED = "allowed_workspaces"
-# Set by `valkyr_sql` for the role `reader()`, and read for that role alone.
-CHOSEN = "valkyr.sql_workspace"
-ALL = "*"
+# The ids of workspaces, set by `valkyr_sql` for the role `reader()`, and read for that role alone.
+# A statement cannot add a workspace whose id it does not know.
+CHOSEN = "valkyr.sql_workspaces"
+RUNNER = "run_statement"
 MARK = "Valkyr SQL views "
 # PostgreSQL 16 distinguishes SET ROLE from inheriting a role's privileges.
 SEPARATED = 160000
 COMMENT = """
 SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE nspname = %s
+"""
+RUN = """
+CREATE FUNCTION {name}(statement text, most bigint) RETURNS SETOF record
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = {schema}, pg_temp AS $$
+DECLARE
+    found record;
+BEGIN
+    FOR found IN EXECUTE statement LOOP
+        RETURN NEXT found;
+        most := most - 1;
+        EXIT WHEN most <= 0;
+    END LOOP;
+END
+$$
 """
 EXISTING = """
 SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -89,7 +107,7 @@ def install() -> bool:
         if not there:
             execute(f"CREATE SCHEMA {quoted(schema())}")
         drop_views()
-        for statement in _statements():
+        for statement in (*_statements(), *_runner()):
             execute(statement)
         execute(f"COMMENT ON SCHEMA {quoted(schema())} IS '{wanted}'")
         for role in (reader(), *_granted_roles()):
@@ -121,6 +139,7 @@ def remove() -> None:
     if is_installed():
         with transaction.atomic():
             drop_views()
+            execute(f"DROP FUNCTION IF EXISTS {_named(RUNNER)}")
             execute(f"DROP SCHEMA {quoted(schema())}")
 
 
@@ -139,7 +158,7 @@ def revoke_views(role: str) -> None:
 
 
 def _version() -> str:
-    text = "\n".join([*_statements(), reader()])
+    text = "\n".join([*_statements(), *_runner()])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -156,26 +175,34 @@ def _statements() -> Iterator[str]:
             )
 
 
+def _runner() -> Iterator[str]:
+    """Yield the statements that create the function, which the reading role owns and calls."""
+    place, role, name = quoted(schema()), quoted(reader()), _named(RUNNER)
+    yield f"DROP FUNCTION IF EXISTS {name}"
+    yield RUN.format(name=name, schema=place)
+    yield f"REVOKE ALL ON FUNCTION {name} FROM PUBLIC"
+    # The new owner of a function must be able to create one.
+    yield f"GRANT CREATE ON SCHEMA {place} TO {role}"
+    yield f"ALTER FUNCTION {name} OWNER TO {role}"
+    yield f"REVOKE CREATE ON SCHEMA {place} FROM {role}"
+
+
 def _allowed() -> str:
     """Return the view of the workspaces of the current role, which no role can read directly."""
-    grants, found = quoted(SqlGrant._meta.db_table), quoted(tables()["workspaces"])
+    grants = quoted(SqlGrant._meta.db_table)
     return (
         f"CREATE VIEW {_named(ALLOWED)} WITH (security_barrier) AS "  # noqa: S608 - quoted names
         f"SELECT g.workspace_id FROM {grants} g WHERE g.role = current_user "
-        f"UNION ALL SELECT w.id FROM {found} w WHERE current_user = '{reader()}' "
-        f"AND current_setting('{CHOSEN}', true) IN ('{ALL}', w.slug)"
+        f"UNION ALL SELECT unnest(current_setting('{CHOSEN}', true)::uuid[]) "
+        f"WHERE current_user = '{reader()}'"
     )
 
 
 def _view(view: SqlView) -> str:
-    columns = ", ".join(f"{one.sql} AS {quoted(one.name)}" for one in view.columns)
-    source = view.tables.format(**{name: quoted(table) for name, table in tables().items()})
     # As an array it is computed once, and an index on the workspace can use it.
     allowed = f"ANY (ARRAY(SELECT workspace_id FROM {_named(ALLOWED)}))"  # noqa: S608 - quoted names
-    return (
-        f"CREATE VIEW {_named(view.name)} WITH (security_barrier) AS "  # noqa: S608 - quoted names
-        f"SELECT {columns} FROM {source} WHERE {view.scope} = {allowed}"
-    )
+    query = view.query.replace("{allowed}", allowed)
+    return f"CREATE VIEW {_named(view.name)} WITH (security_barrier) AS {query}"
 
 
 def _granted_roles() -> list[str]:

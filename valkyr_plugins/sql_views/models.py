@@ -1,8 +1,8 @@
 """The workspaces that a login role of PostgreSQL can read through the views."""
 
 from django.db import models
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.public.database import ClockTimestamp
 from executions.public.models import Workspace
 

@@ -13,8 +13,8 @@ from uuid import UUID
 
 from celery import current_task
 from opentelemetry.trace import Link, Span, SpanContext, SpanKind
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.public.database import transaction
 from executions.public.definitions import Step
 from executions.public.tracing import parent_of

@@ -3,8 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from uuid6 import uuid7
-
+from executions.database.ids import uuid7
 from executions.public.access import Actor, record
 from executions.public.configuration import read
 from executions.public.database import transaction

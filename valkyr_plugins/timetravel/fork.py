@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import Q
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.public import payload_store
 from executions.public.access import Actor, record
 from executions.public.database import database_now, transaction

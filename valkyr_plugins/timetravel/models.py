@@ -4,8 +4,8 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import models
-from uuid6 import uuid7
 
+from executions.database.ids import uuid7
 from executions.public.database import ClockTimestamp, set_null
 from executions.public.language import lazy
 from executions.public.models import WorkflowExecution

@@ -3,14 +3,14 @@
 Variables need no checkpoint: they follow from the outputs of the steps that wrote them, in order.
 """
 
-from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
 
+from executions.public.definitions import catalog
 from executions.public.errors import NotFound, ValkyrError, WrongState
-from executions.public.graphs import Graph, compiled
+from executions.public.graphs import compiled
 from executions.public.models import WorkflowExecution
 from executions.public.sealing import opened
 from runners.public.models import Run
@@ -109,16 +109,17 @@ def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
         .order_by("-sequence")
         .first()
     )
-    base = dict(graph.variables) if checkpoint is None else checkpoint.variables
+    # The execution may have been moved to this version after the checkpoint was taken.
+    base = dict(graph.variables) | ({} if checkpoint is None else checkpoint.variables)
     if not graph.variables:
-        return dict(base)
+        return base
     writes = Run.objects.filter(
         Q(finished_at__lt=point.at) | Q(finished_at=point.at, id__lte=point.last),
         execution_id=execution.pk,
         epoch=execution.epoch,
         superseded=False,
         state="SUCCESS",
-        module_id__in=list(writers(graph)),
+        module__in=writers(),
     ).exclude(step_path=point.before)
     if checkpoint is not None:
         writes = writes.filter(finished_at__gt=checkpoint.created_at)
@@ -127,13 +128,12 @@ def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
     return written(base, outputs, graph.variables.keys())
 
 
-def writers(graph: Graph) -> Iterator[UUID]:
-    """Yield the module ids of the steps that write variables, including those in bodies."""
-    for index in graph.steps.writers:
-        yield graph.steps[index].module_uuid
-    for task in graph.tasks:
-        if task.body is not None:
-            yield from writers(task.body)
+def writers() -> list[str]:
+    """Return the modules that write variables.
+
+    Not the steps of one version: an execution that was moved has results of steps of another.
+    """
+    return [name for name, spec in catalog().items() if spec.writes_variables]
 
 
 def _runs(execution: WorkflowExecution, step_path: str) -> Any:

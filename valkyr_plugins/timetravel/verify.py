@@ -139,7 +139,7 @@ def _history(execution: WorkflowExecution, version: Compiled) -> _Variables:
         execution=execution,
         superseded=False,
         state="SUCCESS",
-        module_id__in=list(writers(graph)),
+        module__in=writers(),
         **({} if first is None else {"finished_at__gt": first.created_at}),
     )
     found = writes.order_by("finished_at", "id").values_list("finished_at", "step_path", "outputs")

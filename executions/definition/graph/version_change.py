@@ -120,7 +120,7 @@ def _counterpart(
     if undoes(row.path):
         return None
     path = new_path(row.path, change.names)
-    found = _find(change.new, path)
+    found = step_at(change.new, path)
     undone = _undo(change.old, row)
     if found is None:
         if row.fact.status in (StepStatus.LIVE, StepStatus.DEAD):
@@ -162,11 +162,12 @@ def _undo(old: Graph, row: ReachedStep) -> bool:
     """Return whether the step succeeded and would be undone in the old version."""
     if not old.undone or row.fact.status is not StepStatus.DONE:
         return False
-    found = _find(old, row.path)
+    found = step_at(old, row.path)
     return found is not None and found[1].module_uuid in old.undone
 
 
-def _find(graph: Graph, path: str) -> tuple[Place, Step] | None:
+def step_at(graph: Graph, path: str) -> tuple[Place, Step] | None:
+    """Return the place and the step of a path; None if the version has no such step."""
     try:
         return find(graph, path)
     except (KeyError, ValueError):

@@ -16,11 +16,11 @@ import redis
 from kombu import Connection
 from redis.backoff import NoBackoff
 from redis.retry import Retry
-from uuid6 import uuid7
 
 from executions import messaging
 from executions.configuration import OWN_QUEUES
 from executions.configuration import settings as valkyr_settings
+from executions.database.ids import uuid7
 from executions.definition.catalog import catalog
 from executions.errors import NotFound, ValkyrError
 from executions.models import Trigger

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from tests.chaos.fault import Fault
 from tests.chaos.faults import (
+    agents,
     backlog,
     beat,
     broker,
@@ -29,6 +30,7 @@ from tests.chaos.faults import (
 
 TABLE: tuple[Fault, ...] = (
     children.CHILD_KILLED,
+    agents.AGENT_KILLED,
     workers.WORKER_KILLED,
     workers.ALL_KILLED,
     workers.FROZEN_WORKER,

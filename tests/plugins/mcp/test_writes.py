@@ -1,4 +1,7 @@
-"""No tool writes anything but proposals, whatever the token's scopes, except `unattended`."""
+"""No tool writes anything but proposals and backtests, whatever the token's scopes.
+
+The scope `unattended` is the exception.
+"""
 
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -24,6 +27,8 @@ ALL_BUT = tuple(scope for scope in SCOPES if scope != UNATTENDED)
 # What a call may write: its proposal, its line in the audit trail, the last use of its token.
 OWN = {"executions_apitoken"}
 PROPOSED = OWN | {"valkyr_mcp_proposal", "executions_activity"}
+# A backtest stores its own row; it changes no other.
+STORED = OWN | {"valkyr_backtest_backtest", "executions_activity"}
 
 
 @pytest.fixture
@@ -88,9 +93,12 @@ def test_a_tool_writes_a_proposal_or_nothing(
         found = asked.call(name, **arguments)
         wrote = {table for table, count in written().items() if count > before.get(table, 0)}
 
-        assert wrote <= (PROPOSED if tool.writes else OWN), (name, arguments, found.text)
+        allowed = PROPOSED if tool.writes else STORED if tool.stores else OWN
+        assert wrote <= allowed, (name, arguments, found.text)
         if tool.writes:
             assert found.value.get("state") == "PENDING", (arguments, found.text)
+        if tool.stores:
+            assert wrote == STORED, found.text
 
 
 def test_a_tool_that_forgets_its_proposal_is_refused() -> None:

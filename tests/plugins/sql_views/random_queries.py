@@ -8,7 +8,7 @@ condition.
 from collections.abc import Iterator
 from random import Random
 
-from valkyr_plugins.sql_views.catalogue import VIEWS, SqlView
+from valkyr_plugins.sql_views.catalogue import SqlView, views
 
 # What a session makes for itself: a cheap function, so that the planner wants it evaluated first.
 LEAK = (
@@ -25,9 +25,9 @@ TRICKS = (
     "RESET ROLE",
     "SET SESSION AUTHORIZATION reads_rival",
     "RESET SESSION AUTHORIZATION",
-    "SET valkyr.sql_workspace = '*'",
-    "SET valkyr.sql_workspace = 'rival'",
-    "SELECT set_config('valkyr.sql_workspace', '*', false)",
+    "SET valkyr.sql_workspaces = '*'",
+    "SET valkyr.sql_workspaces = '{{{there}}}'",
+    "SELECT set_config('valkyr.sql_workspaces', '{{{there}}}', false)",
     "SELECT set_config('valkyr.workspaces', '{{{there}}}', false)",
     "SELECT set_config('role', 'valkyr_views_reader', false)",
     "SELECT set_config('session_authorization', 'reads_rival', false)",
@@ -63,7 +63,7 @@ TRICKS = (
     "ALTER VIEW valkyr_views.executions SET (security_barrier = false)",
     "ALTER VIEW valkyr_views.executions OWNER TO reads_here",
     "ALTER ROLE reads_here RENAME TO reads_rival",
-    "ALTER ROLE reads_here SET valkyr.sql_workspace = '*'",
+    "ALTER ROLE reads_here SET valkyr.sql_workspaces = '{{{there}}}'",
     "GRANT valkyr_views_reader TO reads_here",
     "GRANT reads_rival TO reads_here",
     "GRANT SELECT ON valkyr_views.allowed_workspaces TO reads_here",
@@ -136,6 +136,7 @@ class RandomQueries:
                 "SELECT * FROM public.runners_run",
                 "SELECT slug::text FROM public.executions_workspace",
                 "SELECT * FROM valkyr_views.allowed_workspaces",
+                "SELECT * FROM run_statement('SELECT slug FROM workspaces', 9) AS t(slug text)",
                 "SELECT * FROM public.valkyr_sql_views_sqlgrant",
                 "SELECT pg_temp.as_owner()::text",
                 "SELECT most_common_vals::text FROM pg_stats WHERE schemaname = 'public'",
@@ -146,7 +147,7 @@ class RandomQueries:
         )
 
     def _view(self) -> SqlView:
-        return self._random.choice(VIEWS)
+        return self._random.choice(views())
 
     def _column(self, view: SqlView) -> str:
         names = [column.name for column in view.columns]

@@ -1,16 +1,11 @@
 """Executions that move to another version keep their results and whatever they wait for."""
 
-from collections.abc import Iterator
-from random import Random
 from typing import Any
-from uuid import UUID
 
 import pytest
 
 from executions import lifecycle as executions
-from executions.models import Activity, Workflow, WorkflowExecution
-from executions.publishing import versioning
-from executions.states import FINAL
+from executions.models import Activity, WorkflowExecution
 from runners.containers import child_executions
 from runners.models import Run
 from runners.pipeline import claim_run, load_segment
@@ -19,67 +14,14 @@ from runners.repair.version_changes import (
     CannotMove,
     NotOnVersion,
     StepRunning,
-    VersionMove,
     move_execution,
 )
 from runners.segment.template_data import callback_url_of
 from runners.states import WaitKind
 from runners.waits import callbacks, events, wake_runs
-from tests.support.engine_database import engine_database
-from tests.support.single_thread import World, configured, world
+from tests.support.single_thread import World
+from tests.support.version_moves import begun, ended, move_of, outputs, versions
 from tests.support.workflows import ACTOR, effect, publish, start, task
-
-
-@pytest.fixture(scope="module")
-def engine(
-    django_db_setup: None, django_db_blocker: Any, request: pytest.FixtureRequest
-) -> Iterator[None]:
-    with engine_database(django_db_blocker, keep=request.config.getvalue("reuse_db")):
-        yield
-
-
-@pytest.fixture
-def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Stands in for the broker; the test runs the workers."""
-    quiet = world(Random(0), monkeypatch, lose=0, double=0, die=0)
-    with quiet as made, configured(stretch_steps=32, segment_steps=32):
-        yield made
-
-
-def versions(old: list[dict[str, Any]], new: list[dict[str, Any]], **more: Any) -> Workflow:
-    """A workflow with two published versions."""
-    made = publish({"tasks": old})
-    changed = made.definition | {"tasks": new} | more
-    versioning.update_workflow(
-        made.pk, {"definition": changed}, actor=ACTOR, expected_revision=None
-    )
-    versioning.publish(made.pk, actor=ACTOR)
-    made.refresh_from_db()
-    return made
-
-
-def move_of(workflow: Workflow, **names: str) -> VersionMove:
-    first, second = workflow.versions.order_by("number").values_list("pk", flat=True)
-    return VersionMove(first, second, names)
-
-
-def begun(workflow: Workflow, queue: World, payload: Any = None) -> UUID:
-    """An execution on the first version, at its first wait."""
-    execution = start(workflow, payload, version=1)
-    queue.drain()
-    return execution
-
-
-def outputs(execution: UUID) -> dict[str, Any]:
-    rows = Run.objects.filter(execution=execution, state="SUCCESS", superseded=False)
-    return {run.step_path: run.outputs for run in rows}
-
-
-def ended(execution: UUID) -> WorkflowExecution:
-    row = WorkflowExecution.objects.get(pk=execution)
-    assert row.state in FINAL, row.state
-    return row
-
 
 REST = task("rest", "flow.delay", "one", **{"with": {"seconds": 86_400}})
 ASK = task("rest", "flow.approval", "one", **{"with": {"title": "Go on?"}})
@@ -184,6 +126,29 @@ def test_a_renamed_step_keeps_its_wait_and_its_result(queue: World) -> None:
     assert ended(execution).state == "SUCCESS"
     assert outputs(execution)["first.main"] == kept
     assert set(outputs(execution)) == {"first.main", "pause.main", "last.main"}
+
+
+@pytest.mark.parametrize(
+    ("wait", "wake"),
+    [(REST, wake_timer), (ASK, wake_approval), (EVENT, wake_event)],
+    ids=["timer", "approval", "event"],
+)
+@pytest.mark.parametrize("names", [{}, {"one": "first"}], ids=["removed", "renamed"])
+def test_a_wait_ends_although_the_step_that_began_its_segment_has_gone(
+    queue: World, wait: dict[str, Any], wake: Any, names: dict[str, str]
+) -> None:
+    # A worker runs `one` and then `rest` from one message, which names `one`.
+    old = around(wait, new=False)
+    first = [effect("first", value="1")] if names else []
+    new = [*first, wait | {"after": names.get("one", [])}, old[-1]]
+    workflow = versions(old, new)
+    execution = begun(workflow, queue)
+
+    move_execution(execution, move_of(workflow, **names), actor=ACTOR)
+    wake(Run.objects.get(execution=execution, step_path="rest.main"))
+    queue.drain()
+
+    assert ended(execution).state == "SUCCESS"
 
 
 def test_a_refused_move_changes_nothing(queue: World) -> None:

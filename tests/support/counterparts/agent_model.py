@@ -22,6 +22,16 @@ def results(messages: list[dict[str, Any]]) -> list[str]:
     return [message["content"] for message in messages if message["role"] == "tool"]
 
 
+def calls(*names: str) -> Script:
+    """Calls these tools one after another, with the numbers 1, 2 …, then answers."""
+
+    def script(messages: list[dict[str, Any]]) -> Answer:
+        done = len(results(messages))
+        return [(names[done], {"number": done + 1})] if done < len(names) else "All done."
+
+    return script
+
+
 class _Handler(LlmHandler):
     def chat(self, body: Body) -> None:
         server = cast("AgentModel", self.server)

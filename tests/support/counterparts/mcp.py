@@ -1,7 +1,6 @@
 """An MCP server of the official SDK, on a port of its own, which counts what it is asked."""
 
 import threading
-import time
 from collections import Counter
 from typing import Any
 
@@ -24,6 +23,7 @@ class ShopServer:
         self.keys: list[str] = []
         self.statuses: list[int] = []  # given to the next requests instead of an answer
         self._token = token
+        self._stopping = threading.Event()
         app = self._tools().streamable_http_app(stateless_http=stateless, json_response=json)
         config = uvicorn.Config(
             _Door(app, self),
@@ -42,6 +42,7 @@ class ShopServer:
 
     def stop(self) -> None:
         """Stop serving."""
+        self._stopping.set()
         self._server.should_exit = True
         self._thread.join(10)
 
@@ -72,8 +73,8 @@ class ShopServer:
 
         @server.tool()
         def slow() -> str:
-            """Takes long."""
-            time.sleep(3)
+            """Does not answer before the server stops."""
+            self._stopping.wait()
             return "done"
 
         @server.tool()

@@ -38,12 +38,7 @@ def up(arguments: tuple[str, ...]) -> int:
 @click.pass_obj
 def manage(choices: Choices, arguments: tuple[str, ...]) -> None:
     """Run a management command, such as `manage prune --help`."""
-    from valkyr.cli.project_settings import set_up
-
-    set_up(choices.settings, choices.environment)
-    from django.core.management import execute_from_command_line
-
-    execute_from_command_line(["valkyr manage", *arguments])
+    _manage(choices, arguments)
 
 
 @click.command(cls=PassingOn, context_settings=PASS_ON, add_help_option=False)
@@ -51,13 +46,17 @@ def manage(choices: Choices, arguments: tuple[str, ...]) -> None:
 @click.pass_obj
 def sql(choices: Choices, arguments: tuple[str, ...]) -> None:
     """Run one SELECT over the SQL views of this project's database: `sql "SELECT …"`."""
+    # `--list`, `--format` and the others are options of the management command.
+    _manage(choices, ("valkyr_sql", *arguments))
+
+
+def _manage(choices: Choices, arguments: tuple[str, ...]) -> None:
     from valkyr.cli.project_settings import set_up
 
     set_up(choices.settings, choices.environment)
     from django.core.management import execute_from_command_line
 
-    # `--list`, `--format` and the others are options of the management command.
-    execute_from_command_line(["valkyr manage", "valkyr_sql", *arguments])
+    execute_from_command_line(["valkyr manage", *arguments])
 
 
 @click.command()

@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 
 from executions.public.definitions import Catalog, ConfigProblem
 from executions.public.schemas import DEFINITION
-from runners.public.modules import Bad, ExpandingContainer, ModuleOutputs
+from runners.public.modules import Bad, ExpandingContainer, ModuleOutputs, StepError
 from valkyr_plugins.connectors.agents.expansion import expanded
 from valkyr_plugins.connectors.agents.tool_call import MAX_RESULT, OfferedTool, Toolset
 from valkyr_plugins.connectors.agents.tool_rules import config_problems, tool_problems
@@ -15,6 +15,9 @@ from valkyr_plugins.connectors.agents.turn import MAX_TURNS
 from valkyr_plugins.connectors.ai.conversation import Message, UsedTokens
 from valkyr_plugins.connectors.ai.provider import ProviderInputs
 from valkyr_plugins.connectors.data.validate import require_schema
+
+# What an agent's output has of its last turn's.
+RESULT = ("text", "output", "turns", "toolCalls", "usage", "cost", "messages")
 
 
 class AgentInputs(ProviderInputs):
@@ -189,7 +192,11 @@ class LlmAgent(ExpandingContainer):
         return expanded(task, catalog)
 
     def collected(self, inputs: Mapping[str, Any], turns: int, last: Any) -> Any:
+        # A person can fix the dead letter of the last turn with any result.
         found = last[inputs["resultOf"]]
-        return {key: found[key] for key in (
-            "text", "output", "turns", "toolCalls", "usage", "cost", "messages"
-        )}  # fmt: skip
+        if not isinstance(found, Mapping):
+            raise StepError(
+                f"the agent's last turn has no result: fix the dead letter of its step "
+                f"{inputs['resultOf']} with an object that has `done` and `text`"
+            )
+        return {key: found.get(key) for key in RESULT}

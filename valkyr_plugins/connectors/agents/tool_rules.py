@@ -59,6 +59,7 @@ def tool_problems(task: Mapping[str, Any]) -> Iterator[ConfigProblem]:
             if runs not in ids:
                 message = f'no task of the body has the id "{runs}": add one, or set `task`'
                 yield ConfigProblem(("with", key, index), "no_task", message)
+    yield from _repeated(config)
     yield from _approved(config, ids)
     yield from _uncalled(tasks, named)
     if _listed(body, "edges") or any(one.get("after") for one in tasks):
@@ -72,6 +73,18 @@ def tool_problems(task: Mapping[str, Any]) -> Iterator[ConfigProblem]:
 def _listed(document: Mapping[str, Any], key: str) -> list[Any]:
     found = document.get(key)
     return found if isinstance(found, list) else []
+
+
+def _repeated(config: Mapping[str, Any]) -> Iterator[ConfigProblem]:
+    seen: set[str] = set()
+    for index, tool in enumerate(_listed(config, "tools")):
+        name = tool.get("name") if isinstance(tool, Mapping) else None
+        if not isinstance(name, str):
+            continue
+        if name in seen:
+            message = f'two tools have the name "{name}": rename one, and set its `task`'
+            yield ConfigProblem(("with", "tools", index, "name"), "duplicate_tool", message)
+        seen.add(name)
 
 
 def _approved(config: Mapping[str, Any], ids: set[str]) -> Iterator[ConfigProblem]:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -199,7 +198,7 @@ def _cost(model: str, usage: Mapping[str, Any]) -> float | None:
         prompt_tokens_details=Details(cached_tokens=usage["cachedTokens"]),
     )
     charged = costs.charge(model, tokens) if model else None
-    return None if charged is None else float(round(charged.amount, 10) + Decimal(0))
+    return None if charged is None else float(round(charged.amount, 10))
 
 
 def schema_order(schema: Mapping[str, Any]) -> str:

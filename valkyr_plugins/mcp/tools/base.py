@@ -56,8 +56,9 @@ Run = Callable[[ToolCaller, Any], Any]
 class AgentTool:
     """One tool. It is offered if the installation has `route`; a plugin may be missing.
 
-    `writes` tools create a proposal; `destructive` ones propose what cannot be undone. Results of
-    `untrusted` tools contain values that systems outside sent.
+    `writes` tools create a proposal; `destructive` ones propose what cannot be undone. `stores`
+    tools store what they compute, and change no object. Results of `untrusted` tools contain values
+    that systems outside sent.
     """
 
     name: str
@@ -68,6 +69,7 @@ class AgentTool:
     route: str
     writes: bool = False
     destructive: bool = False
+    stores: bool = False
     untrusted: bool = False
     named: tuple[str, ...] = ()
 

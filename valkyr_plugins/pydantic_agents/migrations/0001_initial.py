@@ -3,7 +3,7 @@
 import django.db.models.deletion
 import executions.public.database
 import executions.public.migrations
-import uuid6
+import executions.database.ids
 from django.db import migrations, models
 
 # Django's own constraint would prevent deleting an execution if the plugin was removed and its
@@ -35,7 +35,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='AgentUnit',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('key', models.CharField(max_length=64)),
                 ('number', models.PositiveIntegerField()),
                 ('name', models.CharField(max_length=300)),

@@ -3,7 +3,7 @@
 import django.db.models.deletion
 import executions.public.database
 import executions.public.migrations
-import uuid6
+import executions.database.ids
 from django.conf import settings
 from django.db import migrations, models
 
@@ -44,7 +44,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='Checkpoint',
             fields=[
-                ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('kind', models.CharField(choices=[('AUTO', 'by the engine'), ('MANUAL', 'manually')], default='AUTO', max_length=6)),
                 ('name', models.CharField(blank=True, default='', max_length=200)),
                 ('step_path', models.CharField(blank=True, default='', help_text='The step after which the checkpoint was taken.', max_length=1000)),

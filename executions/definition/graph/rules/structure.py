@@ -195,8 +195,8 @@ def _own_body(task: TaskEntry) -> Iterator[DefinitionProblem]:
 def _unexpected(task: TaskEntry) -> Iterator[DefinitionProblem]:
     if task.modules:
         message = (
-            f'only flow.loop and flow.map run a body; "{task.modules[-1].type}" of "{task.id}" '
-            "does not"
+            "only containers, such as flow.loop and flow.map, run a body; "
+            f'"{task.modules[-1].type}" of "{task.id}" is not one'
         )
         yield problem((*task.pointer, "body"), "unexpected_body", message)
 

@@ -36,6 +36,7 @@ def test_an_agent_with_a_described_tool_can_be_published() -> None:
     [
         ({"tools": [{"name": "find"}, {"name": "sell"}]}, "no_task"),
         ({"tools": []}, "not_a_tool"),
+        ({"tools": [{"name": "find"}, {"name": "find"}]}, "duplicate_tool"),
         ({"approve": ["sell"]}, "no_task"),
         ({"tools": "{{ input.tools }}"}, "template_not_allowed"),
         ({"maxTurns": 0}, "value"),

@@ -1,25 +1,3 @@
 """Users of the API over HTTP, as in the tests of the engine's API."""
 
-from tests.contract.conftest import (
-    _no_collected_files,
-    _nobody_asked_before,
-    _quick_passwords,
-    author,
-    client_of,
-    elsewhere,
-    greeting,
-    member,
-    workspace,
-)
-
-__all__ = [
-    "_no_collected_files",
-    "_nobody_asked_before",
-    "_quick_passwords",
-    "author",
-    "client_of",
-    "elsewhere",
-    "greeting",
-    "member",
-    "workspace",
-]
+from tests.support.api_users import *  # noqa: F403

@@ -5,6 +5,7 @@ import json
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Iterable, Sequence
 from typing import Any
+from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -15,7 +16,6 @@ from executions.public.models import Workspace
 from valkyr_plugins.sql_views import installing
 from valkyr_plugins.sql_views.asking import Answered, SqlQuestion, ask
 from valkyr_plugins.sql_views.catalogue import SqlView, described, views
-from valkyr_plugins.sql_views.installing import ALL
 
 # A longer value is cut in a table; CSV and JSON have it whole.
 WIDEST = 60
@@ -75,7 +75,6 @@ class Command(BaseCommand):
                 raise CommandError(
                     "The views do not exist yet. Run `manage.py valkyr_views install` once."
                 )
-            _check_workspace(options["workspace"])
             self._show(ask(_asked(options)), options["format"])
         except ValkyrError as error:
             raise CommandError(error.message) from error
@@ -126,16 +125,20 @@ class _AnyValue(DjangoJSONEncoder):
 def _asked(options: dict[str, Any]) -> SqlQuestion:
     return SqlQuestion(
         statement=options["statement"],
-        workspace=options["workspace"] or ALL,
+        workspaces=_workspaces(options["workspace"]),
         limit=options["limit"],
         seconds=options["timeout"],
         primary=options["primary"],
     )
 
 
-def _check_workspace(slug: str | None) -> None:
-    if slug and not Workspace.objects.filter(slug=slug).exists():
+def _workspaces(slug: str | None) -> list[UUID]:
+    """Return the ids of the workspace with the slug, or of all."""
+    rows = Workspace.objects.filter(slug=slug) if slug else Workspace.objects.all()
+    found = list(rows.values_list("pk", flat=True))
+    if slug and not found:
         raise CommandError(f"There is no workspace {slug!r}.")
+    return found
 
 
 def _of_view(view: SqlView) -> Iterable[str]:

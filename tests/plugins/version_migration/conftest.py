@@ -1,0 +1,26 @@
+"""Executions in a database of the engine, run by the test itself."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.support.engine_database import engine_database
+from tests.support.single_thread import World, configured, world
+
+
+@pytest.fixture(scope="module")
+def engine(
+    django_db_setup: None, django_db_blocker: Any, request: pytest.FixtureRequest
+) -> Iterator[None]:
+    with engine_database(django_db_blocker, keep=request.config.getvalue("reuse_db")):
+        yield
+
+
+@pytest.fixture
+def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """Stands in for the broker; the test runs the workers."""
+    quiet = world(Random(0), monkeypatch, lose=0, double=0, die=0)
+    with quiet as made, configured(stretch_steps=32, segment_steps=32):
+        yield made

@@ -1,0 +1,28 @@
+"""Facts that a process reads again each second, or each five, do not grow old in a block."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import inf
+
+import pytest
+
+from executions.egress import workspace_rules
+from valkyr_plugins.circuits import memory
+from valkyr_plugins.limits import known_limits
+
+
+@contextmanager
+def facts_are_kept() -> Iterator[None]:
+    """Keep circuits, limits and egress rules once they are read.
+
+    What a step or a start costs otherwise depends on whether a second has passed since the last.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory, "FRESH_SECONDS", inf)
+        patch.setattr(known_limits, "SECONDS", inf)
+        patch.setattr(workspace_rules, "KEPT_SECONDS", inf)
+        known_limits.forget()
+        try:
+            yield
+        finally:
+            known_limits.forget()

@@ -1,0 +1,135 @@
+"""The results of the steps that were computed so far, in place of the rows that a worker reads."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import ImproperlyConfigured
+
+from executions.public.graphs import Place, Step
+from executions.public.payload_store import StoredValueBroken
+from executions.public.sealing import SealingError
+from runners.public import replaying
+from runners.public.replaying import TemplateData
+from valkyr_plugins.backtest.records import MAX_BYTES
+from valkyr_plugins.backtest.verdicts import VerdictReason
+
+
+class NotComparable(Exception):
+    """The execution cannot be compared as a whole."""
+
+    def __init__(self, reason: VerdictReason) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
+@dataclass(slots=True)
+class ComputedResults:
+    """What the steps returned: taken from the record, computed again, or not known.
+
+    `unknown` maps the paths of results that are not known to the step whose result they miss.
+    `variables` has each state of the workflow's variables, the newest last.
+    """
+
+    variables: list[dict[str, Any]]
+    rows: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    lists: dict[str, list[Any]] = field(default_factory=dict)  # items of maps, by step path
+    errors: dict[str, tuple[str, str]] = field(default_factory=dict)  # handled: message and class
+    dead: list[str] = field(default_factory=list)  # paths of failures that no edge handles
+    unknown: dict[str, str] = field(default_factory=dict)
+    unknown_variables: str = ""  # the step that made them unknown
+    loaded: dict[str, Any] = field(default_factory=dict)  # stored values, by their references
+    loaded_bytes: int = 0
+
+    # As the source of templates.
+
+    def results(self, execution_id: Any, paths: list[str]) -> list[tuple[Any, ...]]:
+        """Return the results of ended steps."""
+        return [self.rows[path] for path in paths if path in self.rows]
+
+    def items(self, data: TemplateData, place: Place, indexes: list[int]) -> dict[int, Any]:
+        """Return items of the map around `place`."""
+        known = self.lists.get(place.holder, [])
+        return {index: known[index] for index in indexes if index < len(known)}
+
+    def load(self, workspace_id: UUID, value: Any) -> Any:
+        """Return a value with its stored values, each of which is loaded once.
+
+        Raises NotComparable if there are too many bytes, a value is gone, or its key is.
+        """
+        name = json.dumps(value, sort_keys=True)
+        if name not in self.loaded:
+            self.loaded_bytes += replaying.stored_bytes(value)
+            if self.loaded_bytes > MAX_BYTES:
+                raise NotComparable(VerdictReason.TOO_LARGE)
+            try:
+                self.loaded[name] = replaying.load_stored(workspace_id, value)
+            except StoredValueBroken as error:
+                raise NotComparable(VerdictReason.RESULT_MISSING) from error
+            except (SealingError, ImproperlyConfigured) as error:
+                raise NotComparable(VerdictReason.SEALED) from error
+        return self.loaded[name]
+
+    # Results of steps.
+
+    def succeed(self, path: str, outcome: str, outputs: Any) -> None:
+        """Note the output of a step."""
+        self.rows[path] = (path, "SUCCESS", outcome, outputs, "", "")
+
+    def skip(self, path: str) -> None:
+        """Note a skipped step."""
+        self.rows[path] = (path, "SKIPPED", "", None, "", "")
+
+    def fail(self, path: str, message: str, kind: str) -> None:
+        """Note a failure that an edge handles."""
+        self.rows[path] = (path, "FAILED", "error", None, message, kind)
+        self.errors[path] = message, kind
+
+    def output(self, path: str) -> Any:
+        """Return the output of a step; None without one."""
+        row = self.rows.get(path)
+        return row[3] if row is not None and row[1] == "SUCCESS" else None
+
+    def write(self, values: Mapping[str, Any]) -> None:
+        """Change the variables that the workflow declares."""
+        known = {name: value for name, value in values.items() if name in self.variables[0]}
+        self.variables.append(self.variables[-1] | known)
+
+    # Results that are not known.
+
+    def lose(self, path: str, step: Step, source: str) -> None:
+        """Note that a result is not known, and the variables that the step sets are not either."""
+        self.unknown[path] = source
+        if step.writes_variables:
+            self.unknown_variables = self.unknown_variables or source
+
+    def missing(self, place: Place, step: Step) -> str | None:
+        """Return the unknown step that this one reads, directly or not; None without one."""
+        found = self.first_unknown(replaying.reads_of(place, step))
+        if found is not None:
+            return found
+        if step.reads_vars and self.unknown_variables:
+            return self.unknown_variables
+        turns: list[Place] = []
+        if step.histories:
+            turns += [place.turn(index) for index in range(place.index)]
+        loop = place.nearest("loop")
+        if step.reads_last and loop is not None and loop.index:
+            turns.append(loop.turn(loop.index - 1))
+        return self.first_unknown(path for turn in turns for path in replaying.last_paths(turn))
+
+    def first_unknown(self, paths: Iterable[str]) -> str | None:
+        """Return the unknown step that the first of these paths misses; None without one."""
+        if not self.unknown:
+            return None
+        return next((self.unknown[path] for path in paths if path in self.unknown), None)
+
+    def unknown_below(self, first: Place) -> str | None:
+        """Return the first unknown step in a container's body; None without one."""
+        return self.first_unknown(path for path in self.unknown if path.startswith(first.stem))
+
+    def is_dead_below(self, first: Place) -> bool:
+        """Return whether a dead letter holds a container open."""
+        return any(path.startswith(first.stem) for path in self.dead)

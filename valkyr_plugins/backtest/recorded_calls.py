@@ -1,0 +1,76 @@
+"""The calls of a past execution: which of them a step of another version makes again."""
+
+from contextlib import suppress
+
+from executions.public.errors import PayloadError
+from executions.public.graphs import Compiled, Step, find
+from executions.public.templates import TemplateError
+from runners.public.models import Run
+from runners.public.rendering import Prepared, prepare
+from runners.public.replaying import TemplateData
+from valkyr_plugins.backtest.computed_results import ComputedResults
+from valkyr_plugins.backtest.records import RecordedExecution
+
+MAX_STATES = 50  # of the variables that a step may have seen
+
+
+class RecordedCalls:
+    """The attempts of each step, and those of steps that the compared version does not have."""
+
+    def __init__(self, record: RecordedExecution, version: Compiled) -> None:
+        self._record, self._version = record, version
+        self._elsewhere = self._by_call()
+
+    def of(self, path: str, step: Step) -> list[Run]:
+        """Return the attempts of a step with the same module."""
+        return [run for run in self._record.attempts.get(path, ()) if run.module == step.module]
+
+    def moved(self, step: Step, prepared: Prepared) -> str | None:
+        """Return a path of the record with the same call, if this version does not have the path.
+
+        A path is returned once for each of its calls.
+        """
+        found = self._elsewhere.get((step.module, prepared.hash))
+        return found.pop(0) if found else None
+
+    def matches(
+        self,
+        results: ComputedResults,
+        data: TemplateData,
+        step: Step,
+        runs: list[Run],
+        prepared: Prepared,
+    ) -> bool:
+        """Return whether an attempt had these inputs, perhaps with other variables or overrides."""
+        hashes = {run.inputs_hash for run in runs if run.inputs_hash}
+        if prepared.hash in hashes:
+            return True
+        states = results.variables[-MAX_STATES:-1][::-1] if step.reads_vars else []
+        overrides = [run.overrides for run in runs if run.overrides]
+        with suppress(TemplateError, PayloadError):
+            for variables in states:
+                data.variables = variables
+                if prepare(data, step, runs[-1].attempt).hash in hashes:
+                    return True
+            data.variables = results.variables[-1]
+            return any(
+                prepare(data, step, runs[-1].attempt, given).hash in hashes for given in overrides
+            )
+        return False
+
+    def credential_of(self, run: Run) -> str | None:
+        """Return the credential of a recorded step; None if its version does not have the step."""
+        try:
+            return find(self._record.version.graph, run.step_path)[1].credential
+        except KeyError:
+            return None
+
+    def _by_call(self) -> dict[tuple[str, str], list[str]]:
+        found: dict[tuple[str, str], list[str]] = {}
+        for path, runs in self._record.attempts.items():
+            try:
+                find(self._version.graph, path)
+            except KeyError:
+                for key in {(run.module, run.inputs_hash) for run in runs if run.inputs_hash}:
+                    found.setdefault(key, []).append(path)
+        return found
