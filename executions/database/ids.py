@@ -22,4 +22,5 @@ def uuid7() -> UUID:
         step = _newest + 1
     _newest = step
     milliseconds, part = divmod(step, STEPS)
-    return UUID(int=milliseconds << 80 | part << 64 | secrets.randbits(62), version=7)
+    # Python's UUID knows version 7 from 3.14 on only.
+    return UUID(int=milliseconds << 80 | 7 << 76 | part << 64 | 0b10 << 62 | secrets.randbits(62))
