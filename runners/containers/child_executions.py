@@ -51,14 +51,20 @@ def wake_parent(child_id: UUID) -> bool:
     if child is None or child.parent_run_id is None:
         return False
     told = {"by": "child", "executionId": str(child.pk), "state": child.state}
-    ending = told | {"output": payloads.trusted(child.output), "error": child.error_message}
     try:
-        with transaction.atomic():
-            if payload_store.enabled() and child.parent_id is not None:
-                writing.keep(child.parent_id, child.output)
-            return wake_runs.wake(child.parent_run_id, WaitKind.CHILD, ending)
+        return _wake(child.parent_run_id, child, told | {"error": child.error_message})
     except PayloadError as error:  # the output fits alone, but not with the fields around it
         return wake_runs.wake(child.parent_run_id, WaitKind.CHILD, told | {"error": error.message})
+
+
+def _wake(run_id: UUID, child: WorkflowExecution, told: dict[str, Any]) -> bool:
+    """Wake the parent's run with the child's output, whose stored values the parent then keeps."""
+    if not payload_store.enabled() or child.parent_id is None:
+        return wake_runs.wake(run_id, WaitKind.CHILD, told | {"output": child.output})
+    output = payloads.trusted(child.output)
+    with transaction.atomic():
+        writing.keep(child.parent_id, output)
+        return wake_runs.wake(run_id, WaitKind.CHILD, told | {"output": output})
 
 
 def has_unfinished(parent_id: UUID) -> bool:

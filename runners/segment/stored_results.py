@@ -52,7 +52,7 @@ def refuse(references: Any, scope: dict[str, Any]) -> None:
     tasks = scope["tasks"]
     read = {f"the output of {name}": tasks.get(name) for name in names_read(references)}
     leading = {names[0] for names in references}
-    read |= {name: scope.get(name) for name in ("item", "loop") if name in leading}
+    read |= {name: scope.get(name) for name in ("previous", "item", "loop") if name in leading}
     for name, value in read.items():
         if next(references_in(value), None) is not None:
             raise TemplateError(

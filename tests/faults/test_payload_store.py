@@ -21,13 +21,13 @@ from tests.support.workflows import effect, publish, start_many, task, wait_for_
 from valkyr_project.embedded import Redis
 from valkyr_project.embedded.child import free_port
 
-TEXT = "x" * 1_048_576
+TEXT = "x" * 1_000_000  # an input has at most 1 MiB
 BUCKET = "payloads"
 # The output of the first step is unique, because its input is.
 TASKS = {
     "tasks": [
         task("copy", **{"with": {"value": "{{ input }}"}}),
-        effect("read", after="copy", note="{{ tasks.copy.output.text | length }}"),
+        effect("read", after="copy", value="{{ tasks.copy.output.text | length }}"),
     ],
     "output": "{{ tasks.copy.output }}",
 }

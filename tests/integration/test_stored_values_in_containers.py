@@ -19,8 +19,7 @@ from valkyr_plugins.timetravel.fork import fork
 
 TEXT = "x" * 20_000
 FETCH = '{id: fetch, use: http.request, with: {url: "https://bank.example/"}}'
-MAP = (
-    """
+MAP = """
 schema: valkyr/1
 name: pages
 tasks:
@@ -31,11 +30,8 @@ tasks:
   - {id: last, use: flow.noop, after: each,
      with: {value: "{{ tasks.each.output | map(attribute='body.id') | map('length') | sum }}"}}
 output: "{{ tasks.last.output }}"
-"""
-    % FETCH
-)
-NESTED = (
-    """
+""".replace("FETCH", FETCH)
+NESTED = """
 schema: valkyr/1
 name: nested
 tasks:
@@ -55,11 +51,8 @@ tasks:
   - {id: last, use: flow.noop, after: outer,
      with: {value: "{{ tasks.outer.output[1].inner[1].fetch.body.id | length }}"}}
 output: "{{ tasks.last.output }}"
-"""
-    % FETCH
-)
-LOOP = (
-    """
+""".replace("FETCH", FETCH)
+LOOP = """
 schema: valkyr/1
 name: looping
 tasks:
@@ -74,11 +67,8 @@ tasks:
   - {id: last, use: flow.noop, after: again,
      with: {value: "{{ tasks.again.output.last.fetch.body.id | length }}"}}
 output: "{{ [tasks.last.output, tasks.again.output.last.seen] }}"
-"""
-    % FETCH
-)
-UNTIL = (
-    """
+""".replace("FETCH", FETCH)
+UNTIL = """
 schema: valkyr/1
 name: until
 tasks:
@@ -87,18 +77,13 @@ tasks:
     with: {until: "{{ tasks.fetch.output | length == 6 }}", maxIterations: 3}
     body: {tasks: [FETCH]}
 output: "{{ tasks.again.output.iterations }}"
-"""
-    % FETCH
-)
-CHILD = (
-    """
+""".replace("FETCH", FETCH)
+CHILD = """
 schema: valkyr/1
 name: child
 tasks: [FETCH]
 output: "{{ tasks.fetch.output }}"
-"""
-    % FETCH
-)
+""".replace("FETCH", FETCH)
 PARENT = """
 schema: valkyr/1
 name: parent
@@ -108,8 +93,7 @@ tasks:
      with: {value: "{{ tasks.call.output.output.body.id | length }}"}}
 output: "{{ tasks.last.output }}"
 """
-WAITING = (
-    """
+WAITING = """
 schema: valkyr/1
 name: waiting
 tasks:
@@ -117,9 +101,7 @@ tasks:
   - {id: wait, use: flow.wait_for_event, after: fetch, with: {
       event: "paid-{{ tasks.fetch.output.body.id | length }}", filter: "{{ FILTER }}"}}
 output: "{{ tasks.wait.output.name }}"
-"""
-    % FETCH
-)
+""".replace("FETCH", FETCH)
 
 
 def answer(text=TEXT):
