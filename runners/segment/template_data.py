@@ -324,8 +324,11 @@ class TemplateData:
             place = place.outer
         return place
 
-    def scope(self, step: Step, attempt: int) -> dict[str, Any]:
-        """Return the names that the step's templates may use; load those that are missing."""
+    def scope(self, step: Step, attempt: int, *, stored: bool = True) -> dict[str, Any]:
+        """Return the names that the step's templates may use; load those that are missing.
+
+        `stored` loads values from object storage, too.
+        """
         complete(self, step)
         tasks = self.results
         if self.outer:
@@ -344,7 +347,8 @@ class TemplateData:
         }
         if self.place.outer is not None:
             scope |= turn(self)
-        stored_results.load(self, step, scope)
+        if stored:
+            stored_results.load(self, step, scope)
         return scope
 
     def _execution(self, attempt: int) -> dict[str, Any]:

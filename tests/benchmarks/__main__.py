@@ -76,6 +76,12 @@ def _backtest(stage: Stage, options: Options) -> None:
     backtesting.report(backtesting.measure(stage, options))
 
 
+def _history(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import history
+
+    history.report(history.measure(stage, options))
+
+
 def _watching(stage: Stage, options: Options) -> None:
     from tests.benchmarks import watching
 
@@ -122,6 +128,7 @@ ALONE: dict[str, Callable[[Stage, Options], None]] = {
     "pages": _pages,
     "redrive": _redrive,
     "backtest": _backtest,
+    "history": _history,
     "watching": _watching,
     "archive": _archive,
     "prune": _prune,
