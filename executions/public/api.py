@@ -55,9 +55,6 @@ from executions.api.workflows import (
     ValidationItem,
     WorkflowShape,
 )
-from executions.ports import (
-    archived_execution,
-)
 
 __all__ = [
     "BOUND",
@@ -82,7 +79,6 @@ __all__ = [
     "WindowShape",
     "WorkflowExecutionShape",
     "WorkflowShape",
-    "archived_execution",
     "asked_user_id",
     "bounded_count",
     "flat",
