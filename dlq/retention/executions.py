@@ -79,7 +79,7 @@ class PruningPosition:
 class LettersGone:
     """Dead letters that count as deleted, since they are deleted before executions.
 
-    They are those that expired by the first time or were resolved before the second, unless `held`.
+    They expired by `expired` or were resolved before `resolved`, and are not in `held`.
     """
 
     expired: datetime | None = None
