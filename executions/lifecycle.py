@@ -38,7 +38,7 @@ State = ExecutionState
 
 
 def pause(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Pause: start nothing new; running steps finish and are recorded.
+    """Pause an execution: no new step starts; running steps finish and are recorded.
 
     Raises NotFound, WrongState.
     """

@@ -120,7 +120,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("open"))
     def many(self, row: Any) -> Any:
-        """Return the number of open and of all failures, linked to their lists and to plugins."""
+        """Return the numbers of open and of all failures, with links for the open ones."""
         return format_html(
             gettext(
                 '<span class="vk-count"><a class="vk-link" href="{}"><strong>{}</strong> open</a>'

@@ -303,7 +303,7 @@ class Forbidden(ValkyrError):
 
 
 class AmbiguousWorkspace(ValkyrError):
-    """Return a refusal that names the missing permission; `limited` if a token forbids it."""
+    """You belong to several workspaces and the request names none. Send `workspaceId`."""
 
     code = "workspace_required"
 

@@ -60,7 +60,7 @@ _DjangosAdmin: Any = DjangoModelAdmin  # without types, as that of `skin`
 
 
 class FewerScripts(_DjangosAdmin):
-    """Loads Django's scripts, except those for prepopulated fields unless there are some."""
+    """Loads Django's scripts, but those for prepopulated fields only if there are such fields."""
 
     scripts = FORM_SCRIPTS
 
@@ -222,7 +222,7 @@ class ScopedAdmin(AuditedAdmin):
         return BoundedChangeList
 
     def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
-        """Return whether there is a search box."""
+        """Return the searched columns; without any, the list has no search box."""
         return self.search_ids + self.search_texts
 
     def get_search_results(

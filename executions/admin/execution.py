@@ -184,7 +184,7 @@ def _trigger(row: WorkflowExecution) -> SafeString | str:
 
 
 def _slot(row: WorkflowExecution) -> str:
-    """Return how it counts against its workspace's limit, unless as usual."""
+    """Return the state of the execution's capacity slot, or "" in the usual state."""
     usual = row.place == CapacityState.HELD or row.state not in ACTIVE
     return "" if usual else str(CapacityState(row.place).label)
 
@@ -294,11 +294,11 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         return Page([], facts(self._facts(obj)), sections, title, top=top)
 
     def leads_to(self, view: str, row: WorkflowExecution) -> bool:
-        """Return whether there is such a page: an archived workflow has none in the studio."""
+        """Return whether the page exists: archived workflows have no page in the studio."""
         return view != "studio" or row.workflow.archived_at is None
 
     def primary_of(self, row: WorkflowExecution) -> str:
-        """Return what moves it on; a failed one is repaired by its dead letters."""
+        """Return the operation that continues or repeats the execution; "" for a failed one."""
         if row.state == ExecutionState.PAUSED:
             return "resume"
         return "replay" if row.state in FINAL and row.state != ExecutionState.FAILED else ""

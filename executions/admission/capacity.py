@@ -75,7 +75,7 @@ def unlocked(workspace_id: UUID, user_id: Any) -> Ceilings:
 
 
 def take_places(tier: Ceilings, workspace_id: UUID, ready: Sequence[bool]) -> list[bool]:
-    """Return which new executions run at once; waiting executions go first.
+    """Return, for each new execution, whether it runs at once; waiting executions go first.
 
     The caller got the workspace from `hold`.
     """
@@ -178,7 +178,7 @@ def request_slot(execution_ids: Collection[UUID]) -> None:
     """Request slots for executions that resume after they gave theirs up.
 
     Call it in the transaction that resumes them, before runs are locked; it locks suspended
-    executions. After the commit they get free slots; until then no run of theirs is claimed.
+    executions. After the commit they get free slots; until then no worker claims their runs.
     """
     _, woken = _about(execution_ids, "lock_awake", "request_slot")
     for workspace_id in {workspace for workspace, place in woken if place == CapacityState.WANTED}:

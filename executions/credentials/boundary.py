@@ -299,8 +299,8 @@ class RequestedUse:
     """A step that uses credentials.
 
     `judges` is its module's `ModuleSpec.judges_hosts`; `in_texts` are the credentials in its inputs
-    as `{{ secrets.x }}`, `kept` those of them in inputs that stay on this machine
-    (`ModuleSpec.keeps`); `remote` says that the values leave with a remote runner.
+    as `{{ secrets.x }}`, `kept` are those whose inputs stay on this machine (`ModuleSpec.keeps`);
+    `remote` says that the values leave with a remote runner.
     """
 
     module: str

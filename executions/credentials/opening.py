@@ -53,7 +53,7 @@ class OpenedCredential:
 class UsingStep:
     """The step that asks for credentials, as the record of their use names it.
 
-    `host` is where it connects, if that is known; `remote` says that a remote runner asks.
+    `host` is the host it connects to, if known; `remote` says that a remote runner asks.
     """
 
     workspace_id: UUID
@@ -131,7 +131,7 @@ def note_refused(
     credential: OpenedCredential | None = None,
     host: str = "",
 ) -> None:
-    """Record a credential that a step did not get, or a connection that it was kept from."""
+    """Record a credential that a step did not get, or a connection that it was refused."""
     CredentialUse.objects.create(
         workspace_id=step.workspace_id,
         credential_id=None if credential is None else credential.id,

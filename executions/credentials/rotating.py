@@ -61,7 +61,7 @@ def without_issued(fields: Mapping[str, str]) -> dict[str, str]:
 def _replace(
     source: CredentialSource, before: Issued | None, issuer: Issuer, rest: Callable[[], None]
 ) -> Issued:
-    """Ask and store, under the claim; it ends with the storage, or here."""
+    """Request and store new values under the claim, which ends with the storage or on an error."""
     try:
         # Another process may have stored new values and ended its claim since we looked.
         found = _stored(source)

@@ -1,7 +1,7 @@
 """Write workflows of a bundle, with their versions, and archive some: many in one transaction.
 
-The number of statements is that of the batches; only triggers that are schedules, and canaries that
-end, take some of their own. The caller holds the locks of the rows that exist.
+The number of statements depends on the number of batches. Only schedules, and canaries that end,
+need statements of their own. The caller holds the locks of the rows that exist.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ BATCH = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundledWorkflow:
-    """A workflow as a bundle says it, checked; `id` is a new one unless it `exists`."""
+    """A checked workflow of a bundle; `id` is a new one unless the workflow `exists`."""
 
     id: UUID
     exists: bool

@@ -53,9 +53,10 @@ class _Opened:
 def prepare() -> None:
     """Open the data keys if any workspace seals payloads; each transaction calls it first.
 
-    Then no lock is held while a KMS is called. It asks once in each process, with one query: if the
-    first workspace seals later, `load_segment` opens its key in workers, and other processes open
-    it where they need it. If the keys cannot be opened, the code that needs them reports it.
+    So no lock is held while a KMS is called. Each process asks the database once, with one query.
+    If the first workspace begins to seal later, `load_segment` opens its key in workers, and other
+    processes open it when they need it. If the keys cannot be opened, the code that needs them
+    reports the error.
     """
     if _Opened.tried.is_set() or store.kept() is not None:
         return
@@ -174,9 +175,9 @@ def state(workspace_id: UUID) -> KeyState:
 
 
 def remove_old(workspace_id: UUID) -> list[int]:
-    """Delete the workspace's keys that do not seal; return them.
+    """Delete and return the workspace's keys that do not seal.
 
-    What they sealed does not open any more.
+    Values sealed with them can no longer be opened.
     """
     rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=False)
     found = list(rows.values_list("pk", flat=True))
