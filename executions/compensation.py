@@ -24,7 +24,7 @@ State = CompensationState
 def begin(execution: WorkflowExecution, ending: ExecutionState, **changes: Any) -> bool:
     """Undo a locked execution before it ends as `ending`; return False if it has nothing to undo.
 
-    It is PAUSED until its running steps have ended, or PENDING if it waits for a slot.
+    The execution is PAUSED until its running steps have ended, or PENDING if it waits for a slot.
     """
     if not compiled(execution.version_id).graph.undone or not ports.stop_to_undo(execution.pk):
         return False

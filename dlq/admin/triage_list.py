@@ -214,7 +214,7 @@ class TriageList(SavedViews):
         }
 
     def tab_counts(self, request: HttpRequest, changelist: Any) -> Mapping[str, int | str]:
-        """Return the number of rows behind each tab by its word; none if it is not known."""
+        """Return the number of rows of each tab, by the tab's word; none if it is not known."""
         return {}
 
     def behind_tabs(self, request: HttpRequest, changelist: Any) -> QuerySet[Any]:

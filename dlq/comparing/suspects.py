@@ -62,7 +62,7 @@ def suspects(
 
 
 def _leaves(inputs: Any) -> Iterator[tuple[Path, Any]]:
-    """Return the values without parts, in their order; at most `MAX_LOOKED_AT` are visited."""
+    """Yield the values without parts, in their order; at most `MAX_LOOKED_AT` are visited."""
     waiting: list[tuple[Path, Any]] = [((), inputs)]
     for _ in range(MAX_LOOKED_AT):
         if not waiting:

@@ -107,7 +107,7 @@ def horizon(wanted: RetentionPeriods) -> datetime | None:
 
 
 def walk(wanted: RetentionPeriods, since: PruningPosition, before: datetime) -> Iterator[WalkBatch]:
-    """Return the finished executions that ended before a time, ordered by their end."""
+    """Yield batches of the finished executions that ended before a time, ordered by their end."""
     told = parameters(wanted.terms, wanted.scope, wanted.now)
     while True:
         place = {"at": since.at, "id": since.id, "before": before, "chunk": CHUNK}

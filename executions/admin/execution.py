@@ -172,7 +172,7 @@ def _values(payload: Any) -> Iterator[tuple[str, str]]:
 
 
 def _as_text(value: Any) -> str:
-    """Return a simple value as JSON spells it, a text without quotation marks."""
+    """Return a simple value as JSON, but a text without quotation marks."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -261,7 +261,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("duration"))
     def duration(self, row: WorkflowExecution) -> str:
-        """Return the duration from its start to its end, or until now."""
+        """Return the time from the execution's start to its end, or until now."""
         return marks.between(row.started_at, row.finished_at)
 
     @display(description=lazy("error"))
@@ -306,7 +306,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Give the page its whole width, and the live part its styles and script."""
+        """Use the whole width for the page, and load the styles and the script of the live part."""
         context |= {"is_fullwidth": "1", "media": context["media"] + MONITOR}
         return super().render_change_form(request, context, *args, **kwargs)
 

@@ -202,7 +202,7 @@ def set_running(ids: list[UUID]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A candidate for admission; `key` is set only if it does not hold the key yet."""
+    """A candidate for admission; `key` is None if the execution has no key or holds it already."""
 
     id: UUID
     key: ConcurrencyKey | None

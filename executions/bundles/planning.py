@@ -212,7 +212,7 @@ def _verdicts(
 
 
 def _planned(workspace: Workspace, bundle: Bundle) -> dict[str, UUID | None]:
-    """Return the workflows that items may name, by slug; None if `apply` will create it."""
+    """Return the workflows that items may name, by slug; None for one that `apply` will create."""
     rows = workspace.workflows.filter(archived_at=None).values_list("slug", "pk")
     return dict.fromkeys(bundle.workflows) | dict(rows)
 

@@ -108,7 +108,7 @@ def opened_for(step: UsingStep, names: Collection[str]) -> dict[str, OpenedCrede
 def _used(
     name: str, use_id: UUID, pk: UUID, version: int, kind: str, sealed: Any, *rest: Any
 ) -> OpenedCredential:
-    """Return the credential of a row of the statement, which has its lists as text."""
+    """Return the credential in a row of the statement, in which lists are text."""
     hosts, modules, workflows, remote, _ = rest
     lists = [json.loads(text) for text in (hosts, modules, workflows)]
     boundary = _boundary(lists[0], lists[1], lists[2], remote)

@@ -15,7 +15,7 @@ SUMMARISED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class WorkflowUses:
-    """The newest uses of a credential by one workflow; `name` is empty if it was deleted."""
+    """A credential's newest uses by one workflow; `name` is empty if the workflow was deleted."""
 
     workflow_id: UUID
     name: str

@@ -169,7 +169,7 @@ def _parts(rewrites: Sequence[Rewrite]) -> Iterator[list[Rewrite]]:
 def _write(
     model: type[Model], rewrites: Sequence[Rewrite], key: int | None, found: WalkResult
 ) -> None:
-    """Write rows in one statement; then those that were locked or changed meanwhile, one by one."""
+    """Write rows in one statement; write rows that were locked or changed meanwhile one by one."""
     written = _written(model, rewrites)
     found.changed += len(written)
     for one in rewrites:
@@ -178,7 +178,7 @@ def _write(
 
 
 def _write_alone(model: type[Model], pk: Any, key: int | None, found: WalkResult) -> None:
-    """Read a row and write it, again if it changed meanwhile."""
+    """Read and write one row; repeat both if it changed meanwhile."""
     for _ in range(TRIES):
         row = _with_version(model).filter(pk=pk).first()
         one = None if row is None else _rewrite(row, key, found)

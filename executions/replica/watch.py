@@ -39,10 +39,7 @@ class Positions:
             self._noted.popleft()
 
     def fresh_until(self, replayed: int) -> float:
-        """Return the time up to which a replica at this position has all changes.
-
-        -inf if unknown.
-        """
+        """Return the time up to which a replica at this position is complete; -inf if unknown."""
         return max((at for at, position in self._noted if position <= replayed), default=-inf)
 
 

@@ -149,7 +149,10 @@ def make(workspace_id: UUID) -> int:
 
 
 def stop(workspace_id: UUID) -> bool:
-    """Seal no more of the workspace's payloads; its keys stay. Return whether it did seal."""
+    """Seal no more of the workspace's payloads; its keys stay.
+
+    Return whether the workspace sealed payloads before.
+    """
     rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=True)
     return bool(rows.update(seals=False, marks={}))
 
@@ -161,7 +164,7 @@ def newest(workspace_id: UUID) -> PayloadKey | None:
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """The key that seals a workspace's payloads (None: it does not seal), and how many others."""
+    """The key that seals a workspace's payloads (None: no sealing), and the number of others."""
 
     current: PayloadKey | None
     old: int

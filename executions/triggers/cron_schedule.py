@@ -37,7 +37,7 @@ class Schedule:
     end: datetime | None = None
 
     def times(self, after: datetime, until: datetime) -> Iterator[datetime]:
-        """Return the times with after < time <= until, in order, in UTC.
+        """Yield the times with after < time <= until, in order, in UTC.
 
         The schedule's `start` and `end` are inclusive.
         """

@@ -37,7 +37,7 @@ def problems(kept: Facts, now: datetime) -> list[list[PageSection]]:
 
 
 def panels(kept: Facts) -> list[list[PageSection]]:
-    """Return the panels below the charts, in two columns; without those that have no rows."""
+    """Return the panels below the charts, in two columns, without empty panels."""
     failures = [
         _section(gettext("Latest failures"), kept["failures"], FAILURES, _failure_rows(kept)),
         *_plugged(kept, "failures"),

@@ -145,7 +145,7 @@ OF_STEPS = {
 def body_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
     """Yield this body's tasks whose own body is missing, empty, unexpected or too deep.
 
-    Also containers with settings that only steps can have.
+    Also yields containers with settings that only steps can have.
     """
     for task in body.tasks:
         chained = "modules" in task.document
