@@ -36,7 +36,7 @@ LOOK_SECONDS = 0.2
 def issue(
     source: CredentialSource, before: Issued | None, issuer: Issuer, rest: Callable[[], None]
 ) -> Issued:
-    """Return the stored values while they are valid; else claim, request and store new ones.
+    """Return the stored values while they are valid; else request and store new ones by a claim.
 
     `rest` releases the connection before the request. Raises IssuerBusy, and the issuer's errors.
     """

@@ -106,7 +106,7 @@ def forget() -> None:
 
 
 def current(workspace_id: UUID) -> int | None:
-    """Return the key that seals the workspace's payloads; None if it does not seal. One query."""
+    """Return the key that seals the workspace's payloads; None without sealing. One query."""
     rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=True)
     return rows.values_list("pk", flat=True).first()
 

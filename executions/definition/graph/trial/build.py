@@ -113,7 +113,10 @@ class _Making:
                 yield problem(("pinned", task.id, "outcome"), "outcome_required", message)
 
     def reads_of_others(self) -> frozenset[str]:
-        """Return the section's reads of tasks outside it; the section's `problems` report them."""
+        """Return the places of the section's reads of tasks outside the section.
+
+        The section's `problems` report these reads.
+        """
         known, found = self.reading.by_id, self.section
         reads = (read for task in found.running for read in found.reads[task])
         others = (read for read in reads if known.get(read.name, -1) not in found.kept)
