@@ -75,7 +75,7 @@ def look(wanted: RetentionPeriods) -> PruningTally:
 
 
 def gone_by(wanted: RetentionPeriods) -> LettersGone:
-    """Return the dead letters to delete: limits of expiry and resolution, without held ones."""
+    """Return the dead letters that count as deleted: limits of their times, and the held IDs."""
     held = _resolved(wanted).filter(_held())
     ids = tuple(held.values_list("pk", flat=True))
     if wanted.older_than is None:

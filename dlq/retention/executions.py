@@ -79,7 +79,7 @@ class PruningPosition:
 class LettersGone:
     """Dead letters that count as deleted, since they are deleted before executions.
 
-    They are those that expired by the first time or were resolved before the second, unless `held`.
+    They expired by `expired` or were resolved before `resolved`, and are not in `held`.
     """
 
     expired: datetime | None = None
@@ -107,7 +107,7 @@ def horizon(wanted: RetentionPeriods) -> datetime | None:
 
 
 def walk(wanted: RetentionPeriods, since: PruningPosition, before: datetime) -> Iterator[WalkBatch]:
-    """Return the finished executions that ended before a time, ordered by their end."""
+    """Yield batches of the finished executions that ended before a time, ordered by their end."""
     told = parameters(wanted.terms, wanted.scope, wanted.now)
     while True:
         place = {"at": since.at, "id": since.id, "before": before, "chunk": CHUNK}

@@ -19,7 +19,7 @@ KEY_HOLDERS: list[Callable[[UUID, int], str]] = []
 def turn_on(workspace_id: UUID, *, actor: Actor, reason: str = "") -> int:
     """Seal the workspace's payloads from now on; return the new key.
 
-    Raises NotFound, WrongState if it does so already, and the errors of `sealing.prepare`.
+    Raises NotFound, WrongState if it already seals them, and the errors of `sealing.prepare`.
     """
     return _new_key(workspace_id, "payloads.seal", actor, reason, sealed=False)
 
@@ -35,7 +35,7 @@ def rotate(workspace_id: UUID, *, actor: Actor, reason: str = "") -> int:
 def turn_off(workspace_id: UUID, *, actor: Actor, reason: str = "") -> None:
     """Store the workspace's payloads in the clear from now on.
 
-    Raises NotFound, WrongState if it does so already.
+    Raises NotFound, WrongState if it does not seal them.
     """
     with transaction.atomic():
         _locked(workspace_id)

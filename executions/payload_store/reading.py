@@ -52,7 +52,7 @@ def check_size(size: int) -> None:
 
 
 def load(workspace_id: UUID, value: Any) -> Any:
-    """Return a value with its references replaced by what they refer to; raises as `text_of`."""
+    """Return a value with each reference replaced by its value; raises the errors of `text_of`."""
     check_size(size_of(value))
     return _loaded(workspace_id, value)
 

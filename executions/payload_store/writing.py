@@ -49,7 +49,7 @@ def declare(
 
 
 def write(workspace_id: UUID, row: StoredPayload, text: str) -> None:
-    """Write the file of a declared value, unless it is there. Call it outside any transaction."""
+    """Write the file of a declared value, unless it exists. Call it outside any transaction."""
     if row.stored_at is not None:
         return
     name = file_name(workspace_id, row.digest, row.pk)
