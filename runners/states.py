@@ -31,7 +31,7 @@ class WaitKind(StrEnum):
 
 
 class ErrorType(StrEnum):
-    """The four classes of failure: the first and third are retried, the last is held."""
+    """The four classes of failure; only TRANSIENT and TIMEOUT are retried."""
 
     TRANSIENT = "TRANSIENT"
     PERMANENT = "PERMANENT"

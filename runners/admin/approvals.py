@@ -153,7 +153,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: Approval) -> Any:
-        """Return the decision; before it, that the approval waits."""
+        """Return the decision, or that the approval still waits for one."""
         return mark_of(row)
 
     @display(description=lazy("execution"))

@@ -97,7 +97,7 @@ def arrange(
 
 
 def fork_of(graph: Graph, ready: list[int]) -> dict[int, list[Step]]:
-    """Return the ready steps by the join they lead to, for joins with several of them."""
+    """Group the ready steps by the join that they lead to; omit joins with only one of them."""
     joined: dict[int, list[Step]] = {}
     for index in ready:
         join = join_of(graph, graph.steps[index])

@@ -243,7 +243,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How many live runs a container's bodies have in a state; the path is without indexes."""
+    """The number of live runs in one state in a container's bodies; the path has no indexes."""
 
     container: str
     state: str

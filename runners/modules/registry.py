@@ -230,7 +230,7 @@ class Registry:
 
 
 class StandIns(UserDict[str, Module[Any]]):
-    """The modules of a registry, each wrapped in its replacement."""
+    """A registry's modules; each lookup returns the module wrapped in its replacement."""
 
     def __init__(
         self,

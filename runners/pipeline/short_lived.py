@@ -94,7 +94,7 @@ def _is_issued(one: OpenedCredential) -> bool:
 
 
 def _release() -> None:
-    """Give a connection of a pool back, while another server is asked."""
+    """Close the connection of a pool's thread, which is idle while another server is asked."""
     if pool() == "threads" and not connection.in_atomic_block:
         connection.close()
 

@@ -48,8 +48,8 @@ def crash(cause: str) -> Death:
 def judge(leased_by: str, companions: int = 0, cause: str = "") -> Death:
     """Return what to count for a run whose holder has ended or no longer renewed its lease.
 
-    `companions` are other runs that the same process held. A worker that announced its shutdown
-    counts for nothing. A process that could not renew its leases, and still runs or ended itself,
+    `companions` are other runs that the same process held. If the worker announced its shutdown,
+    nothing is counted. A process that could not renew its leases, and still runs or ended itself,
     counts against no run.
     """
     if announced(leased_by):

@@ -152,7 +152,7 @@ def _encoded(text: str) -> Iterator[str]:
 
 
 def _lines(value: str) -> list[str]:
-    """Return the lines of a key of several lines, which are often shown one by one."""
+    """Return the lines of a multi-line key, because texts often quote them one by one."""
     lines = [line.strip() for line in value.splitlines()]
     if len(lines) < 2:
         return []

@@ -295,9 +295,10 @@ def _end(head: SlotHead) -> None:
 
 
 def main() -> None:
-    """Watch: the shared memory's descriptor, the limit in seconds, the worker's pid and start.
+    """Watch a worker.
 
-    The last argument is the number of seconds after which a stopped process must end.
+    Its arguments are the shared memory's descriptor, the limit in seconds, the worker's pid and its
+    start. The last argument is the number of seconds after which a stopped process must end.
 
     Standard input holds the database's parameters, because every user can read a command line. The
     worker's children are those that execute steps, so this process detaches itself.
