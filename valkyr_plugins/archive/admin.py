@@ -45,7 +45,7 @@ SHOWN = 100
 
 
 class FileStates(TabFilter):
-    """Filter by state: stored, or not yet or no longer."""
+    """Filter by state: stored, or being written or deleted."""
 
     title = lazy("state")
     parameter_name = "state"
@@ -164,7 +164,7 @@ class ArchivedExecutionAdmin(OperatingAdmin, FactAdmin):
     empty_text = lazy("No archived executions.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return those that have a copy: erased ones are not shown."""
+        """Return the executions that have a copy; erased ones are not shown."""
         return super().get_queryset(request).filter(file__isnull=False)
 
     @display(description=lazy("workspace"))

@@ -38,7 +38,7 @@ def fields(model: type[models.Model]) -> dict[str, Any]:
 
 
 def read(model: type[models.Model], **wanted: Any) -> Iterator[Row]:
-    """Yield rows as they are stored, without opening anything."""
+    """Yield rows as they are stored; sealed values stay sealed."""
     kinds = fields(model)
     besides = BESIDES if model is WorkflowExecution else {}
     chosen = [
@@ -71,7 +71,7 @@ def to_parquet(row: Row) -> Row:
 
 
 def to_json(row: Row) -> Row:
-    """Return a row as JSON can hold it; `of_json` returns it again."""
+    """Convert a row to values that JSON can hold; `of_json` converts it back."""
     return {
         name: value.isoformat() if isinstance(value, datetime) else _text(value)
         for name, value in row.items()
@@ -79,7 +79,7 @@ def to_json(row: Row) -> Row:
 
 
 def of_json(row: Row, model: type[models.Model]) -> Row:
-    """Return a row that `to_json` made, with the types of the schema."""
+    """Convert a row from `to_json` back to the types of the schema."""
     kinds = fields(model)
     return {name: _in(value, kinds[name]) for name, value in row.items() if name in kinds}
 

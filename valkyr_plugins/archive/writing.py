@@ -1,7 +1,7 @@
 """Write a file of the archive: locally, then into the storage; read it back; then commit its index.
 
-A process that is killed before the commit leaves a row of a file being written. The next turn
-removes that file, whatever there is of it, and the row. Retention waits for the commit.
+A process that is killed before the commit leaves the row of an unfinished file. The next turn
+removes the row and any part of the file. Retention waits for the commit.
 """
 
 from collections import Counter, defaultdict

@@ -181,7 +181,7 @@ class _Simulation:
         prepared: Prepared,
         why: VerdictReason = VerdictReason.INPUTS,
     ) -> StepFact:
-        """Note a call that was not made then; its result is not known."""
+        """Note a call that the past execution did not make; its result is unknown."""
         path, note = place.prefix + step.path, self.compared.note
         last = next((run for run in reversed(runs) if run.inputs_hash), None)
         if last is None:

@@ -71,8 +71,8 @@ class FieldChange:
 class StepVerdict:
     """The verdict on one step; without a path, on the execution's own output and end.
 
-    `detail` is the outcome or message now (of DEPENDS, the step whose result is not known);
-    `recorded` the outcome then.
+    `detail` is the new outcome or message (for DEPENDS, the step whose result is unknown);
+    `recorded` is the recorded outcome.
     """
 
     path: str

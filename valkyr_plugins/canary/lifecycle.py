@@ -1,7 +1,8 @@
 """Begin, change and end canaries; the only writer of their state.
 
-Whatever ends a canary first takes its share in the workflow's row, by a statement that names the
-version, and so locks that row. The one that succeeds writes the canary's state; others do nothing.
+Each operation that ends a canary first removes its share from the workflow's row, by a statement
+that names the version and so locks that row. The operation that succeeds writes the canary's state;
+the others do nothing.
 """
 
 from collections.abc import Mapping
@@ -34,7 +35,7 @@ TEXTS = ("version__source", "version__definition", "latest__source", "latest__de
 class CanaryWish:
     """What to publish as a canary: the draft, or an earlier version `again`; and its conditions.
 
-    `rule` None lets it run whatever happens, `promote_after` is in seconds.
+    With `rule` None, failures never stop the canary; `promote_after` is in seconds.
     """
 
     percent: float

@@ -88,7 +88,7 @@ def reason_to_stop(
 
 
 def may_promote(rule: StopRule | None, canary: SideFigures) -> bool:
-    """Return whether enough executions ended for a promotion without a person."""
+    """Return whether enough executions ended for an automatic promotion."""
     return canary.ended >= (1 if rule is None else rule.at_least)
 
 
@@ -115,7 +115,7 @@ def evidence(tried: int, bad: int, limit: float) -> float:
 def _log_at_most(most: int, tried: int, rate: float) -> float:
     """Return the logarithm of the probability that at most `most` of `tried` executions are bad.
 
-    `rate` is the probability that one is.
+    `rate` is the probability that an execution is bad.
     """
     terms = [
         math.lgamma(tried + 1)

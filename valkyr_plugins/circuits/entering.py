@@ -23,7 +23,7 @@ class WantedCall:
 
 
 def enter_one(call: WantedCall, known: Memory) -> Entry:
-    """Decide one call: read its circuit, and take the slot or the probe if it needs one."""
+    """Decide one call: read its circuit, and take the slot or the probe if the call needs one."""
     limits = known.limits(call.key.target)
     circuit, now = breaker_rows.look(call.key)
     entry = enter(circuit, call.caller, limits, now)[1]

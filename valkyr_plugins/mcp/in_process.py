@@ -80,7 +80,7 @@ class InProcessApi:
         headers: dict[str, str] | None = None,
         **named: Any,
     ) -> ApiAnswer:
-        """Perform one operation; raises ApiRefused if it does not succeed, or may not write."""
+        """Perform one operation; raises ApiRefused if it fails, or if this API may only read."""
         if method != "GET" and not self.writes:
             raise ApiRefused(403, {"detail": "This tool may not write. Propose the change."})
         request = self._request(method, addresses.api(route, **named), body, query or {}, headers)

@@ -82,7 +82,7 @@ REDRIVE_FIELDS = (
 
 
 def _redrive_body(given: Facts, basis: Basis, reason: str) -> dict[str, Any]:
-    """Return the redrive; of a group, only dead letters that were there at the proposal."""
+    """Return the body of a redrive; of a group, only dead letters older than the proposal."""
     body = {name: given[name] for name in REDRIVE_FIELDS if given.get(name) is not None}
     if given.get("groupId"):
         before = basis.at.isoformat()

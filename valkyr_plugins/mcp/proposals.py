@@ -136,7 +136,7 @@ def _basis(proposal: Proposal) -> Basis:
 
 
 def require_person(api: InProcessApi) -> None:
-    """Raise Forbidden for an API token, which an agent may have, without the scope for that."""
+    """Raise Forbidden for an API token, which an agent may hold, without the scope `unattended`."""
     limits = limits_of(api.user)
     if limits is not None and UNATTENDED not in limits.scopes:
         raise Forbidden(

@@ -51,7 +51,7 @@ def passkeys_of(user: Any) -> list[Passkey]:
 
 
 def offer(request: Any, user: Any) -> dict[str, Any] | None:
-    """Return the options by which the browser makes a passkey; None where it cannot."""
+    """Return the options by which the browser makes a passkey; None if the host allows none."""
     at = ceremony(request)
     if at is None:
         return None

@@ -48,7 +48,7 @@ class RoleLimits:
 
 @dataclass(frozen=True, slots=True)
 class GrantedRole:
-    """A login role, its workspaces' slugs, and its connections at once; None if it is missing."""
+    """A login role, its workspaces' slugs, and its maximum connections; None if it is missing."""
 
     role: str
     workspaces: list[str]

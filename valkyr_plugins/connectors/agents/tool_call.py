@@ -1,6 +1,6 @@
 """`llm.tool_call` and `llm.tool_result`: the steps before and after a tool that a model calls.
 
-`llm.agent` writes them into its body. Both are pure: what they see decides what they return.
+`llm.agent` writes them into its body. Both are pure: their results depend only on their inputs.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Convert the nodes of files: n8n passes files on next to its items, here a text is passed on."""
+"""Convert the nodes of files: n8n passes files beside its items; here, texts are passed."""
 
 from typing import Any
 
