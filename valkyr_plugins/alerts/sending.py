@@ -161,7 +161,7 @@ def _send(taken: Sequence[AlertDelivery]) -> None:
 
 
 def _conclude_late(row: AlertDelivery, waiter: int, done: Future[Outcome]) -> None:
-    """Record the result in the attempt's own thread, or in the waiter's."""
+    """Record the result, in the attempt's own thread or in the waiting one."""
     _dragging.discard(done)
     try:
         conclude(row, done.result())

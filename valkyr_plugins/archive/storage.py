@@ -84,7 +84,10 @@ def for_arrow(names: list[str]) -> tuple[list[str], Any]:
 
 @contextmanager
 def reported(what: str, name: str) -> Iterator[None]:
-    """Report errors of the storage by one name. Its own texts may contain addresses and keys."""
+    """Raise the archive's errors for those of the storage.
+
+    The storage's own texts may contain addresses and keys.
+    """
     try:
         yield
     except FileNotFoundError as error:

@@ -94,7 +94,7 @@ class StepComparison:
         self.note(path, step, BacktestVerdict.NOT_COMPARABLE, why, detail=source)
 
     def is_unsteady(self, place: Place, step: Step, last: Run) -> bool:
-        """Return whether other inputs are due to the order of steps, as all that it reads is equal.
+        """Return whether inputs differ by the steps' order alone: all that the step reads is equal.
 
         The record depends on more than its results then.
         """

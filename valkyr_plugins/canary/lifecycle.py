@@ -150,7 +150,7 @@ def running(workflow_id: UUID) -> Canary:
 
 
 def _end(canary: Canary, state: CanaryState, actor: Actor, reason: str) -> None:
-    """Write the state; the caller took the share in this transaction, so it is the only one."""
+    """Write the state; the caller removed the share in this transaction, so no other one can."""
     before = canary.state
     canary.figures = figures.as_json(figures.compare(canary))
     canary.reason, canary.ended_by_name = reason, actor.name[:200]

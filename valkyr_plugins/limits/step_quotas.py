@@ -139,7 +139,7 @@ def undo_all(taken: Sequence[StepQuotaUse]) -> list[UUID]:
 
 
 def free(leases: Sequence[tuple[UUID, int]]) -> list[UUID]:
-    """Free the slots of ended leases; return the quotas that have one more.
+    """Free the slots of ended leases; return the quotas of the freed slots.
 
     A slot that a run took again under another token stays.
     """

@@ -102,9 +102,10 @@ def operand(expression: str) -> str:
 class Sight:
     """The scope: `current` is `$json`; `nodes` are the finished ones.
 
-    `numbered` if `index` is known. `arguments` collects those that a model gives a tool, with the
-    schema of each; None outside of tools. `variable` returns the name for one of n8n's or the
-    environment's variables, and None for a forbidden one. `remarks` collects notes for the reader.
+    `numbered` says whether `index` is known. `arguments` collects the arguments that a model gives
+    a tool, with their schemas; None outside of tools. `variable` returns the name for one of n8n's
+    or the environment's variables, and None for a forbidden one. `remarks` collects notes for the
+    reader.
     """
 
     current: Shape = UNKNOWN

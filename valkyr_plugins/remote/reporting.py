@@ -39,7 +39,7 @@ from valkyr_plugins.remote.leasing import number_of
 
 
 class LeaseOver(WrongState):
-    """This lease is over, so nothing was recorded; drop the work and lease anew."""
+    """This lease is over, so nothing was recorded. Stop the work and lease again."""
 
     code = "lease_lost"
 
@@ -49,7 +49,7 @@ class LeaseOver(WrongState):
 
 
 class NotRemote(WithProblems):
-    """Some of the queues are not worked by remote runners."""
+    """Some of the queues are not for remote runners."""
 
     code = "not_remote"
 
@@ -59,7 +59,7 @@ class NotRemote(WithProblems):
 
 
 class UndeclaredOutcome(ValkyrError):
-    """The step cannot end so."""
+    """The step does not declare this outcome."""
 
     code = "undeclared_outcome"
 

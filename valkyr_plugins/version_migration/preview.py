@@ -27,7 +27,7 @@ class GroupVerdict(StrEnum):
 
 @dataclass(slots=True)
 class MigrationGroup:
-    """Executions with the same verdict: they would go on `at` these steps, or the reason why not.
+    """Executions with the same verdict: the steps `at` which they continue, or the reasons why not.
 
     `starts` are steps that would start at once, `example` is one of the executions.
     """
