@@ -205,6 +205,6 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
 
 def mark_of(row: Approval) -> Any:
-    """Return the word, icon and colour of the decision; without one, of the run's state."""
+    """Return the word, icon and colour of the decision, or of the run's state before a decision."""
     found = MARKS.get(row.decision)
     return marks.mark(row.decision, *found) if found else marks.state(row.state)

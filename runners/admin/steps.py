@@ -63,7 +63,7 @@ def turns_in(
 ) -> dict[str, IterationRows]:
     """Return at most `most` iterations of each container in a place, by task: one query.
 
-    `minded` are the tasks in these bodies with an `error` edge, as `container.task`.
+    `minded` are the tasks of these bodies that have an `error` edge, as `container.task`.
     """
     found = statements.fetch(
         "turns_shown",

@@ -1,6 +1,6 @@
-"""Decide which ready segments one message carries: short ones together, the others alone.
+"""Decide which ready segments one message carries: short segments together, the others alone.
 
-They are siblings of one execution, or the same segment of several.
+The segments are siblings of one execution, or the same segment of several.
 
 A message and a query cost more than a short step. A step without a timing counts as short: its pack
 runs under a time limit (`pack_trial`), which bounds the cost of a wrong guess. Pure: the caller

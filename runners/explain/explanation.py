@@ -80,7 +80,7 @@ MOST_QUEUES = 20
 def live_and_dead(row: WorkflowExecution, most: int) -> tuple[list[Run], bool]:
     """Return the live and the permanently failed runs, and whether there are more than `most`.
 
-    The workflow's own steps come first, then those of bodies, each the oldest first.
+    The workflow's own steps come first, then the steps of bodies, the oldest first.
     """
     own = Run.objects.filter(execution_id=row.pk, epoch=row.epoch, superseded=False)
     again = own.filter(step_path=OuterRef("step_path"), state__in=sorted(IDENTITY))
@@ -316,7 +316,7 @@ def _tasks(
 def _undos(
     row: WorkflowExecution, version: Compiled, runs: list[Run]
 ) -> tuple[list[Explained], bool]:
-    """Return the undo steps that wait for their turn, in order."""
+    """Return the undo steps that have not begun, in their order."""
     found = compensation.remaining(row.pk, row.epoch, version.graph, MAX_TASKS + 1)
     explained = []
     for (before, _), (path, standing) in zip([("", None), *found], found, strict=False):

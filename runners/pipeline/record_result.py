@@ -1,7 +1,7 @@
-"""Record a unit under the lease and decide what is next: claim, dispatch or end.
+"""Record a unit under the lease; then claim or send the next steps, or end the execution.
 
-Most steps need one statement and no lock. It takes the execution's lock when a join with other
-segments may be ready, when variables are written, and when no step follows.
+Most steps need one statement and no lock. The record takes the execution's lock when a join with
+other segments may be ready, when variables are written, and when no step follows.
 """
 
 import random

@@ -170,7 +170,7 @@ def _together(
 ) -> list[list[tuple[Any, ...]]]:
     """Run these statements and the additional ones in one round trip.
 
-    Return the rows of the additional ones.
+    Return the rows of the additional statements.
     """
     if also is None and len(asked) == 1:
         return [_twice(partial(statements.fetch, *asked[0]))]

@@ -46,7 +46,7 @@ def crash(cause: str) -> Death:
 
 
 def judge(leased_by: str, companions: int = 0, cause: str = "") -> Death:
-    """Return what to count for a run whose holder has ended or no longer renewed its lease.
+    """Return the death to count for a run whose holder ended or stopped renewing its lease.
 
     `companions` are other runs that the same process held. If the worker announced its shutdown,
     nothing is counted. A process that could not renew its leases, and still runs or ended itself,

@@ -1,4 +1,4 @@
-"""Whether memory ran out when a child was killed, and whether that child had used it.
+"""Find out whether memory ran out when a child was killed, and whether the child had used it.
 
 The kernel's OOM killer ends a process of its choice, which may not be the one that used the memory:
 isolated steps are killed first, and the cause may be a process outside. Only the parent sees the

@@ -1,4 +1,4 @@
-"""Replace secrets in the results of a step that used some with their references.
+"""Replace secrets in a step's results by their references.
 
 Each value is searched as it is and in the usual encodings: percent-encoded, Base64 (also inside a
 longer encoded text), hexadecimal, and escaped for JSON, Python and HTML. Values that a module

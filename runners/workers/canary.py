@@ -82,7 +82,7 @@ class Consuming(bootsteps.StartStopStep):
             self._send(parent, name)
 
     def _hear(self, errors: tuple[type[Exception], ...], message: Any, *_: Any, **__: Any) -> None:
-        """Note that this worker's own message came back."""
+        """Record that this worker received its own message."""
         message.ack_log_error(log, errors)
         self._heard_at = time.monotonic()
 

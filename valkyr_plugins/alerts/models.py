@@ -111,7 +111,7 @@ class Alert(models.Model):
     """A problem that a rule noticed.
 
     At most one is open per rule, kind and subject; repeats are counted. `told_count` is the count
-    at the last notification; 0 if there was none since it opened. A lasting condition counts once
+    at the last notification; 0 without one since the alert opened. A lasting condition counts once
     per interval.
     """
 

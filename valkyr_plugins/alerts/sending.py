@@ -1,9 +1,9 @@
 """Send queued messages: take a few, send them at once, and record each result.
 
 A message is taken for the longest duration of an attempt; after a crash the next process sends it,
-with the same idempotency key. Only the newest taker's result is recorded. One process sends at a
-time, and waits for no message longer than the HTTP timeout. A slow mail server occupies only its
-own thread, which records the result, while other messages are sent.
+with the same idempotency key. Only the result of the process that took the message last is
+recorded. One process sends at a time, and waits for no message longer than the HTTP timeout. A slow
+mail server occupies only its own thread, which records the result, while other messages are sent.
 """
 
 import time

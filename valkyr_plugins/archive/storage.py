@@ -158,7 +158,7 @@ def _system(address: str, process: int) -> tuple[Any, str]:
 
 
 def probe() -> None:
-    """Write, read and delete a small file; raises what these raise."""
+    """Write, read and delete a small file; raises the errors of these operations."""
     name = f"probe/{uuid4().hex}"
     with NamedTemporaryFile() as file:
         file.write(b"valkyr")

@@ -78,7 +78,7 @@ class FileWriter:
             self._flush()
 
     def add_table(self, table: Any) -> None:
-        """Add a row group as it is."""
+        """Add a row group without changes."""
         if not table.num_rows:
             return
         self._file.write_table(table, row_group_size=table.num_rows)
@@ -88,7 +88,7 @@ class FileWriter:
         self._group += 1
 
     def close(self) -> WrittenFile:
-        """Finish the file; return what it holds."""
+        """Finish the file; return its executions and row counts."""
         self._flush()
         self._file.close()
         return self.done

@@ -15,7 +15,7 @@ MAX_STATES = 50  # of the variables that a step may have seen
 
 
 class RecordedCalls:
-    """The attempts of each step, and those of steps that the compared version does not have."""
+    """The attempts of each step, and of the steps that the compared version does not have."""
 
     def __init__(self, record: RecordedExecution, version: Compiled) -> None:
         self._record, self._version = record, version

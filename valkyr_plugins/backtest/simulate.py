@@ -289,7 +289,7 @@ class _Simulation:
         return StepFact(StepStatus.DEAD)
 
     def _lose(self, path: str, step: Step, source: str, *, waits: bool = False) -> StepFact:
-        """Mark a result as unknown: the path goes on if the step has only one outcome."""
+        """Mark a result as unknown; the path continues if the step has only one outcome."""
         self.results.lose(path, step, source)
         self.compared.changed.add(path)
         if step.outcomes or waits:

@@ -40,7 +40,7 @@ DIFFERENT = frozenset(
 
 
 class VerdictReason(StrEnum):
-    """What a verdict is based on."""
+    """The reason for a verdict."""
 
     INPUTS = "INPUTS"  # it would be called with other inputs
     CREDENTIAL = "CREDENTIAL"  # it would be called with another credential
@@ -124,7 +124,7 @@ def is_equal(one: Any, other: Any) -> bool:
 
 
 def unequal(one: Any, other: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield the places in which two JSON values differ, by their paths; stored ones as previews."""
+    """Yield the paths at which two JSON values differ, and both values; stored ones as previews."""
     if payloads.is_reference(one) or payloads.is_reference(other):
         if not _is_stored_equal(one, other):
             yield name, _preview(one), _preview(other)

@@ -33,7 +33,7 @@ RESENT = 100  # backtests that one pass sends again
 
 
 def work(backtest_id: UUID) -> bool:
-    """Compare executions for a few seconds; return whether the backtest goes on."""
+    """Compare executions for a few seconds; return whether the backtest continues."""
     backtest = lifecycle.claim(backtest_id)
     if backtest is None:
         return False

@@ -56,8 +56,8 @@ def roll_back(
 ) -> VersionRollback:
     """Withdraw a version at once, and begin to settle the executions that started on it.
 
-    `number` is by default the canary's, else the latest version's; one that was withdrawn before is
-    only settled. Raises NotFound, NotPublished, WrongState.
+    `number` is by default the canary's, else the latest version's. For a version that was withdrawn
+    before, only the executions are settled. Raises NotFound, NotPublished, WrongState.
     """
     if treatment == Treatment.FORK and not fork_execution.provided:
         raise WrongState(

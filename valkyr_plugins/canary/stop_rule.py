@@ -1,9 +1,9 @@
 """Decide whether a canary version must stop, from counts of both versions. Pure.
 
-Two tests share one limit. The plain one compares the share of bad executions with the limit once
+Two tests share one limit. The plain test compares the share of bad executions with the limit once
 `at_least` executions ended. Before that, a sequential test stops a version that is clearly worse.
 
-Only the sequential test bounds the probability of a wrong stop. The plain one does what its limit
+Only the sequential test bounds the probability of a wrong stop. The plain test does what its limit
 says: a version whose true rate is near the limit exceeds it sooner or later. Simulated with a limit
 of 10 % and `at_least` 50: within 50 executions, 96 % of the versions that fail 20 % of the time
 stop, and 36 % of those that fail 10 % of the time.

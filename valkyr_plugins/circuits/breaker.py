@@ -212,7 +212,7 @@ def room(circuit: Circuit, limits: TargetLimits, now: datetime) -> int | None:
 
 
 def called(circuit: Circuit, until: datetime, now: datetime) -> Circuit:
-    """Return the circuit after held runs were woken, which have until then to ask again."""
+    """Return the circuit after held runs were woken; they must ask again until then."""
     return circuit if free(circuit, now) else replace(circuit, called_until=until)
 
 
@@ -231,7 +231,7 @@ def _try(
 def _at_once(circuit: Circuit, limits: TargetLimits) -> int:
     """Return the limit of concurrent calls of a guarded target: its remaining failures.
 
-    At least one if it failed that often but was answered more often.
+    At least one if the target failed that often but answered more often.
     """
     return 0 if _fails(circuit, limits) else max(1, limits.failures - circuit.failures)
 

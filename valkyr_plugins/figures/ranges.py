@@ -30,7 +30,7 @@ class Range:
         return self.grain == HOUR
 
     def window(self, now: datetime) -> "Window":
-        """Return the range at `now`, and the one just before it."""
+        """Return the range at `now`, and the period just before it."""
         return Window(self, floor(now, self.grain) + self.grain - self.length, now)
 
 

@@ -25,7 +25,7 @@ from valkyr_plugins.limits.models import Resource
 class Asking:
     """A step that wants to run: its owner, its type, and how long it may hold a slot.
 
-    `token` is that of the run's lease; `model` is the language model that its inputs name, or
+    `token` is the token of the run's lease; `model` is the language model that its inputs name, or
     empty; `seconds` count from now.
     """
 

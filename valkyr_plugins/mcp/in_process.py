@@ -47,10 +47,10 @@ class ApiAnswer:
 
 @dataclass(frozen=True, slots=True)
 class InProcessApi:
-    """The API, called as one user; `token` is the caller's, `actor` who the audit trail names.
+    """The API, called as one user; `token` is the caller's, `actor` is the audit trail's actor.
 
-    It only reads, so that a tool cannot forget that its writes are proposals; `writing` returns one
-    that also writes.
+    It only reads, so a tool cannot write without a proposal; `writing` returns an API that also
+    writes.
     """
 
     user: User

@@ -32,7 +32,7 @@ class ProposedObject:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What a proposal is based on: the state that was seen, and the time."""
+    """The basis of a proposal: the state that the agent saw, and the time."""
 
     seen: str
     at: datetime

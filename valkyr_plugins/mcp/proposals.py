@@ -119,7 +119,7 @@ def expire() -> int:
 
 
 def preview(proposal: Proposal, api: InProcessApi) -> Any:
-    """Return what approving it would do now, as the caller; nothing is changed.
+    """Return the effects that an approval by the caller would have now; nothing is changed.
 
     Operations run in a transaction that is rolled back. Raises ApiRefused.
     """

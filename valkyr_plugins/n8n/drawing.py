@@ -43,7 +43,7 @@ MANY = 'Several nodes lead to "{}": it runs once, with the output of the first o
 
 
 def takes(node: Node) -> str:
-    """Return what a node takes: single items, all items, or several inputs."""
+    """Return the kind of a node's input: single items, all items, or several inputs."""
     if node.kind == LOOP:
         return LIST
     if node.kind == "itemLists":
@@ -54,7 +54,7 @@ def takes(node: Node) -> str:
 
 
 def known(node: Node) -> bool:
-    """Return whether a node is one of n8n's own."""
+    """Return whether n8n's own packages contain the type of the node."""
     return node.type.startswith(PACKAGES)
 
 

@@ -2,7 +2,7 @@
 
 Calls are numbered in the order in which the agent makes them, which is the same each time: its
 tools run one after another. A number is recorded once. If two processes make the same call, because
-one of them lost its lease, both go on with the result that was recorded first.
+one of them lost its lease, both continue with the result that was recorded first.
 """
 
 import json
@@ -114,7 +114,7 @@ class Journal:
 
 
 def _kept(unit: AgentUnit) -> AgentUnit:
-    """Record a call; return the record that stands, which another process may have made first."""
+    """Record a call; return the valid record, which another process may have made first."""
     try:
         with transaction.atomic():
             unit.save(force_insert=True)

@@ -146,7 +146,7 @@ def drive() -> int:
 
 
 def drive_alone() -> Turn:
-    """Run a turn, unless another process does: a session lock, released at a crash."""
+    """Run a turn, unless another process holds the session lock, which a crash releases."""
     with alone(AdvisoryLock.REDRIVE_DRIVER) as free:
         return turn() if free else Turn()
 

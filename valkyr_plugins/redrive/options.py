@@ -171,7 +171,7 @@ def check_start(user: User, redrive: Redrive) -> None:
 def check_approved(user: User, redrive: Redrive) -> None:
     """Raise Forbidden if a step under a given approval would run with changed inputs.
 
-    New executions ask for approval again. Authors are allowed to do this, as with one entry.
+    New executions ask for approval again. Authors may do so, as with a single entry.
     """
     if redrive.scope != RedriveScope.STEP or not (redrive.overrides or redrive.expression):
         return

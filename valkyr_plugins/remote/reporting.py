@@ -167,7 +167,7 @@ def _report(
 ) -> None:
     """Record a report.
 
-    Accept one that was recorded before, for which `same` compares the run with it.
+    A report that was recorded before is accepted if `same` finds it equal to the run.
     """
     run_id = looked.work.run_id
     number = number_of(run_id, token)

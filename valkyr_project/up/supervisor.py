@@ -203,7 +203,7 @@ class Supervisor:
         self._ready: set[str] = set()
 
     def start(self) -> None:
-        """Start every process, and the one that probes the others."""
+        """Start every process, and the process that probes them."""
         for child in self._children.values():
             child.launch(self._events)
         self._begin_asking()

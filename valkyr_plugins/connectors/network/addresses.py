@@ -41,7 +41,7 @@ def may_connect(text: str) -> bool:
 
 
 def is_public(address: Address) -> bool:
-    """Return whether an address is on the public internet and not one of a cloud's services."""
+    """Return whether an address is on the public internet and not a cloud's service address."""
     return (
         address.is_global
         and not address.is_multicast
