@@ -18,7 +18,7 @@ class RunState(StrEnum):
 
 
 class WaitKind(StrEnum):
-    """What a WAITING run waits for; BODY is a container that waits for its turns."""
+    """The kinds of waits of a WAITING run; BODY means that a container waits for its turns."""
 
     BODY = "body"
     TIMER = "timer"

@@ -252,7 +252,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Everything that an execution waits for; `more` says that steps or tasks were omitted."""
+    """The reasons for which an execution waits; `more` says that steps or tasks were omitted."""
 
     execution_id: UUID
     state: str

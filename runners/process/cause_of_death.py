@@ -1,9 +1,9 @@
 """Decide whether a run is to blame for the loss of its lease's holder.
 
-A run is blamed only if nothing else can have ended the process: the run was the only one executing
-there, and the process's parent still runs (it would have ended with the container, the host or the
-whole worker). If memory was short, the killed process may not be the cause: its run is blamed only
-if the process held more memory than any other.
+A run is blamed only if no other cause can have ended the process: no other run executed there, and
+the process's parent still runs (it would have ended with the container, the host or the whole
+worker). If memory was short, the killed process may not be the cause: its run is blamed only if the
+process held more memory than any other.
 """
 
 from dataclasses import dataclass

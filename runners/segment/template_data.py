@@ -65,7 +65,7 @@ def complete(data: "TemplateData", step: Step) -> None:
 
 
 class ResultSource(Protocol):
-    """Where templates find the results of finished steps and the items of maps."""
+    """The source from which templates get results of finished steps and items of maps."""
 
     def results(self, execution_id: UUID, paths: list[str]) -> list[tuple[Any, ...]]:
         """Return rows of finished steps' results, as `TemplateData.learn` takes them."""

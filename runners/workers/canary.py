@@ -54,8 +54,8 @@ class Consuming(bootsteps.StartStopStep):
     def stop(self, parent: Any) -> None:
         """Stop checking over a closed connection.
 
-        Nothing is checked until there is another connection. Restarting the worker would not bring
-        the broker back, but would end the running steps.
+        Checks resume with the next connection. Restarting the worker would not bring the broker
+        back, but would end the running steps.
         """
         if self._timer is not None:
             self._timer.cancel()

@@ -33,7 +33,7 @@ class AlertChannel(models.TextChoices):
 
 
 class AlertState(models.TextChoices):
-    """Whether the problem still exists."""
+    """The state of an alert: the problem exists, or is over."""
 
     OPEN = "OPEN", lazy("open")
     OVER = "OVER", lazy("ended")

@@ -36,7 +36,7 @@ LEASE = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BacktestWish:
-    """What to compare: the draft, a version by its number, or another definition.
+    """The definition to compare: the draft, a version by its number, or another one.
 
     `selection` has some of `states`, `from`, `until` (ISO 8601) and `version`; `most` is the number
     of executions, the newest first.

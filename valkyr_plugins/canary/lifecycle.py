@@ -33,7 +33,7 @@ TEXTS = ("version__source", "version__definition", "latest__source", "latest__de
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CanaryWish:
-    """What to publish as a canary: the draft, or an earlier version `again`; and its conditions.
+    """The version to publish as a canary: the draft, or an earlier one `again`; and its conditions.
 
     With `rule` None, failures never stop the canary; `promote_after` is in seconds.
     """

@@ -91,7 +91,7 @@ class Canary(models.Model):
 
 
 class Treatment(models.TextChoices):
-    """What a rollback does with executions that started on the withdrawn version."""
+    """The treatment of executions that started on the withdrawn version."""
 
     LEAVE = "LEAVE", lazy("leave them")
     CANCEL = "CANCEL", lazy("cancel them")

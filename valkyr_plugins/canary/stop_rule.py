@@ -21,7 +21,7 @@ BEYOND_P95 = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopRule:
-    """When a canary stops by itself; None switches a part off.
+    """The rule that stops a canary; None switches a condition off.
 
     `failure_rate` is in per cent of the ended executions, `slower` the largest allowed ratio of the
     95th percentiles, and `new_group` the number of dead letters in one failure group that no other

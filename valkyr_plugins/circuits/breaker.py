@@ -54,7 +54,7 @@ class Circuit:
 
 
 class Entry(StrEnum):
-    """How a call may be made: freely, counted, as the only probe, or not at all."""
+    """The permission for a call: free, counted, as the only probe, or none."""
 
     FREE = "free"
     TRIAL = "trial"

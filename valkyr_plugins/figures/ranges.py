@@ -83,7 +83,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class SelectedPeriod:
-    """Some consecutive slots of a window, from `first` to `last`."""
+    """A part of a window: its consecutive slots from `first` to `last`."""
 
     window: Window
     first: int

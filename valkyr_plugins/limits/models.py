@@ -22,7 +22,7 @@ class Resource(TextChoices):
 
 
 class BudgetPeriod(StrEnum):
-    """When a budget resets; days and months in UTC."""
+    """The period after which a budget resets; days and months are in UTC."""
 
     DAY = "day"
     MONTH = "month"

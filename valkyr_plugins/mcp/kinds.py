@@ -1,4 +1,4 @@
-"""What agents can propose: each kind is checked, previewed and applied by the API's operations.
+"""The kinds of proposals; the API's operations check, preview and apply each kind.
 
 The user who approves is the caller of every operation. So a proposal can do only what this user
 may do, and the agent needs none of these permissions.

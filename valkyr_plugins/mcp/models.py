@@ -33,7 +33,7 @@ MOVES: dict[str, frozenset[str]] = {
 
 
 class ProposalKind(models.TextChoices):
-    """What an agent can propose."""
+    """The kind of a proposal."""
 
     REDRIVE = "redrive", lazy("redrive dead letters")
     WORKFLOW = "workflow", lazy("change a workflow")

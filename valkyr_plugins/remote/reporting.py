@@ -230,7 +230,7 @@ def beat(run: Run, token: str, details: Any = None) -> Beat:
 
 
 def _clean(run: Run, details: Any) -> str | None:
-    """Return the details as they are stored, without the secrets that the step was given.
+    """Return the details to store, without the secrets that the step received.
 
     None if one of the secrets was deleted meanwhile and so cannot be removed.
     """

@@ -103,7 +103,7 @@ class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has n
 
     It is killed with the launcher, and the launcher with the supervisor. The engine survives kill
     -9 of its processes by design. After a supervisor's death the servers also stop, so a graceful
-    end would wait for them in vain.
+    end would wait without effect.
     """
 
     def __init__(self, spec: ProcessSpec, image: ProcessImage) -> None:

@@ -158,7 +158,7 @@ def _misfit(arguments: Any, tool: Tool) -> str:
 
 
 class EndedTool(ModuleInputs):
-    """How the task of a tool ended."""
+    """The end of a tool's task."""
 
     outcome: str = Field("", description="Its outcome; empty or `skipped` if it did not run.")
     output: Any = Field(None, description="Its output.")

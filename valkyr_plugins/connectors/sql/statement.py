@@ -107,7 +107,7 @@ MAX_BYTES = 5 * 1024 * 1024  # of an output
 
 @singledispatch
 def json_value(value: Any) -> Any:
-    """Return a JSON value; text for types that neither JSON nor this file knows."""
+    """Return a JSON value; values of unknown types become text."""
     return str(value)
 
 

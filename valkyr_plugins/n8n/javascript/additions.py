@@ -1,6 +1,6 @@
-"""What n8n's JavaScript has and QuickJS lacks, for the programs that use it: Buffer, US English.
+"""Add parts of n8n's JavaScript that QuickJS lacks: `Buffer`, and formats of US English.
 
-`Buffer` converts texts between UTF-8, Base64 and others. `toLocaleString` and its like write
+`Buffer` converts texts between UTF-8, Base64 and others. `toLocaleString` and similar methods write
 numbers and dates as in US English, the language of n8n's programs unless they name another.
 """
 
