@@ -396,7 +396,7 @@ def state_of(row: Run) -> Any:
 
 
 def duration_of(row: Run) -> str:
-    """Return a run's duration; a container's includes its body, a skipped step has none."""
+    """Return a run's duration, for a container with its body; none for a skipped step."""
     if row.state == "SKIPPED":
         return marks.EMPTY
     awake = row.state != "WAITING" and row.waits_for != WaitKind.BODY

@@ -264,7 +264,7 @@ def _conditions(place: Place) -> Mapping[str, Template]:
 
 
 def failed_in(place: Place, outcomes: dict[int, str]) -> bool:
-    """Return whether a turn ended with a failure that no edge of its own handles."""
+    """Return whether a turn ended with a failure that no edge in the body handles."""
     return any(
         outcome == "error" and not place.graph.tasks[task].handles_error
         for task, outcome in outcomes.items()

@@ -122,7 +122,7 @@ def next_execution(
 
 
 def _leave(pack: ExecutionPack[SegmentState]) -> None:
-    """Leave work that has not begun to other workers, including a run that is already claimed."""
+    """Send work that has not begun to other workers, including a run that is already claimed."""
     pack.hand_back()
     claimed, pack.claimed = pack.claimed, None
     if claimed is not None:

@@ -118,7 +118,7 @@ def told(pid: int, start: str) -> Shortage | None:
 
 
 def start_of(pid: int) -> str:
-    """Return when the process started, in clock ticks since boot; also for one not yet reaped."""
+    """Return when the process started, in clock ticks since boot, even if it is a zombie."""
     fields = stat_of(f"/proc/{pid}/stat")
     return fields[_START] if fields else ""
 

@@ -54,7 +54,7 @@ MAX_HISTORIES = 10_000  # and a rendering
 
 
 def complete(data: "TemplateData", step: Step) -> None:
-    """Load the data that the step's templates read and that is not loaded yet."""
+    """Load the data that the step's templates read, unless it is already loaded."""
     paths = missing(data, step)
     if paths:
         data.learn(data.source.results(data.context.execution_id, paths))

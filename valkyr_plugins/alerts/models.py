@@ -165,9 +165,9 @@ class AlertDelivery(models.Model):
     """One message of a rule, and the result of each attempt to send it.
 
     Its id is the message's idempotency key. A process that takes the message increases `token` and
-    sets `next_at` to the time when another may take it; only the holder of the newest token records
-    the result. `answer` is the receiver's HTTP status. `attempts` counts those since it was queued,
-    `log` keeps the latest.
+    sets `next_at` to the time when another process may take it; only the holder of the newest token
+    records the result. `answer` is the receiver's HTTP status. `attempts` counts those since it was
+    queued, `log` keeps the latest.
     """
 
     AUDITED_AS = "AlertDelivery"

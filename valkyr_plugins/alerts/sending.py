@@ -140,7 +140,7 @@ def resend(delivery_id: UUID, *, actor: Actor, reason: str = "") -> AlertDeliver
 
 
 def _send(taken: Sequence[AlertDelivery]) -> None:
-    """Send all messages concurrently, each in its own thread; a slow one finishes in its thread."""
+    """Send all messages concurrently, each in a thread; a late one is recorded by its thread."""
     threads = ThreadPoolExecutor(len(taken), thread_name_prefix="alert")
     under_way: dict[Future[Outcome], AlertDelivery] = {}
     for row in taken:

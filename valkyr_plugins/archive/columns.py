@@ -33,7 +33,7 @@ BESIDES = {
 
 
 def fields(model: type[models.Model]) -> dict[str, Any]:
-    """Return a model's stored fields, by column; a foreign key as the field it refers to."""
+    """Return a model's stored fields by column; for a foreign key, the field that it refers to."""
     return {one.attname: _plain(one) for one in model._meta.concrete_fields}
 
 

@@ -58,7 +58,7 @@ def opened(name: str) -> Iterator[Any]:
 
 
 def remove(name: str) -> None:
-    """Delete a file; a missing file is no error. Raises ArchiveUnavailable."""
+    """Delete a file; ignore a missing one. Raises ArchiveUnavailable."""
     with suppress(ArchiveBroken), reported("deleted", name):
         if (folder := _folder()) is not None:
             for part in folder.glob(f"{Path(name).parent}/.{Path(name).name}.*"):
