@@ -62,7 +62,7 @@ def _changes(
 
 
 def _facts(execution: WorkflowExecution) -> dict[str, Any]:
-    """Return the scripts' initial `data-` attributes; ANY is a placeholder for an ID in URLs."""
+    """Return the `data-` attributes that the scripts read first; ANY stands for an ID in URLs."""
     return {
         "api": addresses.root(),
         "execution": execution.pk,

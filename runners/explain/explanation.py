@@ -37,7 +37,7 @@ from runners.states import IDENTITY, LIVE, RunState, WaitKind
 def waiting_tasks(
     graph: Graph, prefix: str, facts: Mapping[int, StepFact]
 ) -> list[tuple[Task, Reason]]:
-    """Return the tasks of one place that wait for others, with reasons, in the graph's order."""
+    """Return the tasks of a place that wait for other tasks, with reasons, in the graph's order."""
     outcomes = task_outcomes(graph, facts)
     begun = {graph.steps.task_of[index] for index in facts}
     dead = {graph.steps.task_of[i] for i, fact in facts.items() if fact.status is StepStatus.DEAD}

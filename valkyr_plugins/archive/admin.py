@@ -95,12 +95,12 @@ class ArchiveFileAdmin(FactAdmin):
 
     @display(description=lazy("stored"))
     def stored(self, row: ArchiveFile) -> Any:
-        """Return when it was stored."""
+        """Return when the file was stored."""
         return marks.ago(row.stored_at)
 
     @display(description=lazy("error"))
     def problem(self, row: ArchiveFile) -> str:
-        """Return why it could not be written or deleted."""
+        """Return why the file could not be written or deleted."""
         return marks.clipped(row.error)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

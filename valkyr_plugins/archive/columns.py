@@ -98,7 +98,7 @@ def instance(row: Row, model: type[models.Model]) -> Any:
 
 
 def insertable(rows: Iterable[Row], model: type[models.Model]) -> tuple[list[str], list[list[Any]]]:
-    """Return the columns and values with which rows are inserted as they were stored."""
+    """Return the columns and values that insert the rows exactly as they were stored."""
     kinds = fields(model)
     found = list(rows)
     names = [name for name in kinds if found and name in found[0]]

@@ -101,7 +101,7 @@ class SelectedPeriod:
 
     @property
     def elapsed(self) -> timedelta:
-        """Return how much time of the part has passed."""
+        """Return how much time of this part has passed."""
         return min(self.end, self.window.now) - self.start
 
 

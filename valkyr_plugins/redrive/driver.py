@@ -94,7 +94,10 @@ def judge_step(  # noqa: PLR0911 - one line a case
 
 
 def judge_execution(item: int, again: UUID | None, execution: str) -> Ended | None:
-    """Return the result of a new execution with first dead letter `again`; None while it runs."""
+    """Return the result of a new execution; None while it runs.
+
+    `again` is its first dead letter.
+    """
     if execution not in FINAL:
         return None
     if execution == State.SUCCESS:

@@ -80,7 +80,7 @@ class RedriveOptions:
 
 
 def scopes() -> list[str]:
-    """Return this installation's scopes: new executions are forks of the old ones."""
+    """Return this installation's scopes; new executions need the plugin that provides forks."""
     return RedriveScope.values if fork_execution.provided else [RedriveScope.STEP]
 
 

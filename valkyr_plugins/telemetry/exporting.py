@@ -35,7 +35,7 @@ _provider: TracerProvider | None = None
 
 
 class RowIds(RandomIdGenerator):
-    """Random ids, except for spans whose id is derived from a row (spans.py)."""
+    """Makes random ids, except for spans whose id is derived from a row (spans.py)."""
 
     def generate_trace_id(self) -> int:
         """Return the fixed id, or a random one."""

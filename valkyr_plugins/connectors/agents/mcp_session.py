@@ -215,7 +215,7 @@ def _guarded(pid: int) -> GuardedTransport:
 
 
 class _Bridge(httpx2.AsyncBaseTransport):
-    """The SDK's transport: sends by the guarded one, and keeps how the last request failed."""
+    """The SDK's transport: sends by the guarded transport, and keeps the last request's failure."""
 
     def __init__(self, limit: int) -> None:
         self.failure: BaseException | None = None

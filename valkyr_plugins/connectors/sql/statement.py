@@ -155,7 +155,7 @@ def _list(value: Any) -> list[Any]:
 
 
 class Rows:
-    """Rows as a step's output, whose size is counted as they arrive."""
+    """Collects rows as a step's output, and counts their size as they arrive."""
 
     def __init__(self, columns: Sequence[str], most: int) -> None:
         repeated = sorted({name for name in columns if list(columns).count(name) > 1})

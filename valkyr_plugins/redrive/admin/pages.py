@@ -203,7 +203,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("created by"))
     def who(self, row: Redrive) -> str:
-        """Return the user who created it."""
+        """Return the user who created the redrive."""
         return row.created_by_name
 
     @display(description=lazy("why"))
