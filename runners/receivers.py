@@ -116,7 +116,7 @@ def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
 def tell_family(
     sender: Any, execution_id: UUID, state: str, parent_run_id: UUID | None, **_: Any
 ) -> None:
-    """Notify the run that waits for this execution, and the execution's children, of its end.
+    """Notify the run that waits for this execution, and the execution's children, that it ended.
 
     Each notification is handled later, without a lock.
     """

@@ -20,7 +20,7 @@ FLOOR = 1.0  # ms a step at least: what recording it takes, however short its wo
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """The rules and their data: a step's estimated milliseconds, a queue's workers."""
+    """The limits of packs, and their data: a step's estimated milliseconds, a queue's workers."""
 
     seconds: float  # of work in one pack, at most
     most: int  # segments in one pack, at most

@@ -267,7 +267,7 @@ def _asking(
 
 
 def _host(step: Step, inputs: Any) -> str:
-    """Return the host and port that the step's inputs name, if they do without a secret."""
+    """Return the host and port that the step's inputs name, unless a secret is part of them."""
     for key in registry.get(step.module).addresses if isinstance(inputs, Mapping) else ():
         text = inputs.get(key)
         named = isinstance(text, str) and "[secret:" not in text.partition("?")[0]

@@ -39,7 +39,7 @@ class SecretNotIssued(StepError):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ShortLived:
-    """Issued values, where they come from, and whether they were issued just now."""
+    """Issued values, their issuer, and whether they were issued just now."""
 
     source: CredentialSource
     values: Issued

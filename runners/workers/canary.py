@@ -144,7 +144,7 @@ def _own_queue(hostname: str) -> Queue:
 
 
 def every() -> float:
-    """Return the seconds between two checks: four of them make a worker unhealthy."""
+    """Return the seconds between two checks; after four failed checks a worker is unhealthy."""
     return signs_of_life.patience() / 4
 
 

@@ -100,7 +100,7 @@ class ComputedResults:
     # Results that are not known.
 
     def lose(self, path: str, step: Step, source: str) -> None:
-        """Note that a step's result is unknown, and so are the variables that it sets."""
+        """Record that a step's result, and the variables that it sets, are unknown."""
         self.unknown[path] = source
         if step.writes_variables:
             self.unknown_variables = self.unknown_variables or source

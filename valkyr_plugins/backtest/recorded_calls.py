@@ -1,4 +1,4 @@
-"""The calls of a past execution: which of them a step of another version makes again."""
+"""Find the calls of a past execution that a step of another version makes again."""
 
 from contextlib import suppress
 

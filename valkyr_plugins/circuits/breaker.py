@@ -171,7 +171,7 @@ def answered(circuit: Circuit, entry: Entry, caller: Caller, now: datetime) -> C
 
 
 def undone(circuit: Circuit, entry: Entry, caller: Caller, now: datetime) -> Circuit:
-    """Return the circuit after a call that it let through was not made."""
+    """Return the circuit after an allowed call was not made."""
     if entry is Entry.TRIAL and circuit.state == _S.CLOSED:
         return _given_back(_without_old(circuit, now), entry)
     if entry is Entry.PROBE and _probes(circuit, caller):

@@ -142,7 +142,7 @@ class Figures:
         return any(tally.ended for tally in self.slots)
 
     def within(self, part: SelectedPeriod) -> "Figures":
-        """Return the same slots with the sum of a part of them."""
+        """Return the same slots with the sum of one part."""
         total = Tally()
         for tally in self.slots[part.first : part.last + 1]:
             total.merge(tally)

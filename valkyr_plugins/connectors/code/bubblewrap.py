@@ -37,7 +37,7 @@ def failure() -> str:
 
 @functools.cache
 def _tried(program: str) -> str:
-    """Try a whole run: containers and security modules may reject any part of it."""
+    """Test a complete run, since containers and security modules may reject any part of a run."""
     try:
         done = subprocess.run(  # noqa: S603 - our own command, no part of it is given
             _command(program),
