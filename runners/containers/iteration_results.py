@@ -66,7 +66,7 @@ def collected(
 
 
 def _mark_failures(place: Place, outputs: list[Any], failed: Iterable[tuple[Any, ...]]) -> None:
-    """Put the failure of an item that no edge handled in the place of its output."""
+    """Replace the missing output of an item by its failure, if no edge handled that failure."""
     stem = place.stem
     marked: set[int] = set()
     for path, message, kind in failed:

@@ -1,7 +1,7 @@
 """Load stored outputs that templates read, in place of the references in the loaded results.
 
 Values are loaded before a transaction begins. In a transaction `load` raises `LoadsOutside`, and
-the caller leaves the step to a message.
+the caller sends the step as a message instead.
 """
 
 from typing import Any

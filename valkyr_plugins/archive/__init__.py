@@ -1,6 +1,6 @@
-"""Finished executions in Parquet files, before retention deletes them. Off without a setting.
+"""Archive finished executions in Parquet files before retention deletes them; off by default.
 
-Read `archiving` (a turn: which executions, in which files), `columns` (rows as Parquet), `writing`
-(a file, and its verification), `storage` (fsspec), `retention_hooks` (retention waits), `reading`
-(open one), `restoring` (replay and fork), `erasing` and `asking` (SQL by DuckDB).
+Read `archiving` (which executions, in which files), `columns` (rows as Parquet), `writing` (a file,
+and its verification), `storage` (fsspec), `retention_hooks` (retention waits), `reading` (an
+archived execution), `restoring` (for replays and forks), `erasing` and `asking` (SQL by DuckDB).
 """

@@ -45,7 +45,7 @@ SHOWN = 100
 
 
 class FileStates(TabFilter):
-    """Filter by state: stored, or not yet or no longer."""
+    """Filter by state: stored, or being written or deleted."""
 
     title = lazy("state")
     parameter_name = "state"
@@ -95,12 +95,12 @@ class ArchiveFileAdmin(FactAdmin):
 
     @display(description=lazy("stored"))
     def stored(self, row: ArchiveFile) -> Any:
-        """Return when it was stored."""
+        """Return when the file was stored."""
         return marks.ago(row.stored_at)
 
     @display(description=lazy("error"))
     def problem(self, row: ArchiveFile) -> str:
-        """Return why it could not be written or deleted."""
+        """Return why the file could not be written or deleted."""
         return marks.clipped(row.error)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -164,7 +164,7 @@ class ArchivedExecutionAdmin(OperatingAdmin, FactAdmin):
     empty_text = lazy("No archived executions.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return those that have a copy: erased ones are not shown."""
+        """Return the executions that have a copy; erased ones are not shown."""
         return super().get_queryset(request).filter(file__isnull=False)
 
     @display(description=lazy("workspace"))

@@ -1,7 +1,7 @@
-"""A turn of archiving: tidy up, then archive what retention may delete, a file a day and workspace.
+"""Clean up, then archive what retention may delete, in one file per day and workspace.
 
-Only whole days are archived: an execution goes into the archive, and is deleted, up to a day later
-than without one.
+Only whole days are archived, so an execution is archived, and deleted, up to a day later than
+without an archive.
 """
 
 import time
@@ -52,7 +52,7 @@ Found = dict[tuple[UUID, date], list[UUID]]
 
 @dataclass(slots=True)
 class ArchivingTurn:
-    """The files and executions that were archived, and whether there are more."""
+    """How many files and executions were archived, and whether there are more."""
 
     files: int = 0
     executions: int = 0
@@ -60,7 +60,7 @@ class ArchivingTurn:
 
 
 def turn(wanted: RetentionPeriods | None = None, seconds: float = LOOK_SECONDS) -> ArchivingTurn:
-    """Archive what has expired; nothing without an archive, or if another process does it now.
+    """Archive expired executions, unless there is no archive or another process archives now.
 
     `wanted` replaces the settings' periods, and begins from the oldest execution. Raises
     ArchiveUnavailable and ArchiveBroken; the next turn continues.
@@ -120,7 +120,7 @@ def look(
 
 
 def tidy() -> None:
-    """Remove what killed processes left, files past their time, and old copies.
+    """Remove leftovers of killed processes, expired files, and old copies.
 
     The caller holds the lock. Raises ArchiveUnavailable.
     """
@@ -142,14 +142,14 @@ def tidy() -> None:
 
 
 def drop(file: ArchiveFile) -> None:
-    """Let a file and its index go; `tidy` removes it from the storage."""
+    """Delete a file's index and mark the file; `tidy` removes it from the storage."""
     with transaction.atomic():
         delete_without_cascade(ArchivedExecution.objects.filter(file=file))
         ArchiveFile.objects.filter(pk=file.pk).update(state=FileState.DELETING)
 
 
 def rewrite(file: ArchiveFile) -> None:
-    """Write a file again with the executions for which the index names it. The old one goes."""
+    """Write a file again with the executions that its index names; then drop the old file."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq

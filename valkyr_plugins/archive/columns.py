@@ -33,12 +33,12 @@ BESIDES = {
 
 
 def fields(model: type[models.Model]) -> dict[str, Any]:
-    """Return a model's stored fields, by column; a foreign key as the field it refers to."""
+    """Return a model's stored fields by column; for a foreign key, the field that it refers to."""
     return {one.attname: _plain(one) for one in model._meta.concrete_fields}
 
 
 def read(model: type[models.Model], **wanted: Any) -> Iterator[Row]:
-    """Yield rows as they are stored, without opening anything."""
+    """Yield rows as they are stored; sealed values stay sealed."""
     kinds = fields(model)
     besides = BESIDES if model is WorkflowExecution else {}
     chosen = [
@@ -71,7 +71,7 @@ def to_parquet(row: Row) -> Row:
 
 
 def to_json(row: Row) -> Row:
-    """Return a row as JSON can hold it; `of_json` returns it again."""
+    """Convert a row to values that JSON can hold; `of_json` converts it back."""
     return {
         name: value.isoformat() if isinstance(value, datetime) else _text(value)
         for name, value in row.items()
@@ -79,7 +79,7 @@ def to_json(row: Row) -> Row:
 
 
 def of_json(row: Row, model: type[models.Model]) -> Row:
-    """Return a row that `to_json` made, with the types of the schema."""
+    """Convert a row from `to_json` back to the types of the schema."""
     kinds = fields(model)
     return {name: _in(value, kinds[name]) for name, value in row.items() if name in kinds}
 
@@ -98,7 +98,7 @@ def instance(row: Row, model: type[models.Model]) -> Any:
 
 
 def insertable(rows: Iterable[Row], model: type[models.Model]) -> tuple[list[str], list[list[Any]]]:
-    """Return the columns and values with which rows are inserted as they were stored."""
+    """Return the columns and values that insert the rows exactly as they were stored."""
     kinds = fields(model)
     found = list(rows)
     names = [name for name in kinds if found and name in found[0]]

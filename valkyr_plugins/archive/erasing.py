@@ -22,8 +22,9 @@ from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile, FileSt
 def erase(ids: Sequence[UUID], *, actor: Actor, reason: str = "") -> int:
     """Erase executions: their files are written again without them. Return how many had a copy.
 
-    One that is still in the tables gets no copy, and retention deletes it without one. Raises
-    ArchiveRefused while the archive is being written, and ArchiveUnavailable: then call it again.
+    An execution that is still in the tables gets no copy, and retention deletes it without one.
+    Raises ArchiveRefused while the archive is being written, and ArchiveUnavailable: then call it
+    again.
     """
     with _alone():
         with transaction.atomic():
@@ -53,7 +54,7 @@ def erase(ids: Sequence[UUID], *, actor: Actor, reason: str = "") -> int:
 
 
 def erase_workspace(slug: str, before: str | None, *, actor: Actor, reason: str = "") -> int:
-    """Erase a workspace's files, or those of days before one; return how many executions.
+    """Erase a workspace's files, or those before a day; return how many executions they held.
 
     Raises NotFound, ArchiveRefused, ArchiveUnavailable.
     """

@@ -1,4 +1,4 @@
-"""The files of the archive, and in which of them each execution is."""
+"""The files of the archive, and the file of each archived execution."""
 
 from django.db import models
 from django.db.models import Q
@@ -70,10 +70,11 @@ class ArchiveFile(models.Model):
 
 
 class ArchivedExecution(models.Model):
-    """In which file an execution is; without a file, it was erased and gets no copy.
+    """The file that holds an execution; null if the execution was erased and gets no copy.
 
-    `ended_at` is the end of the archived execution: one that was reopened since has another, and is
-    archived again. The row is small, as there may be millions: about 140 bytes with its indexes.
+    `ended_at` is the end of the archived execution: an execution that was reopened since ends
+    later, and is archived again. The row is small, as there may be millions: about 140 bytes with
+    its indexes.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)

@@ -1,4 +1,4 @@
-"""Open an archived execution: the index names its file and row group, which alone is read."""
+"""Open an archived execution: read only the row group of the file that the index names."""
 
 from dataclasses import dataclass
 from typing import Any

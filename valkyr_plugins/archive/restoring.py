@@ -23,7 +23,7 @@ LOOSE = ("parent_id", "failure_of_id", "origin_id", "trigger_id")
 
 
 def restore(pk: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Return an archived execution, which is in the tables again.
+    """Restore an archived execution to the tables, unless it is there; return it.
 
     Raises NotFound, ArchiveUnavailable, ArchiveBroken; ArchiveRefused if its workflow's version was
     deleted since. The caller has checked the permission.
@@ -65,7 +65,7 @@ def restore(pk: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
 
 
 def _insert(model: type[models.Model], rows: Iterable[columns.Row]) -> int:
-    """Insert rows as they were stored, unless they are there; return how many."""
+    """Insert rows as they were stored, unless they exist already; return how many."""
     names, values = columns.insertable(rows, model)
     if not values:
         return 0

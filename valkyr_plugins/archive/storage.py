@@ -58,7 +58,7 @@ def opened(name: str) -> Iterator[Any]:
 
 
 def remove(name: str) -> None:
-    """Delete a file, which may be gone. Raises ArchiveUnavailable."""
+    """Delete a file; ignore a missing one. Raises ArchiveUnavailable."""
     with suppress(ArchiveBroken), reported("deleted", name):
         if (folder := _folder()) is not None:
             for part in folder.glob(f"{Path(name).parent}/.{Path(name).name}.*"):
@@ -84,7 +84,10 @@ def for_arrow(names: list[str]) -> tuple[list[str], Any]:
 
 @contextmanager
 def reported(what: str, name: str) -> Iterator[None]:
-    """Report errors of the storage by one name. Its own texts may contain addresses and keys."""
+    """Raise the archive's errors for those of the storage.
+
+    The storage's own texts may contain addresses and keys.
+    """
     try:
         yield
     except FileNotFoundError as error:
@@ -155,7 +158,7 @@ def _system(address: str, process: int) -> tuple[Any, str]:
 
 
 def probe() -> None:
-    """Write, read and delete a small file; raises what these raise."""
+    """Write, read and delete a small file; raises the errors of these operations."""
     name = f"probe/{uuid4().hex}"
     with NamedTemporaryFile() as file:
         file.write(b"valkyr")

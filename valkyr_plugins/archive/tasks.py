@@ -5,7 +5,7 @@ from executions.public.messaging import CONTROL, broker_priority, send, task
 
 @task("valkyr_archive.write")
 def write() -> int:
-    """Archive what has expired, every hour, and again at once while there is more."""
+    """Archive expired executions every hour, and again at once while there are more."""
     from valkyr_plugins.archive import archiving
 
     done = archiving.turn()

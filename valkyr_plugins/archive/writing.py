@@ -1,7 +1,7 @@
 """Write a file of the archive: locally, then into the storage; read it back; then commit its index.
 
-A process that is killed before the commit leaves a row of a file being written. The next turn
-removes that file, whatever there is of it, and the row. Retention waits for the commit.
+A process that is killed before the commit leaves the row of an unfinished file. The next turn
+removes the row and any part of the file. Retention waits for the commit.
 """
 
 from collections import Counter, defaultdict
@@ -78,7 +78,7 @@ class FileWriter:
             self._flush()
 
     def add_table(self, table: Any) -> None:
-        """Add a row group as it is."""
+        """Add a row group without changes."""
         if not table.num_rows:
             return
         self._file.write_table(table, row_group_size=table.num_rows)
@@ -88,7 +88,7 @@ class FileWriter:
         self._group += 1
 
     def close(self) -> WrittenFile:
-        """Finish the file; return what it holds."""
+        """Finish the file; return its executions and row counts."""
         self._flush()
         self._file.close()
         return self.done

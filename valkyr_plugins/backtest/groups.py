@@ -119,7 +119,7 @@ def sorted_groups(groups: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def text_of(group: dict[str, Any], *, values: bool = True) -> str:
-    """Return a group as a sentence; without `values`, no data of the executions is in it."""
+    """Return a group as a sentence; without `values`, the sentence has no data of executions."""
     many = group["count"]
     start = "1 execution" if many == 1 else f"{many:,} executions"
     return f"{start}: {_what(group, values)}."

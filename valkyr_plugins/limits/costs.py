@@ -100,7 +100,7 @@ COLUMNS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """The spending of a group in one currency; `key` is empty for unknown ones.
+    """The spending of a group in one currency; `key` is empty if the group is unknown.
 
     `entries` counts attempts, once for each model that they used. `name` is for people.
     """

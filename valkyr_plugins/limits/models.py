@@ -22,7 +22,7 @@ class Resource(TextChoices):
 
 
 class BudgetPeriod(StrEnum):
-    """When a budget resets; days and months in UTC."""
+    """The period after which a budget resets; days and months are in UTC."""
 
     DAY = "day"
     MONTH = "month"
@@ -78,7 +78,7 @@ class Quota(SpenderLimit):
 class QuotaHold(models.Model):
     """One slot of a quota with `max_concurrent`, held by a run until it ends or `until` passes.
 
-    `token` is that of the run's lease.
+    `token` is the token of the run's lease.
     """
 
     quota = models.ForeignKey(Quota, on_delete=models.CASCADE, related_name="holds")

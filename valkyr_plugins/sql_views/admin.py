@@ -33,12 +33,12 @@ class SqlGrantAdmin(FactAdmin):
 
     @display(description=lazy("granted"))
     def created(self, row: SqlGrant) -> Any:
-        """Return when it was granted."""
+        """Return when the access was granted."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("granted by"))
     def by(self, row: SqlGrant) -> str:
-        """Return the user who granted it."""
+        """Return the user who granted the access."""
         return row.created_by_name or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -103,7 +103,7 @@ def end_segment() -> None:
 
 
 def _segment_of(state: SegmentState) -> Carried:
-    """Return the open span of the state; end that of the previous segment."""
+    """Return the open span of the state; end the span of the previous segment."""
     carried = _carried.get()
     if carried is not None and carried.state is state:
         return carried
