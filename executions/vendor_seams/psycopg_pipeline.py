@@ -6,8 +6,9 @@ Relies on: `Pipeline.__exit__` runs the generator that `Pipeline._exit_gen()` re
 generator is `_enqueue_sync`, `_communicate_gen`, then `_fetch_gen(flush=True)`. Each `execute` adds
 its send command to `command_queue`, runs `_communicate_gen`, and before both the generator of the
 connection's `_start_query`, which sends `_get_tx_start_command()` by `_exec_command` if a
-transaction is due, and in a pipeline waits for the answer (psycopg 3.2, 3.3). No public way:
-psycopg sends each statement separately, waits for BEGIN, and requests a flush when a pipeline ends.
+transaction is due, and in a pipeline waits for the answer (psycopg 3.2, 3.3).
+No public way: psycopg sends each statement separately, waits for BEGIN, and requests a flush when a
+pipeline ends.
 If it breaks: statements that run together fail, or need another round trip, or the flush is back.
 The flush stops the server's clock of `idle_in_transaction_session_timeout`, so a client that
 freezes at that moment keeps its locks indefinitely; so does one that freezes between two
