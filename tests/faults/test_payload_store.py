@@ -17,7 +17,7 @@ from tests.support.auditor import audit
 from tests.support.fleet import QUICK, Fleet, publishing_to
 from tests.support.folders import passable_folder
 from tests.support.waiting import wait_until
-from tests.support.workflows import effect, publish, start_many, task, wait_for_end
+from tests.support.workflows import describe, effect, publish, start_many, task, wait_for_end
 from valkyr_project.embedded import Redis
 from valkyr_project.embedded.child import free_port
 
@@ -75,8 +75,13 @@ def _client(address: str) -> Any:
 
 
 @pytest.fixture
-def storing(engine: None, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Fleet]:
-    """A fleet with a payload store and a Redis of its own."""
+def storing(whole_fleet: Fleet, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Fleet]:
+    """A fleet with a payload store and a Redis of its own.
+
+    The folder's fleet is stopped until the next test needs it: without a payload store, its workers
+    would take over steps of a killed worker, as both fleets share the database.
+    """
+    whole_fleet.stop()
     kind = request.param
     store = {"VALKYR_PAYLOAD_STORE": f"file://{tmp_path}/payloads"}
     if kind == "s3":
@@ -108,8 +113,11 @@ def test_a_worker_that_is_killed_while_it_stores_loses_no_output(storing: Fleet)
     storing["default"].kill()
     storing.ensure()
 
-    assert set(wait_for_end(ids, 100).values()) == {"SUCCESS"}
-    audit(ids)
+    ended = wait_for_end(ids, 100)
+    assert set(ended.values()) == {"SUCCESS"}, describe(
+        [pk for pk, state in ended.items() if state != "SUCCESS"]
+    )
+    assert not audit(ids).problems
     outputs = WorkflowExecution.objects.filter(pk__in=ids).values_list("output", flat=True)
     assert all(output[STORED] and output["bytes"] > len(TEXT) for output in outputs)
 
