@@ -16,6 +16,7 @@ from django.db import models
 from django.db.models.functions import Cast
 
 from dlq.public.models import DeadLetterEntry
+from executions.public.database import alias
 from executions.public.models import WorkflowExecution
 from executions.public.sealing import ENVELOPE, SEALED
 from runners.public.models import Run
@@ -94,7 +95,7 @@ def instance(row: Row, model: type[models.Model]) -> Any:
         else _in(value, kinds[name])
         for name, value in known.items()
     ]
-    return model.from_db("default", list(known), values)
+    return model.from_db(alias(), list(known), values)
 
 
 def insertable(rows: Iterable[Row], model: type[models.Model]) -> tuple[list[str], list[list[Any]]]:

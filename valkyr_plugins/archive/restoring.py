@@ -77,9 +77,6 @@ def _insert(model: type[models.Model], rows: Iterable[columns.Row]) -> int:
         f"INSERT INTO {quote(model._meta.db_table)} ({into}) VALUES ({typed}) "  # noqa: S608
         "ON CONFLICT DO NOTHING"
     )
-    done = 0
     with connection.cursor() as cursor:
-        for one in values:
-            cursor.execute(text, one)
-            done += cursor.rowcount
-    return done
+        cursor.executemany(text, values)
+        return int(cursor.rowcount)

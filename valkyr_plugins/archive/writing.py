@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -230,11 +230,8 @@ def _recount(local: Path, written: WrittenFile) -> None:
 
 
 def _digest(local: Path) -> tuple[int, str]:
-    made = sha256()
     with local.open("rb") as file:
-        while part := file.read(storage.CHUNK):
-            made.update(part)
-    return local.stat().st_size, made.hexdigest()
+        return local.stat().st_size, file_digest(file, "sha256").hexdigest()
 
 
 def _size(value: Any) -> int:
