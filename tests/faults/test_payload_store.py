@@ -1,25 +1,22 @@
 """Real workers that keep large outputs in a folder and in S3, and are killed meanwhile."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import boto3
-import httpx
 import psutil
 import pytest
 
 from executions.models import StoredPayload, WorkflowExecution
 from executions.payloads import STORED
 from tests.support.auditor import audit
+from tests.support.counterparts.aws import aws_server
 from tests.support.fleet import QUICK, Fleet, publishing_to
 from tests.support.folders import passable_folder
 from tests.support.waiting import wait_until
 from tests.support.workflows import describe, effect, publish, start_many, task, wait_for_end
 from valkyr_project.embedded import Redis
-from valkyr_project.embedded.child import free_port
 
 TEXT = "x" * 1_000_000  # an input has at most 1 MiB
 BUCKET = "payloads"
@@ -41,27 +38,9 @@ KEYS = {
 @pytest.fixture(scope="module")
 def s3() -> Iterator[str]:
     """A server that speaks S3's protocol, with a bucket."""
-    port = free_port()
-    address = f"http://127.0.0.1:{port}"
-    server = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_until(lambda: _answers(address), 60, "moto's answer")
+    with aws_server() as address:
         _client(address).create_bucket(Bucket=BUCKET)
         yield address
-    finally:
-        server.terminate()
-        server.wait(10)
-
-
-def _answers(address: str) -> bool:
-    try:
-        return httpx.get(address, trust_env=False).status_code < 500
-    except httpx.HTTPError:
-        return False
 
 
 def _client(address: str) -> Any:

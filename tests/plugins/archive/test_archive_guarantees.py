@@ -1,13 +1,10 @@
 """What must hold beside the archive itself: sealed values, large values, S3, two archivers."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import boto3
-import httpx
 import pytest
 
 from dlq.retention import pruning
@@ -26,11 +23,10 @@ from executions.sealing import payload_keys
 from runners.models import Run
 from tests.plugins.archive.conftest import files, old
 from tests.support import admin_rows
+from tests.support.counterparts.aws import aws_server
 from tests.support.rivals import Rivals
-from tests.support.waiting import wait_until
 from valkyr_plugins.archive import archiving, erasing, reading, restoring, storage
 from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile
-from valkyr_project.embedded.child import free_port
 
 pytest.importorskip("pyarrow")
 ACTOR = Actor.system("tests")
@@ -101,30 +97,11 @@ def test_two_archivers_at_once_write_each_execution_once(archive: Path) -> None:
     assert not Run.objects.exists()
 
 
-def answers(url: str) -> bool:
-    """Whether the server is there."""
-    try:
-        return httpx.get(url, trust_env=False).status_code < 500
-    except httpx.HTTPError:
-        return False
-
-
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """An S3 of our own."""
-    port = free_port()
-    server = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    url = f"http://127.0.0.1:{port}"
-    try:
-        wait_until(lambda: answers(url), 60, "moto's answer")
+    with aws_server() as url:
         yield url
-    finally:
-        server.terminate()
-        server.wait(10)
 
 
 @pytest.mark.django_db
