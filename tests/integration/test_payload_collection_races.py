@@ -14,6 +14,7 @@ from executions.payload_store import collecting, reading, writing
 from executions.payloads import StoredReference
 from executions.sealing import payload_keys
 from runners.testing.harness import Valkyr
+from tests.support.payload_store import use_store
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 
 SMALL = """
@@ -27,12 +28,7 @@ NOW = timedelta(0)
 
 @pytest.fixture
 def store(settings, tmp_path) -> Path:
-    settings.VALKYR = {
-        **getattr(settings, "VALKYR", {}),
-        "PAYLOAD_STORE": f"file://{tmp_path}/payloads",
-        "PAYLOAD_STORE_ABOVE": 4_096,
-    }
-    return tmp_path / "payloads"
+    return use_store(settings, tmp_path)
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from executions.payloads import STORED
 from executions.sealing import payload_keys
 from runners.models import Run
 from runners.testing.harness import Valkyr
+from tests.support.payload_store import TEXT, answer, use_store
 from tests.support.rivals import Rivals
 
-TEXT = "x" * 20_000
 ONE = """
 schema: valkyr/1
 name: large
@@ -51,21 +51,9 @@ output: "{{ tasks.left.output.body.id[:3] ~ tasks.right.output.body.id[:3] }}"
 """
 
 
-def answer(text=TEXT):
-    return {
-        "status": 200, "headers": {}, "body": {"id": text}, "bodyEncoding": "json", "url": "u",
-        "durationMs": 1,
-    }  # fmt: skip
-
-
 @pytest.fixture
 def store(settings, tmp_path) -> Path:
-    settings.VALKYR = {
-        **getattr(settings, "VALKYR", {}),
-        "PAYLOAD_STORE": f"file://{tmp_path}/payloads",
-        "PAYLOAD_STORE_ABOVE": 4_096,
-    }
-    return tmp_path / "payloads"
+    return use_store(settings, tmp_path)
 
 
 @pytest.fixture

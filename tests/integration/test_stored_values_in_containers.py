@@ -15,9 +15,9 @@ from runners.models import Run
 from runners.testing.harness import Valkyr
 from runners.testing.workflow_run import WorkflowRun
 from runners.waits.events import NobodyWaits
+from tests.support.payload_store import TEXT, answer, use_store
 from valkyr_plugins.timetravel.fork import fork
 
-TEXT = "x" * 20_000
 FETCH = '{id: fetch, use: http.request, with: {url: "https://bank.example/"}}'
 MAP = """
 schema: valkyr/1
@@ -104,21 +104,9 @@ output: "{{ tasks.wait.output.name }}"
 """.replace("FETCH", FETCH)
 
 
-def answer(text=TEXT):
-    return {
-        "status": 200, "headers": {}, "body": {"id": text}, "bodyEncoding": "json", "url": "u",
-        "durationMs": 1,
-    }  # fmt: skip
-
-
 @pytest.fixture
 def store(settings, tmp_path) -> Path:
-    settings.VALKYR = {
-        **getattr(settings, "VALKYR", {}),
-        "PAYLOAD_STORE": f"file://{tmp_path}/payloads",
-        "PAYLOAD_STORE_ABOVE": 4_096,
-    }
-    return tmp_path / "payloads"
+    return use_store(settings, tmp_path)
 
 
 @pytest.fixture
