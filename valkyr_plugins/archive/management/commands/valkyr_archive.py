@@ -1,17 +1,17 @@
 """`manage.py valkyr_archive`: write the archive, open, restore and erase executions."""
 
 import json
-from argparse import RawDescriptionHelpFormatter
 from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Count, Sum
 
 from dlq.public.retention import older_than
 from executions.public.access import Actor, record
+from executions.public.commands import CommandWithExamples
 from executions.public.database import database_now
 from executions.public.errors import ValkyrError
 from valkyr_plugins.archive import archiving, columns, erasing, reading, restoring, storage
@@ -35,16 +35,11 @@ docs/how-to/archive.md describes the files, and what to do if some are lost.
 """
 
 
-class Command(BaseCommand):
+class Command(CommandWithExamples):
     """Checks and writes the archive; opens, restores and erases archived executions."""
 
     help = "Archive finished executions; open, restore and erase archived ones."
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Return the parser, with examples below its options."""
-        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
-        parser.formatter_class = RawDescriptionHelpFormatter
-        return parser
+    examples = EXAMPLES
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the actions."""

@@ -2,7 +2,6 @@
 
 import csv
 import json
-from argparse import RawDescriptionHelpFormatter
 from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
@@ -10,9 +9,10 @@ from uuid import UUID
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
 
+from executions.public.commands import CommandWithExamples
 from executions.public.errors import ValkyrError
 from executions.public.models import Workspace
 from valkyr_plugins.sql_views import installing
@@ -35,16 +35,11 @@ on the replica if there is one. docs/how-to/sql-views.md describes access for BI
 """
 
 
-class Command(BaseCommand):
+class Command(CommandWithExamples):
     """Runs one statement over the views and prints its rows."""
 
     help = "Run one SELECT over the SQL views, with a time-out, and print its rows."
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Return the parser, with examples below its options."""
-        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
-        parser.formatter_class = RawDescriptionHelpFormatter
-        return parser
+    examples = EXAMPLES
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the statement and its limits."""
