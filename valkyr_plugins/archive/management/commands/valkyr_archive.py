@@ -6,12 +6,11 @@ from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError, CommandParser
-from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Count, Sum
 
 from dlq.public.retention import older_than
 from executions.public.access import Actor, record
-from executions.public.commands import CommandWithExamples
+from executions.public.commands import AnyValueEncoder, CommandWithExamples
 from executions.public.database import database_now
 from executions.public.errors import ValkyrError
 from valkyr_plugins.archive import archiving, columns, erasing, reading, restoring, storage
@@ -126,7 +125,7 @@ class Command(CommandWithExamples):
             object_id=options["execution"],
         )
         shown = found.row if options["sealed"] else _readable(found)
-        self.stdout.write(json.dumps(shown, cls=_AnyValue, indent=2, ensure_ascii=False))
+        self.stdout.write(json.dumps(shown, cls=AnyValueEncoder, indent=2, ensure_ascii=False))
 
     def _restore(self, options: dict[str, Any]) -> None:
         made = restoring.restore(
@@ -157,12 +156,3 @@ def _readable(found: reading.ArchivedRecord) -> dict[str, Any]:
         "runs": [columns.readable(one) for one in found.runs],
         "dead_letters": [columns.readable(one) for one in found.dead_letters],
     }
-
-
-class _AnyValue(DjangoJSONEncoder):
-    def default(self, o: Any) -> Any:
-        """Return the value, or its text."""
-        try:
-            return super().default(o)
-        except TypeError:
-            return str(o)
