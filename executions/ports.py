@@ -101,3 +101,9 @@ archived_execution: Port[[UUID], Any] = Port("executions.ports.archived_executio
 It has the attributes `version_number`, `version_kind` and `archived_at`. Raises ArchiveUnavailable.
 Optional.
 """
+
+archived_page: Port[[Any, str], str] = Port("executions.ports.archived_page", "archive")
+"""Return the address of an archived execution's page in the admin, by the request and the ID.
+
+"" if there is none that the user may see. Optional.
+"""

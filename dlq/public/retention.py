@@ -2,7 +2,7 @@
 
 from dlq.retention.by_age import Aged, add_kind
 from dlq.retention.dead_letters import BEFORE_DELETION, HOLDS, LetterHold
-from dlq.retention.executions import HORIZONS, UNSTORED, PruningPosition, expired
+from dlq.retention.executions import HORIZONS, UNSTORED, PruningPosition, expired, horizon
 from dlq.retention.periods import RetentionPeriods, as_set, older_than
 from dlq.retention.pruning import read as read_mark
 from dlq.retention.pruning import write as write_mark
@@ -19,6 +19,7 @@ __all__ = [
     "add_kind",
     "as_set",
     "expired",
+    "horizon",
     "older_than",
     "read_mark",
     "write_mark",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
@@ -40,7 +40,7 @@ from executions.audit.revealing import EXECUTION
 from executions.labels.naming import in_search
 from executions.language import lazy
 from executions.models import WorkflowExecution
-from executions.ports import Port
+from executions.ports import Port, archived_page
 from executions.states import (
     ACTIVE,
     FINAL,
@@ -193,6 +193,17 @@ def _is_test(row: WorkflowExecution) -> bool:
     return row.version.kind == VersionKind.TEST
 
 
+PAGE = "executions_workflowexecution_change"
+
+
+class _Archived(Exception):
+    """The execution is in the archive, whose page has this address."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self.address = address
+
+
 @admin.register(WorkflowExecution)
 class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     """The engine owns these rows; people cancel, pause and resume."""
@@ -222,6 +233,35 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     search_ids = ("id", "workflow_id", "parent_id")
     search_texts = ("workflow__name", "workflow__slug")
     search_traces = ("trace_id",)
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Any:
+        """Return the execution; on its page, raise `_Archived` for one in the archive."""
+        found = super().get_object(request, object_id, from_field)
+        match = request.resolver_match
+        is_page = match is not None and match.url_name == PAGE
+        if found is None and is_page and archived_page.provided:
+            address = archived_page(request, object_id)
+            if address:
+                raise _Archived(address)
+        return found
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """Show the page, or that of the archive for an execution that retention deleted."""
+        try:
+            answer: HttpResponse = super().changeform_view(
+                request, object_id, form_url, extra_context
+            )
+        except _Archived as found:
+            return HttpResponseRedirect(found.address)
+        return answer
 
     def get_search_results(
         self, request: HttpRequest, queryset: Any, search_term: str

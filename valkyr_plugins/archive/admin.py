@@ -30,6 +30,7 @@ from executions.public.admin import (
 from executions.public.admin_skin import display
 from executions.public.errors import ValkyrError
 from executions.public.language import lazy
+from executions.public.lifecycle import archived_page
 from executions.public.models import Permission
 from valkyr_plugins.archive import reading, restoring
 from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile, FileState
@@ -269,3 +270,11 @@ def _parts(found: ArchivedRecord) -> list[PageSection]:
 
 def _link(pk: UUID) -> Any:
     return links.to("valkyr_archive_archivedexecution", pk, pk)
+
+
+@archived_page.provide
+def _address(request: HttpRequest, pk: str) -> str:
+    """Return the page of an archived execution that the user may see, or ""."""
+    model_admin = admin.site.get_model_admin(ArchivedExecution)
+    found = model_admin.get_object(request, pk)
+    return links.page("valkyr_archive_archivedexecution", found.pk) if found else ""

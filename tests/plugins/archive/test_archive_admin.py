@@ -10,6 +10,7 @@ from django.urls import reverse
 from dlq.retention import pruning
 from executions.models import Activity, Membership, Workflow, WorkflowExecution
 from tests.plugins.archive.conftest import old
+from tests.support import admin_rows
 from valkyr_plugins.archive import archiving
 from valkyr_plugins.archive.models import ArchiveFile
 
@@ -21,7 +22,7 @@ EXECUTIONS = "/admin/valkyr_archive/archivedexecution/"
 
 def member(of: Workflow | None, role: str = "WORKFLOW") -> Client:
     """The browser of a member of the workflow's workspace, or of none."""
-    user = get_user_model().objects.create(username=f"member-{of}", is_staff=True)
+    user = get_user_model().objects.create(username=f"member-{of and of.pk}", is_staff=True)
     if of is not None:
         Membership.objects.create(user=user, workspace_id=of.workspace_id, role=role)
     client = Client()
@@ -84,3 +85,16 @@ def test_it_is_restored_from_its_page(gone: WorkflowExecution, orders: Workflow)
     assert str(gone.pk) in done["Location"]
     assert WorkflowExecution.objects.filter(pk=gone.pk).exists()
     assert Activity.objects.filter(action="archive.restore", reason="asked").exists()
+
+
+def test_the_old_address_of_an_execution_leads_to_the_archive(
+    gone: WorkflowExecution, orders: Workflow
+) -> None:
+    old_address = reverse("admin:executions_workflowexecution_change", args=[gone.pk])
+    unknown = reverse("admin:executions_workflowexecution_change", args=[orders.pk])
+    other = admin_rows.workflow(owner=admin_rows.workspace("rival"))
+    client = member(orders)
+
+    assert client.get(old_address)["Location"] == f"{EXECUTIONS}{gone.pk}/change/"
+    assert "archive" not in client.get(unknown)["Location"]
+    assert "archive" not in member(other).get(old_address)["Location"]

@@ -249,6 +249,9 @@ def test_the_command_writes_opens_and_restores_all(
     call_command("valkyr_archive", "write", "--older-than-days", "7")
     pruning.turn()
     assert not there()
+    capsys.readouterr()
+    call_command("valkyr_archive", "write")
+    assert "later ones are not due" in capsys.readouterr().out
     call_command("valkyr_archive", "show")
     call_command("valkyr_archive", "verify")
     capsys.readouterr()

@@ -8,7 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError, CommandParser
 from django.db.models import Count, Sum
 
-from dlq.public.retention import older_than
+from dlq.public.retention import as_set, horizon, older_than
 from executions.public.access import Actor, record
 from executions.public.commands import AnyValueEncoder, CommandWithExamples
 from executions.public.database import database_now
@@ -93,6 +93,12 @@ class Command(CommandWithExamples):
             done = archiving.turn(wanted, seconds=float(10**9))
             files, executions = files + done.files, executions + done.executions
             more = done.more
+        if not executions and (ended := horizon(wanted or as_set(database_now()))) is not None:
+            self.stdout.write(
+                f"No execution that ended before {ended:%Y-%m-%d %H:%M} UTC needs a copy; later "
+                "ones are not due."
+            )
+            return
         self.stdout.write(f"{executions:,} executions in {files:,} files.")
 
     def _show(self, options: dict[str, Any]) -> None:
