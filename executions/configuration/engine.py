@@ -1,8 +1,9 @@
 """The engine's settings, by subject. A plugin's are in its own `conf.py`."""
 
+import re
 from typing import ClassVar
 
-from pydantic import field_validator
+from pydantic import ValidationInfo, field_validator
 
 from executions.configuration.keeping import (
     MetricsSettings,
@@ -10,12 +11,14 @@ from executions.configuration.keeping import (
     RetentionSettings,
     SealingSettings,
 )
-from executions.configuration.model import Flag, Networks, SettingsModel, Words, setting
+from executions.configuration.model import Cells, Flag, Networks, SettingsModel, Words, setting
 from executions.configuration.running import OWN_QUEUES, DefinitionSettings, WorkerSettings
 
 DAYS = "days"
 SECONDS = "seconds"
 A_MINUTE = "requests a minute"
+CELL_NAME = re.compile("[a-z][a-z0-9-]{0,15}")
+NOT_CELLS = frozenset({"default", "replica"})
 
 
 class PlaceSettings(SettingsModel):
@@ -54,6 +57,18 @@ class PlaceSettings(SettingsModel):
         "The same database without the pooler, `postgres://…`, for locks that belong to a "
         "session. Set it only with a pooler ([PgBouncer](../how-to/pgbouncer.md))",
         unset="none",
+    )
+    cells: Cells = setting(
+        (),
+        "Further databases with Valkyr's tables, each with its own workspaces, workers and beat, by "
+        "their aliases in `DATABASES` ([cells](../how-to/cells.md)). Stand-alone, a JSON object of "
+        "names and addresses: `{\"b\": \"postgres://…\"}`",
+        unset="none",
+    )
+    cell: str = setting(
+        "",
+        "The cell of this worker, beat or command, one of `CELLS`; web processes serve all cells",
+        unset="the first database",
     )
     row_level_security: Flag = setting(
         False,
@@ -111,6 +126,25 @@ class PlaceSettings(SettingsModel):
     flower_url: str = setting(
         "", "The address of Flower: a link on the pages of runs and dead letters", unset="none"
     )
+
+    @field_validator("cells")
+    @classmethod
+    def _named(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if not CELL_NAME.fullmatch(name) or name in NOT_CELLS:
+                raise ValueError(
+                    f"names of at most 16 lower-case letters, digits and '-', without 'default' and "
+                    f"'replica'; not {name!r}"
+                )
+        return value
+
+    @field_validator("cell")
+    @classmethod
+    def _of_cells(cls, value: str, info: ValidationInfo) -> str:
+        known = info.data.get("cells", ())
+        if value and value not in known:
+            raise ValueError(f"one of CELLS: {', '.join(known) or 'none is set'}")
+        return value
 
     @field_validator("celery_queues")
     @classmethod

@@ -4,6 +4,7 @@ A class of settings is read once and kept until Django's `VALKYR` is another obj
 called. No value of a class with problems is kept: each use raises.
 """
 
+import json
 import os
 import re
 import sys
@@ -26,6 +27,16 @@ def _split(value: Any) -> Any:
     if isinstance(value, str):
         return [word.strip() for word in value.split(",") if word.strip()]
     return value
+
+
+def _cells(value: Any) -> Any:
+    """Return the names of cells; their addresses, in a JSON object, are in `DATABASES`."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            return list(json.loads(value))
+        except ValueError:
+            raise ValueError("a JSON object of names and addresses") from None
+    return _split(value)
 
 
 def _networks(value: Any) -> Any:
@@ -54,6 +65,7 @@ def _flag(value: Any) -> Any:
 
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
+Cells = Annotated[tuple[str, ...], BeforeValidator(_cells)]
 Networks = Annotated[tuple[Network, ...], BeforeValidator(_networks)]
 Flag = Annotated[bool, BeforeValidator(_flag)]
 
@@ -247,4 +259,6 @@ def _expectation(message: str) -> str:
 
 def _shown(value: Any) -> str:
     text = str(value)
+    if isinstance(value, str):
+        value = re.sub(r"//[^/@\s]*@", "//…@", value)  # the password of an address
     return text if re.fullmatch(r"-?[0-9.]{1,30}", text) else repr(value)[:100]

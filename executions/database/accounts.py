@@ -6,26 +6,33 @@ without its password. The original stays authoritative: sign-in reads it. If bot
 this module does nothing.
 """
 
+import logging
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
-from django.db import models, router
+from django.db import OperationalError, models, router
 from django.db.models.signals import post_delete, post_save, pre_save
 from django.utils.crypto import salted_hmac
 
-from executions.database.routing import alias, is_ours, is_same
+from executions.database.routing import alias, aliases, is_ours, is_same, serving
 
+log = logging.getLogger(__name__)
 KNOWN_AT_MOST = 10_000
-_known: set[tuple[type[Any], Any]] = set()
+_known: set[tuple[str, type[Any], Any]] = set()
+
+
+def apart() -> bool:
+    """Return whether accounts are in another database than Valkyr's tables."""
+    return _apart(alias())
 
 
 @cache
-def apart() -> bool:
-    """Return whether accounts are in another database than Valkyr's tables."""
-    return not is_same(router.db_for_read(get_user_model()), alias())
+def _apart(ours: str) -> bool:
+    return not is_same(router.db_for_read(get_user_model()), ours)
 
 
 def originals(model: Any) -> Any:
@@ -41,7 +48,7 @@ def original(account: Any) -> Any:
 def ensure(key: Any, model: Any = None) -> None:
     """Copy the account (or group) of that key into Valkyr's database, if it is missing."""
     model = model or get_user_model()
-    if key is None or not apart() or (model, key) in _known:
+    if key is None or not apart() or (alias(), model, key) in _known:
         return
     found = originals(model).filter(pk=key).first()
     if found is not None:
@@ -58,7 +65,7 @@ def _copy(account: Any) -> None:
         _copy_row(account, one)
     if len(_known) >= KNOWN_AT_MOST:
         _known.clear()
-    _known.add((model, account.pk))
+    _known.add((alias(), model, account.pk))
 
 
 def _copy_row(account: Any, model: Any) -> None:
@@ -76,8 +83,8 @@ def _copy_row(account: Any, model: Any) -> None:
 
 
 def connect() -> None:
-    """Connect the signals, if accounts are in another database."""
-    if not apart():
+    """Connect the signals, if accounts are in another database than some of Valkyr's tables."""
+    if not any(_apart(ours) for ours in aliases()):
         return
     pre_save.connect(_before_ours, dispatch_uid=f"{__name__}.before")
     for model in (get_user_model(), Group):
@@ -95,19 +102,42 @@ def _before_ours(sender: Any, instance: Any, raw: bool = False, **_: Any) -> Non
 
 
 def _changed(sender: Any, instance: Any, using: str, raw: bool = False, **_: Any) -> None:
-    if raw or is_same(using, alias()):
+    if raw:
         return
-    if sender._base_manager.using(alias()).filter(pk=instance.pk).exists():
-        _copy(instance)
+
+    def renew() -> None:
+        if sender._base_manager.using(alias()).filter(pk=instance.pk).exists():
+            _copy(instance)
+
+    _with_copies(using, renew)
 
 
 def _gone(sender: Any, instance: Any, using: str, **_: Any) -> None:
-    if is_same(using, alias()):
-        return
-    _known.discard((sender, instance.pk))
-    copy = sender._base_manager.using(alias()).filter(pk=instance.pk).first()
-    if copy is not None:
-        copy.delete(using=alias())
+    def remove() -> None:
+        _known.discard((alias(), sender, instance.pk))
+        copy = sender._base_manager.using(alias()).filter(pk=instance.pk).first()
+        if copy is not None:
+            copy.delete(using=alias())
+
+    _with_copies(using, remove)
+
+
+def _with_copies(using: str, change: Callable[[], None]) -> None:
+    """Make a change in each of our databases but `using`, where the original was changed.
+
+    A change is not stopped by a cell that does not answer: its copy is outdated until the account
+    changes again. Sign-in and permissions read the original.
+    """
+    for ours in aliases():
+        if is_same(using, ours):
+            continue
+        try:
+            with serving(ours):
+                change()
+        except OperationalError as error:
+            if len(aliases()) == 1:
+                raise
+            log.warning("the copy of an account in the database %r is outdated: %s", ours, error)
 
 
 # When an account is deleted, these rules say what happens to our rows that name it.

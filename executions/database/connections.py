@@ -5,14 +5,14 @@ from urllib.parse import quote
 from django.conf import settings as django_settings
 
 from executions.configuration import settings as valkyr_settings
-from executions.database.routing import alias
+from executions.database.routing import aliases
 
 REPLICA = "replica"
 
 
 def own_addresses() -> list[str]:
-    """Return URLs, without names, of Valkyr's database, its replica and its direct connection."""
-    own = (alias(), REPLICA)
+    """Return URLs, without names, of Valkyr's databases, the replica and the direct connection."""
+    own = (*aliases(), REPLICA)
     given = [django_settings.DATABASES[name] for name in own if name in django_settings.DATABASES]
     found = [
         f"postgres://{quote(str(one.get('HOST') or ''), safe='')}:{one.get('PORT') or 5432}"

@@ -4,12 +4,19 @@
 Valkyr's statements, transactions and locks use `connection` and `transaction` from
 `executions.database`, never Django's, whose database is `default`. The ORM uses the routers, the
 last of which is Valkyr's, because saves ask only routers, not managers.
+
+With cells (`VALKYR["CELLS"]`), several databases have Valkyr's tables, each with its own
+workspaces. A process has the alias of one of them, except in a block of `serving`.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from django.apps import apps
+from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
 from django.db import DEFAULT_DB_ALIAS, connections, router
 from django.dispatch import receiver
@@ -21,6 +28,12 @@ if TYPE_CHECKING:
 
 # Packages whose models are ours.
 OURS = ("executions", "runners", "dlq", "valkyr_plugins")
+# Its rows say when beat starts triggers, so they are in the database of the triggers' cell.
+BEAT = "django_celery_beat"
+# The entry of a database in DATABASES that names its cell, if that is not its alias.
+CELL = "CELL"
+
+_serving: ContextVar[str] = ContextVar("cell", default="")
 
 
 def is_ours(model: Any) -> bool:
@@ -33,9 +46,21 @@ def named() -> str:
     return valkyr_settings().database
 
 
-@cache
 def alias() -> str:
-    """Return the alias of the database with Valkyr's tables."""
+    """Return the alias of the database with Valkyr's tables, in this context."""
+    return _serving.get() or own()
+
+
+@cache
+def own() -> str:
+    """Return the alias that this process uses outside of `serving`: its cell's, else the first."""
+    cell = valkyr_settings().cell
+    return alias_of(cell) if cell else first()
+
+
+@cache
+def first() -> str:
+    """Return the alias of the first database, which is the only one without cells."""
     return named() or _as_routed()
 
 
@@ -50,10 +75,57 @@ def _as_routed() -> str:
     return DEFAULT_DB_ALIAS
 
 
+@contextmanager
+def serving(of: str) -> Iterator[None]:
+    """Use the database of that alias in the block, and in threads that copy its context."""
+    token = _serving.set(of)
+    try:
+        yield
+    finally:
+        _serving.reset(token)
+
+
+@cache
+def alias_of(cell: str) -> str:
+    """Return the alias of a cell's database, "" for the first; raises ImproperlyConfigured."""
+    if not cell:
+        return first()
+    for name, given in connections.settings.items():
+        if given.get(CELL, name) == cell:
+            return str(name)
+    known = ", ".join(sorted(connections.settings))
+    raise ImproperlyConfigured(
+        f"The database of the cell {cell!r} is missing in DATABASES; expected its name among the "
+        f"aliases: {known}. See docs/how-to/cells.md."
+    )
+
+
+def cell() -> str:
+    """Return the name of the cell that this context serves, "" for the first database."""
+    known = valkyr_settings()
+    return cell_of(alias()) if known.cells else ""
+
+
+@cache
+def cell_of(of: str) -> str:
+    """Return the name of the cell at an alias, "" for the first database."""
+    found = str(connections.settings[of].get(CELL, of))
+    return found if found in valkyr_settings().cells else ""
+
+
+@cache
+def aliases() -> tuple[str, ...]:
+    """Return the aliases of all databases with Valkyr's tables that this process can reach."""
+    known = valkyr_settings()
+    there = (name for name in known.cells if name in connections.settings)
+    return tuple(dict.fromkeys((own(), *(() if known.cell else (first(),)), *there)))
+
+
 @receiver(setting_changed)
 def _forget(setting: str, **_: Any) -> None:
     if setting in {"VALKYR", "DATABASES", "DATABASE_ROUTERS"}:
-        alias.cache_clear()
+        for one in (own, first, alias_of, cell_of, aliases):
+            one.cache_clear()
 
 
 class Router:
@@ -61,9 +133,10 @@ class Router:
 
     def db_for_read(self, model: Any, **hints: Any) -> str | None:
         """Return Valkyr's alias for its models; others keep their own database."""
-        if is_ours(model):
-            return alias()
         row = hints.get("instance")
+        if is_ours(model) or (valkyr_settings().cells and model._meta.app_label == BEAT):
+            # A row keeps its database where a list shows rows of several.
+            return _of_row(row) or alias()
         if row is None or not is_ours(type(row)):
             return None
         return str(router.db_for_read(model))
@@ -71,15 +144,21 @@ class Router:
     db_for_write = db_for_read
 
     def allow_migrate(self, db: str, app_label: str, **hints: Any) -> bool | None:
-        """Create Valkyr's tables in its database alone."""
+        """Create Valkyr's tables in its own databases alone."""
         config = next((one for one in apps.get_app_configs() if one.label == app_label), None)
         if config is None or config.name.split(".", 1)[0] not in OURS:
             return None
-        return is_same(db, alias())
+        return any(is_same(db, one) for one in aliases())
 
     def allow_relation(self, one: Any, other: Any, **hints: Any) -> bool | None:
         """Let a row refer to any row: the database that holds both rows checks the key."""
         return True if is_ours(type(one)) or is_ours(type(other)) else None
+
+
+def _of_row(row: Any) -> str:
+    """Return the alias that a row was read from, if it is one of several with our tables."""
+    found = row._state.db if row is not None and valkyr_settings().cells else None
+    return found if found in aliases() else ""
 
 
 def is_same(one: str, other: str) -> bool:
@@ -102,7 +181,7 @@ def route() -> None:
     A project need not list it. A name that only some statements follow would put rows into two
     databases, and Django rejects references to accounts in another database.
     """
-    if (named() or alias() != DEFAULT_DB_ALIAS) and not any(
+    if (named() or valkyr_settings().cells or alias() != DEFAULT_DB_ALIAS) and not any(
         isinstance(one, Router) for one in router.routers
     ):
         router.routers.append(Router())

@@ -18,7 +18,7 @@ from django.db.backends.signals import connection_created
 from executions.configuration import settings as valkyr_settings
 from executions.database.connections import REPLICA
 from executions.database.names import named
-from executions.database.routing import alias
+from executions.database.routing import aliases
 from executions.vendor_seams.psycopg_scoped import (
     has_failed,
     in_transaction,
@@ -98,7 +98,7 @@ def connect() -> None:
 
 
 def _connected(connection: Any, **_: Any) -> None:
-    if connection.alias in (alias(), REPLICA):
+    if connection.alias in (*aliases(), REPLICA):
         watch_connection(connection)
 
 

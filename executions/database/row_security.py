@@ -10,7 +10,7 @@ from django.db import DatabaseError
 from django.db.models.signals import post_migrate
 
 from executions.database import transaction
-from executions.database.routing import alias, connection
+from executions.database.routing import aliases, connection, serving
 from executions.database.row_policies import RESTRICTION, RowPolicy, policies
 from executions.database.row_scope import enabled, scoped_role
 
@@ -52,8 +52,9 @@ def connect(app: Any) -> None:
 
 
 def _migrated(using: str, **_: Any) -> None:
-    if using == alias() and enabled():
-        install()
+    if using in aliases() and enabled():
+        with serving(using):
+            install()
 
 
 def install() -> list[str]:

@@ -9,7 +9,7 @@ from django.db.models.signals import post_migrate, pre_migrate
 
 from executions.configuration import settings as valkyr_settings
 from executions.database import transaction
-from executions.database.routing import alias, connection
+from executions.database.routing import aliases, connection
 
 PATIENCE_MS = 1_500
 
@@ -68,7 +68,7 @@ def _end(using: str, **_: Any) -> None:
 
 
 def _run(using: str, statements: Any) -> None:
-    if using != alias():
+    if using not in aliases():
         return  # another database of the project
     if not keeps_settings():
         return

@@ -1,13 +1,13 @@
 """Transactions on the database of our tables, with the interface of `django.db.transaction`."""
 
 from collections.abc import Callable
-from functools import partial, update_wrapper
-from typing import Any, TypeVar, overload
+from functools import partial, update_wrapper, wraps
+from typing import Any, TypeVar, cast, overload
 
 from django.db import transaction
 from django.db.transaction import Atomic, TransactionManagementError
 
-from executions.database.routing import alias
+from executions.database.routing import alias, serving
 
 __all__ = [
     "TransactionManagementError",
@@ -35,24 +35,40 @@ def unprepared() -> Atomic:
 
 
 class OurAtomic(Atomic):
-    """A transaction block on our database, whose alias is read when the block begins."""
+    """A transaction block on our database.
+
+    Its alias is read when the block begins, and stays the same until it ends, so a block is entered
+    once; as a decorator, it makes a block for each call.
+    """
+
+    using: str
+    durable: bool
 
     def __init__(self, savepoint: bool = True, durable: bool = False) -> None:
         super().__init__("", savepoint, durable)
 
     def __enter__(self) -> None:
+        self.using = alias()
         for prepare in _before:
             prepare()
         super().__enter__()
 
-    @property
-    def using(self) -> str:
-        """Return our alias."""
-        return alias()
+    def __exit__(self, *failure: Any) -> None:
+        if alias() == self.using:
+            super().__exit__(*failure)
+            return
+        with serving(self.using):  # functions that wait for the commit use it too
+            super().__exit__(*failure)
 
-    @using.setter
-    def using(self, value: str) -> None:
-        """Ignore the alias that Django's initialiser sets."""
+    def __call__(self, function: F) -> F:
+        """Return the function, in a block of its own at each call."""
+
+        @wraps(function)
+        def inner(*given: Any, **named: Any) -> Any:
+            with OurAtomic(self.savepoint, self.durable):
+                return function(*given, **named)
+
+        return cast("F", inner)
 
 
 @overload

@@ -17,6 +17,7 @@ from redis.retry import Retry
 
 from executions.configuration import settings as valkyr_settings
 from executions.database import alias
+from executions.database.routing import first
 from executions.messaging import redis_url
 from executions.redis_client import open_client
 from executions.replica.watch import ALIAS, ReplicaWatch
@@ -111,6 +112,8 @@ def _may(request: HttpRequest) -> bool:
     return (
         ALIAS in connections.settings
         and request.method in SAFE
+        # The replica follows the first database, and no other cell's.
+        and alias() == first()
         # Within a transaction, the primary's own snapshot is needed.
         and not connections[alias()].in_atomic_block
         and _watch().fresh()
@@ -125,16 +128,17 @@ def _on_the_replica() -> Iterator[None]:
     So statements that are unaware of replicas read from the replica. The rows they return belong to
     the primary: later lookups and saves use it.
     """
-    primary, replica = connections[alias()], connections[ALIAS]
+    ours = alias()
+    primary, replica = connections[ours], connections[ALIAS]
     replica.ensure_connection()
-    connections[alias()] = replica
+    connections[ours] = replica
     try:
         yield
         # The caller may have treated a failure as "not available".
         if replica.connection is None or replica.connection.closed:
             raise _Lost("its session is closed")
     finally:
-        connections[alias()] = primary
+        connections[ours] = primary
         if replica.connection is not None and replica.connection.closed:
             replica.close()
 

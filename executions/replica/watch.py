@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 from django.db import connections
 
-from executions.database import alias
+from executions.database.routing import first
 
 # The age of a replica, from positions in the write-ahead log only. Pure: clocks are never compared.
 #
@@ -101,7 +101,7 @@ class ReplicaWatch:
             never.wait(LOOK_SECONDS)
 
     def _look_on(self, never: Event) -> None:
-        with _session(alias()) as primary, _session(ALIAS) as replica:
+        with _session(first()) as primary, _session(ALIAS) as replica:
             while monotonic() - self._asked_at < IDLE_SECONDS:
                 self._look(primary, replica)
                 never.wait(LOOK_SECONDS)

@@ -1,0 +1,73 @@
+"""A second database with our tables, as the cell `b` of this process."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from copy import deepcopy
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+from django.core.management import call_command
+from django.db import connection, connections, router
+from django.db.models.signals import post_delete, post_save, pre_save
+from django.test import override_settings
+
+from executions.database import accounts, routing
+
+CELL = "b"
+
+
+@contextmanager
+def second_cell(name: str) -> Iterator[str]:
+    """Make the database `name` of the tests' server, as the cell `b`; yield its alias."""
+    given = deepcopy(connection.settings_dict)
+    given["NAME"] = name
+    routers = list(router.routers)
+    with _database(name), _configured(given):
+        try:
+            yield CELL
+        finally:
+            router.routers[:] = routers
+
+
+@contextmanager
+def _configured(given: dict[str, Any]) -> Iterator[None]:
+    connections.settings[CELL] = given
+    try:
+        with ExitStack() as stack, override_settings(VALKYR={**settings.VALKYR, "CELLS": [CELL]}):
+            routing.route()
+            stack.callback(_disconnect)
+            accounts.connect()
+            call_command("migrate", database=CELL, verbosity=0, interactive=False)
+            yield
+    finally:
+        connections[CELL].close()
+        del connections[CELL]
+        del connections.settings[CELL]
+        routing._forget(setting="DATABASES")
+
+
+def _disconnect() -> None:
+    pre_save.disconnect(dispatch_uid=f"{accounts.__name__}.before")
+    for model in (get_user_model(), Group):
+        post_save.disconnect(sender=model, dispatch_uid=f"{accounts.__name__}.changed")
+        post_delete.disconnect(sender=model, dispatch_uid=f"{accounts.__name__}.gone")
+    accounts._known.clear()
+
+
+@contextmanager
+def _database(name: str) -> Iterator[None]:
+    """An empty database, or a copy of the migrated one, outside of the tests' transactions."""
+    template = settings.DATABASES["default"]["TEST"].get("TEMPLATE")
+    copied = f' TEMPLATE "{template}"' if template else ""
+    _execute(f'CREATE DATABASE "{name}"{copied}')
+    try:
+        yield
+    finally:
+        _execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def _execute(statement: str) -> None:
+    with connection._nodb_cursor() as cursor:  # type: ignore[attr-defined]
+        cursor.execute(statement)
