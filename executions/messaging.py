@@ -1,8 +1,9 @@
 """The Celery app that sends and executes our tasks, the names of our queues in it, and its broker.
 
 It is the app that `valkyr.configure_celery` was given, else Celery's current one. A queue has two
-names: `io` in definitions and tables, `<QUEUE_PREFIX>io` at the broker. Queues in `CELERY_QUEUES`
-are the app's own, and have one name.
+names: `io` in definitions and tables, `<QUEUE_PREFIX>io` at the broker, or `<QUEUE_PREFIX>b:io` in
+the cell `b`, so that no worker receives messages of another cell. Queues in `CELERY_QUEUES` are the
+app's own, and have one name.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,8 +16,11 @@ from django.apps import apps
 from kombu.exceptions import OperationalError
 
 from executions.configuration import settings
+from executions.database import routing
 
 CONTROL = "control"
+# Ends a cell's name in the names of its queues; definitions cannot use it.
+OF_CELL = ":"
 SERIALIZER = "json"
 CHORD_COUNTERS = "executions.vendor_seams.celery_results:"
 REDIS = ("redis", "unix", "sentinel", "valkey")
@@ -121,17 +125,37 @@ def sending() -> Iterator[None]:
 
 def at_broker(queue: str) -> str:
     """Return the Celery queue for a queue's name in definitions."""
+    return queue if queue in settings().celery_queues else _prefix() + queue
+
+
+def _prefix() -> str:
+    """Return what precedes a queue's name at the broker, in the cell that this context serves."""
     known = settings()
-    return queue if queue in known.celery_queues else known.queue_prefix + queue
+    cell = routing.cell() if known.cells else ""
+    return f"{known.queue_prefix}{cell}{OF_CELL}" if cell else known.queue_prefix
 
 
 def ours_among(names: Iterable[str]) -> list[str]:
     """Return the names, in definitions, of the Celery queues that steps may use."""
     known = settings()
     shared = set(names) & set(known.celery_queues)
-    prefix = known.queue_prefix
+    prefix = _prefix()
     own = {name.removeprefix(prefix) for name in set(names) - shared if name.startswith(prefix)}
+    if known.cells:  # of the first database, whose prefix all others begin with
+        own = {name for name in own if OF_CELL not in name}
     return sorted(own | shared)
+
+
+def of_other_cells(names: Iterable[str]) -> list[str]:
+    """Return the Celery queues of other cells than this process's."""
+    known = settings()
+    if not known.cells:
+        return []
+    ours, every = _prefix(), known.queue_prefix
+    expected = OF_CELL in ours.removeprefix(every)
+    theirs = (one for one in set(names) - set(known.celery_queues) if one.startswith(every))
+    found = (one for one in theirs if not (expected and one.startswith(ours)))
+    return sorted(one for one in found if expected or OF_CELL in one.removeprefix(every))
 
 
 def shared_among(names: Iterable[str]) -> list[str]:

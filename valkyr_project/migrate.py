@@ -45,7 +45,8 @@ def _migrate() -> None:
     with psycopg.connect(direct_conninfo(), autocommit=True) as session:
         session.execute("SELECT pg_advisory_lock(%s)", [AdvisoryLock.MIGRATION])
         call_command("migrate", interactive=False)
-        if os.environ.get("VALKYR_ADMIN_PASSWORD"):
+        # Accounts are in the first database; cells have copies.
+        if os.environ.get("VALKYR_ADMIN_PASSWORD") and not env.text("VALKYR_CELL"):
             call_command("ensure_admin")
 
 

@@ -42,6 +42,10 @@ SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_REDIRECT_EXEMPT = [r"(?:^|/)actuator/"]
+# Further databases, each with its own workspaces. A worker or beat with VALKYR_CELL uses one of
+# them in place of DATABASE_URL.
+CELLS = database.cells(env.text("VALKYR_CELLS"))
+CELL = env.text("VALKYR_CELL")
 # A setting that must not be exposed to others prevents the start.
 INSTALLATION = production.Installation(
     hosts=ALLOWED_HOSTS,
@@ -61,7 +65,8 @@ INSTALLATION = production.Installation(
             "REDIS_URL",
             "CELERY_BROKER_URL",
         )
-    },
+    }
+    | {f"VALKYR_CELLS[{name}]": url for name, url in CELLS.items()},
 )
 if _refusals := production.refusals(INSTALLATION):
     raise ImproperlyConfigured("\n".join(_refusals))
@@ -133,8 +138,14 @@ TEMPLATES = [
 # ---- PostgreSQL. A pool under threads, a kept connection elsewhere: docs/explanation/celery.md.
 POOL = env.text("VALKYR_POOL", "prefork")
 DATABASE_DIRECT_URL = env.text("DATABASE_DIRECT_URL")
+if CELLS and DATABASE_DIRECT_URL:
+    raise ImproperlyConfigured(
+        "VALKYR_CELLS and DATABASE_DIRECT_URL are both set; cells do not work through a pooler "
+        "yet. Connect all processes directly, or unset VALKYR_CELLS."
+    )
+_first = env.text("DATABASE_URL", "postgres://127.0.0.1:5432/valkyr")
 DATABASES: dict[str, dict[str, Any]] = {
-    "default": env.database(env.text("DATABASE_URL", "postgres://127.0.0.1:5432/valkyr"))
+    "default": env.database(database.of_cell(CELLS, CELL) if CELL else _first)
 }
 _database = DATABASES["default"]
 _database["OPTIONS"] |= {
@@ -175,9 +186,13 @@ else:
 _database["CONN_HEALTH_CHECKS"] = True
 _database["TEST"] = {"NAME": env.text("VALKYR_TEST_DATABASE_NAME") or None}
 # Lists and dashboards may be read from a replica with this maximum lag (executions/replica).
-if _replica := env.text("DATABASE_REPLICA_URL"):
+if not CELL and (_replica := env.text("DATABASE_REPLICA_URL")):
     DATABASES["replica"] = database.database(_database, _replica)
     MIDDLEWARE.append("executions.replica.reading.marking")
+if CELL:
+    _database["CELL"] = CELL
+else:
+    DATABASES |= {name: database.further(_database, url) for name, url in CELLS.items()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # ---- Celery: reasons in docs/explanation/celery.md.
@@ -245,7 +260,7 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {
     "interval_max": 0.5,
 }
 CELERY_TASK_SEND_SENT_EVENT = False
-CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_TASK_DEFAULT_QUEUE = f"{CELL}:default" if CELL else "default"
 CELERY_RESULT_EXPIRES = 3600
 CELERY_RESULT_CHORD_EXPIRES = 7 * 86_400
 CELERY_RESULT_EXTENDED = False
@@ -266,13 +281,13 @@ CELERY_BEAT_MAX_LOOP_INTERVAL = 1
 CELERY_BEAT_SYNC_EVERY = 1
 CELERY_TIMEZONE = "UTC"
 CELERY_ENABLE_UTC = True
-CELERY_BEAT_SCHEDULE = {
-    "valkyr: sessions": {
+CELERY_BEAT_SCHEDULE: dict[str, Any] = {}
+if not CELL:  # sessions are in the first database
+    CELERY_BEAT_SCHEDULE["valkyr: sessions"] = {
         "task": "executions.clear_browser_sessions",
         "schedule": timedelta(hours=1),
         "options": {"expires": 4200.0, "queue": "control"},
-    },
-}
+    }
 
 # ---- The API.
 SIMPLE_JWT: dict[str, Any] = {}
@@ -287,6 +302,8 @@ VALKYR: dict[str, Any] = {
     "DATABASE_DIRECT_URL": DATABASE_DIRECT_URL,
     "REDIS_URL": REDIS_URL,
     "KEY_PREFIX": _key_prefix,
+    "CELLS": list(CELLS),
+    "CELL": CELL,
     "QUEUE_PREFIX": "",  # this Celery app carries only Valkyr's tasks
     "FLOWER_URL": env.text("FLOWER_URL", f"http://127.0.0.1:{env.integer('FLOWER_PORT', 5555)}/"),
 }

@@ -60,9 +60,9 @@ class PlaceSettings(SettingsModel):
     )
     cells: Cells = setting(
         (),
-        "Further databases with Valkyr's tables, each with its own workspaces, workers and beat, by "
-        "their aliases in `DATABASES` ([cells](../how-to/cells.md)). Stand-alone, a JSON object of "
-        "names and addresses: `{\"b\": \"postgres://…\"}`",
+        "Further databases with Valkyr's tables, each with its own workspaces, workers and beat, "
+        "by their aliases in `DATABASES` ([cells](../how-to/cells.md)). Stand-alone, a JSON object "
+        'of names and addresses: `{"b": "postgres://…"}`',
         unset="none",
     )
     cell: str = setting(
@@ -133,8 +133,8 @@ class PlaceSettings(SettingsModel):
         for name in value:
             if not CELL_NAME.fullmatch(name) or name in NOT_CELLS:
                 raise ValueError(
-                    f"names of at most 16 lower-case letters, digits and '-', without 'default' and "
-                    f"'replica'; not {name!r}"
+                    "names of at most 16 lower-case letters, digits and '-', without 'default' "
+                    f"and 'replica'; not {name!r}"
                 )
         return value
 
@@ -148,7 +148,9 @@ class PlaceSettings(SettingsModel):
 
     @field_validator("celery_queues")
     @classmethod
-    def _not_ours(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _not_ours(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if value and info.data.get("cells"):
+            raise ValueError("none together with CELLS: a worker serves one cell")
         if own := sorted(OWN_QUEUES.intersection(value)):
             raise ValueError(f"no queue named {own[0]!r}, which Valkyr reserves")
         return value

@@ -3,6 +3,7 @@
 Modules of steps do not know Django's connections or Celery; they look the servers up here.
 """
 
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 
@@ -26,6 +27,16 @@ def name(source: Callable[[], Iterable[str]]) -> None:
 def addresses() -> Iterator[str]:
     """Yield URLs of one server each, without a scheme prefix that ends in `+`."""
     given = [os.environ.get(variable, "") for variable in VARIABLES]
+    given += _cells()
     for text in [*given, *(url for source in _sources for url in source())]:
         # `module:Class+redis://…` names a class of a result backend; `;` separates servers.
         yield from (one.rpartition("+")[2] for one in text.split(";") if one)
+
+
+def _cells() -> list[str]:
+    """Return the addresses of all cells; a process of one cell has no settings of the others."""
+    try:
+        found = json.loads(os.environ.get("VALKYR_CELLS", "").strip() or "{}")
+    except ValueError:  # the settings report it
+        return []
+    return [str(url) for url in found.values()] if isinstance(found, dict) else []

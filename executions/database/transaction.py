@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial, update_wrapper, wraps
+from types import TracebackType
 from typing import Any, TypeVar, cast, overload
 
 from django.db import transaction
@@ -53,12 +54,17 @@ class OurAtomic(Atomic):
             prepare()
         super().__enter__()
 
-    def __exit__(self, *failure: Any) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if alias() == self.using:
-            super().__exit__(*failure)
+            super().__exit__(kind, error, trace)
             return
         with serving(self.using):  # functions that wait for the commit use it too
-            super().__exit__(*failure)
+            super().__exit__(kind, error, trace)
 
     def __call__(self, function: F) -> F:
         """Return the function, in a block of its own at each call."""

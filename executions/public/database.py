@@ -9,6 +9,7 @@ from executions.database.clock import ClockTimestamp, database_now, first_id_at
 from executions.database.connections import REPLICA
 from executions.database.ids import uuid7
 from executions.database.postgres_types import ArrayField
+from executions.database.routing import cell
 from executions.database.statements import Statements
 from executions.database.stepping_aside import step_aside
 from executions.database.threads import in_a_thread
@@ -24,6 +25,7 @@ __all__ = [
     "alias",
     "alone",
     "cascade",
+    "cell",
     "connection",
     "database_now",
     "delete_without_cascade",

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from threading import Event, Lock
+from threading import Lock
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +18,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import ProgrammingError
 from django.db.models import OuterRef, QuerySet, Subquery
 
-from executions.database import connection, transaction
+from executions.database import alias, connection, transaction
 from executions.models import PayloadKey, WorkflowExecution
 from executions.sealing import store
 from executions.sealing.errors import KeyUnknown, SealingError
@@ -43,11 +43,12 @@ class OpenedKey:
 class _Opened:
     """The opened keys of this process, the last used ones last."""
 
-    keys: OrderedDict[int, OpenedKey] = OrderedDict()
+    # By the database's alias: each numbers its keys itself.
+    keys: OrderedDict[tuple[str, int], OpenedKey] = OrderedDict()
     lock = Lock()
-    # Whether this process has tried to open the data keys before it took a lock. Without a lock,
-    # which a fork could leave locked: several threads may try.
-    tried = Event()
+    # The databases whose data keys this process has tried to open before it took a lock. Without a
+    # lock, which a fork could leave locked: several threads may try.
+    tried: set[str] = set()
 
 
 def prepare() -> None:
@@ -58,7 +59,7 @@ def prepare() -> None:
     processes open it when they need it. If the keys cannot be opened, the code that needs them
     reports the error.
     """
-    if _Opened.tried.is_set() or store.kept() is not None:
+    if alias() in _Opened.tried or store.kept() is not None:
         return
     try:
         with suppress(SealingError, ImproperlyConfigured):
@@ -66,7 +67,7 @@ def prepare() -> None:
                 store.present()
     except ProgrammingError:  # the tables are being made: the next transaction asks
         return
-    _Opened.tried.set()
+    _Opened.tried.add(alias())
 
 
 def _any_seals() -> bool:
@@ -82,17 +83,18 @@ def opened(key: int) -> OpenedKey:
 
     Raises KeyUnknown, and the errors of `unseal`.
     """
+    place = alias(), key
     with _Opened.lock:
-        known = _Opened.keys.get(key)
+        known = _Opened.keys.get(place)
         if known is not None and time.monotonic() - known.opened_at < KEPT_SECONDS:
-            _Opened.keys.move_to_end(key)
+            _Opened.keys.move_to_end(place)
             return known
     row = PayloadKey.objects.filter(pk=key).first()
     if row is None:
         raise KeyUnknown(f"The payload is sealed with key {key}, which the database does not have.")
     found = OpenedKey(row.workspace_id, aes_gcm(unseal(row.sealed, place_of(row))))
     with _Opened.lock:
-        _Opened.keys[key] = found
+        _Opened.keys[place] = found
         while len(_Opened.keys) > MOST_KEPT:
             _Opened.keys.popitem(last=False)
     return found

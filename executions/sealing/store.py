@@ -12,7 +12,7 @@ from datetime import datetime
 
 from django.db.models import Count, Model
 
-from executions.database import connection
+from executions.database import alias, connection
 from executions.database.advisory_locks import AdvisoryLock
 from executions.database.clock import ClockTimestamp
 from executions.models import Credential, KeptAnswer, Keyset, PayloadKey
@@ -77,10 +77,14 @@ class Opened:
     keys: Keys
 
 
-class _Kept:
-    """The keyset of this process; it is replaced as a whole, so threads need no lock."""
+# The keyset of each database that this process uses, by its alias; each is replaced as a whole, so
+# threads need no lock.
+_opened: dict[str, Opened] = {}
 
-    opened: Opened | None = None
+
+def forget() -> None:
+    """Forget the keysets that this process holds."""
+    _opened.clear()
 
 
 def hold_shared() -> None:
@@ -104,7 +108,7 @@ def present() -> Keys | None:
     stamp = rows.first()
     if stamp is None:
         return None
-    kept = _Kept.opened
+    kept = _opened.get(alias())
     if kept is None or kept.stamp != stamp:
         kept = _load()
     return kept.keys if kept else None
@@ -112,7 +116,8 @@ def present() -> Keys | None:
 
 def kept() -> Keys | None:
     """Return the keyset that this process holds, current or not; no query."""
-    return _Kept.opened.keys if _Kept.opened else None
+    found = _opened.get(alias())
+    return found.keys if found else None
 
 
 def make() -> Keys:
@@ -182,5 +187,5 @@ def _load() -> Opened | None:
     row = Keyset.objects.first()
     if row is None:
         return None
-    _Kept.opened = found = Opened((row.version, row.updated_at), opened(row)[0])
+    _opened[alias()] = found = Opened((row.version, row.updated_at), opened(row)[0])
     return found

@@ -24,7 +24,7 @@ from django.core.checks import run_checks
 from django.db import Error
 
 from executions import messaging
-from executions.database import connection
+from executions.database import connection, routing
 from executions.database.clock import ClockTimestamp
 from executions.vendor_seams import billiard_slots, celery_partial_results
 from runners.conf import config, pool
@@ -88,6 +88,7 @@ def name_process(sender: Any = None, **_: Any) -> None:
     if threads cannot serve its queues.
     """
     global _share  # noqa: PLW0603 - children inherit it
+    _refuse_other_cells(sender)
     _share = share_of(sender)
     if _share is WorkerShare.NOTHING:
         return
@@ -106,6 +107,21 @@ def name_process(sender: Any = None, **_: Any) -> None:
     if _share is WorkerShare.ALL and _forks():
         billiard_slots.watch_kills(_killed)
     sender.app.steps["consumer"].update({canary.Consuming, reach.Reaching})
+
+
+def _refuse_other_cells(worker: Any) -> None:
+    """Reject a worker that would receive messages of another cell, whose rows it does not have."""
+    if worker.app is not messaging.celery_app():
+        return
+    if found := messaging.of_other_cells(worker.app.amqp.queues.consume_from):
+        cell = routing.cell()
+        own = f"the cell {cell!r}" if cell else "the first database"
+        raise SystemExit(
+            f"This worker serves {own}, and its command line names the queue {found[0]!r}, which "
+            f"does not belong to it; expected names such as {messaging.at_broker('io')!r}. Set "
+            "VALKYR_CELL to the queue's cell, or name other queues with -Q. See "
+            "docs/how-to/cells.md."
+        )
 
 
 def warm_up(instance: Any = None, **_: Any) -> None:

@@ -75,7 +75,7 @@ def watched() -> Iterator[list[bool]]:
     Each entry says whether a transaction, which holds locks, was open.
     """
     payload_keys.forget()
-    store._Kept.opened = None
+    store.forget()
     seen: list[bool] = []
 
     def look(execute: Callable[..., Any], sql: str, *more: Any) -> Any:
@@ -179,7 +179,7 @@ def test_a_process_asks_once_whether_a_workspace_seals(
 ) -> None:
     PayloadKey.objects.all().delete()
     payload_keys.forget()
-    store._Kept.opened = None
+    store.forget()
 
     with django_assert_num_queries(1):
         payload_keys.prepare()

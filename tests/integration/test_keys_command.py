@@ -87,7 +87,7 @@ def test_a_full_turn_leaves_one_new_key_and_every_value(monkeypatch: pytest.Monk
     assert later.key_id == primary
     assert "executions.Credential.sealed: 1 sealed again" in resealed
     assert "executions.KeptAnswer.sealed: 1 sealed again" in resealed
-    store._Kept.opened = None
+    store.forget()
     found = credentials.values_of(credential.workspace_id, ["shop", "later"])
     assert found == {"shop": {"value": "of shop"}, "later": {"value": "of later"}}
     answer.refresh_from_db()
@@ -174,13 +174,13 @@ def test_the_keyset_moves_to_a_new_installation_key(monkeypatch: pytest.MonkeyPa
     sealed = bytes(Credential.objects.get().sealed)
     monkeypatch.setenv("VALKYR_KEY_OLD", base64.b64encode(b"k" * 32).decode())
     monkeypatch.setenv("VALKYR_KEY", base64.b64encode(b"n" * 32).decode())
-    store._Kept.opened = None
+    store.forget()
     made("between")
 
     assert "sealed with env" in keys("rewrap")
 
     monkeypatch.delenv("VALKYR_KEY_OLD")
-    store._Kept.opened = None
+    store.forget()
     found = credentials.values_of(credential.workspace_id, ["shop", "between"])
     assert found == {"shop": {"value": "of shop"}, "between": {"value": "of between"}}
     assert bytes(Credential.objects.get(name="shop").sealed) == sealed

@@ -48,7 +48,7 @@ def kms(address: str, operator: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setattr(store._Kept, "opened", None)
+    store.forget()
     return operator
 
 
@@ -87,7 +87,7 @@ def made() -> Credential:
 
 def read_afresh(credential: Credential) -> dict[str, dict[str, str]]:
     """As a process that has just started."""
-    store._Kept.opened = None
+    store.forget()
     return credentials.values_of(credential.workspace_id, ["shop"])
 
 

@@ -13,6 +13,7 @@ from django.db import connection, connections, router
 from django.db.models.signals import post_delete, post_save, pre_save
 from django.test import override_settings
 
+from executions import environment
 from executions.database import accounts, routing
 
 CELL = "b"
@@ -23,25 +24,33 @@ def second_cell(name: str) -> Iterator[str]:
     """Make the database `name` of the tests' server, as the cell `b`; yield its alias."""
     given = deepcopy(connection.settings_dict)
     given["NAME"] = name
-    routers = list(router.routers)
-    with _database(name), _configured(given):
-        try:
-            yield CELL
-        finally:
-            router.routers[:] = routers
+    with _database(name), configured(given):
+        call_command("migrate", database=CELL, verbosity=0, interactive=False)
+        yield CELL
 
 
 @contextmanager
-def _configured(given: dict[str, Any]) -> Iterator[None]:
+def cell_at(url: str) -> Iterator[str]:
+    """Use the database at `url` as the cell `b`; yield its alias."""
+    given = deepcopy(connection.settings_dict) | environment.database(url)
+    given["OPTIONS"] = dict(connection.settings_dict["OPTIONS"])
+    with configured(given):
+        yield CELL
+
+
+@contextmanager
+def configured(given: dict[str, Any]) -> Iterator[None]:
+    """Use the database of these settings as the cell `b` of this process."""
     connections.settings[CELL] = given
+    routers = list(router.routers)
     try:
         with ExitStack() as stack, override_settings(VALKYR={**settings.VALKYR, "CELLS": [CELL]}):
             routing.route()
             stack.callback(_disconnect)
             accounts.connect()
-            call_command("migrate", database=CELL, verbosity=0, interactive=False)
             yield
     finally:
+        router.routers[:] = routers
         connections[CELL].close()
         del connections[CELL]
         del connections.settings[CELL]

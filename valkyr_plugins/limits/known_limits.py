@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from uuid import UUID
 
+from executions.public.database import alias
 from valkyr_plugins.limits import statements
 
 SECONDS = 1.0
@@ -25,25 +26,25 @@ class Known:
     tokens: frozenset[UUID]
 
 
-_known: Known | None = None
-_until = 0.0
+# By the alias of their database.
+_known: dict[str, Known] = {}
+_until: dict[str, float] = {}
 
 
 def known() -> Known:
     """Return the known limits, with at most one query per second."""
-    global _known, _until  # noqa: PLW0603 - a process's cache of one value
-    found, now = _known, time.monotonic()
-    if found is None or now >= _until:
+    ours, now = alias(), time.monotonic()
+    found = _known.get(ours)
+    if found is None or now >= _until[ours]:
         # First, so that the process's other threads use the known limits while this one reads.
-        _until = now + SECONDS
-        found = _known = _read()
+        _until[ours] = now + SECONDS
+        found = _known[ours] = _read()
     return found
 
 
 def forget() -> None:
     """Drop the cache."""
-    global _known  # noqa: PLW0603
-    _known = None
+    _known.clear()
 
 
 def _read() -> Known:

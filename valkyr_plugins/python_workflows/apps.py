@@ -25,10 +25,12 @@ class PythonWorkflowsConfig(PluginConfig):
 
 
 def _publish(sender: Any, using: str, verbosity: int = 1, **_: Any) -> None:
-    from executions.public.database import alias
+    from executions.public.database import alias, cell
     from executions.public.models import Workflow
     from valkyr_plugins.python_workflows.publishing import publish_all, tables_exist
 
+    if cell():  # workflows from code run in the first database
+        return
     if sender is not Workflow._meta.app_config or using != alias() or not tables_exist(Workflow):
         return
     for slug, version in publish_all().items():

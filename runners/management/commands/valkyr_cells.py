@@ -1,0 +1,179 @@
+"""List the cells, and migrate their databases."""
+
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError, OperationalError, connections
+from django.db.migrations.executor import MigrationExecutor
+from django.db.models import ProtectedError
+
+from executions.configuration import settings
+from executions.database import connection, routing
+from executions.database.advisory_locks import AdvisoryLock
+from executions.models import WorkflowExecution, Workspace
+from executions.states import ExecutionState
+from runners.workers.queues import served
+
+OLDEST = 150000
+HELP = """
+A cell is a further database with its own workspaces, workers and beat (VALKYR_CELLS). Run this
+where web processes run: without VALKYR_CELL.
+"""
+ACTIONS = {
+    "status": "list the cells with their migrations, workspaces, running executions and workers",
+    "migrate": "migrate the databases of all cells, or of those that are named",
+    "add": "check and prepare the empty database of a new cell",
+}
+
+
+class Command(BaseCommand):
+    """Prints one line for each cell; exits with 1 if a cell has a problem."""
+
+    requires_system_checks = []
+    help = HELP
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Add the actions."""
+        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+        for name, text in ACTIONS.items():
+            action = actions.add_parser(name, help=text, description=text)
+            if name == "migrate":
+                action.add_argument("cells", nargs="*", metavar="CELL", help="default: all cells")
+            elif name == "add":
+                action.add_argument("cell", metavar="CELL", help="its name in VALKYR_CELLS")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run the action; raises CommandError."""
+        known = settings()
+        if not known.cells:
+            raise CommandError(
+                "No cells are configured. Set VALKYR_CELLS, or VALKYR['CELLS'] in a project. See "
+                "docs/how-to/cells.md."
+            )
+        if known.cell:
+            raise CommandError(
+                f"VALKYR_CELL is {known.cell!r}; unset it: this command needs all databases."
+            )
+        getattr(self, f"_{options['action']}")(options)
+
+    def _status(self, options: dict[str, Any]) -> None:
+        broken = []
+        for cell in ("", *settings().cells):
+            problem, line = _standing(cell)
+            broken += [_name(cell)] if problem else []
+            self.stdout.write(f"{_name(cell):<16}  {line}")
+        if broken:
+            raise CommandError(f"Not ready: {', '.join(broken)}.")
+
+    def _migrate(self, options: dict[str, Any]) -> None:
+        failed = []
+        for cell in options["cells"] or settings().cells:
+            try:
+                _migrated(_alias(cell))
+            except (DatabaseError, ImproperlyConfigured) as error:
+                failed.append(cell)
+                self.stderr.write(f"{cell}: {_first(error)}")
+            else:
+                self.stdout.write(f"{cell}: migrated")
+        if failed:
+            raise CommandError(f"Not migrated: {', '.join(failed)}. Run the command again.")
+
+    def _add(self, options: dict[str, Any]) -> None:
+        alias = _alias(options["cell"])
+        try:
+            _refuse_unsuitable(options["cell"], alias)
+            _migrated(alias)
+            with routing.serving(alias):
+                _remove_default()
+        except OperationalError as error:
+            raise CommandError(
+                f"The database of {options['cell']} rejected a statement: {_first(error)}. Run the "
+                "command again."
+            ) from error
+        self.stdout.write(
+            f"{options['cell']}: ready. Next, start its workers and beat with "
+            f"VALKYR_CELL={options['cell']}."
+        )
+
+
+def _name(cell: str) -> str:
+    return cell or "(first)"
+
+
+def _alias(cell: str) -> str:
+    known = settings().cells
+    if cell not in known:
+        raise CommandError(f"No cell {cell!r} is configured; expected one of {', '.join(known)}.")
+    return routing.alias_of(cell)
+
+
+def _first(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _standing(cell: str) -> tuple[bool, str]:
+    """Return whether a cell has a problem, and its line."""
+    try:
+        with routing.serving(routing.alias_of(cell)):
+            missing = _missing()
+            if missing:
+                return True, f"{missing} migrations are not applied; run `valkyr_cells migrate`"
+            return False, ", ".join(_counts())
+    except (DatabaseError, ImproperlyConfigured) as error:
+        return True, f"not available: {_first(error)}"
+    finally:
+        connections.close_all()
+
+
+def _missing() -> int:
+    executor = MigrationExecutor(connections[routing.alias()])
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def _counts() -> Iterator[str]:
+    running = WorkflowExecution.objects.filter(state=ExecutionState.RUNNING)
+    queues = sorted(served())
+    yield f"{Workspace.objects.filter(archived_at=None).count()} workspaces"
+    yield f"{running.count()} running executions"
+    yield f"workers of {', '.join(queues)}" if queues else "no worker: its steps wait"
+
+
+def _refuse_unsuitable(cell: str, alias: str) -> None:
+    """Raise CommandError if a database cannot become a cell."""
+    same = [one for one in routing.aliases() if one != alias and routing.is_same(one, alias)]
+    if same:
+        other = _name(routing.cell_of(same[0]))
+        raise CommandError(f"{cell} names the same database as {other}; expected one of its own.")
+    with routing.serving(alias):
+        connection.ensure_connection()
+        version = int(connection.pg_version)  # type: ignore[attr-defined]
+        if version < OLDEST:
+            raise CommandError(f"{cell} is PostgreSQL {version // 10_000}; expected 15 or newer.")
+
+
+def _migrated(alias: str) -> None:
+    """Migrate a database under a lock, so that a second process waits."""
+    with routing.serving(alias), connections[alias].cursor() as cursor:
+        cursor.execute("SET lock_timeout = 0; SET statement_timeout = 0")
+        cursor.execute("SELECT pg_advisory_lock(%s)", [AdvisoryLock.MIGRATION])
+        try:
+            call_command("migrate", database=alias, interactive=False, verbosity=0)
+        finally:
+            connections[alias].close()  # ends the session, and its lock
+
+
+def _remove_default() -> None:
+    """Delete the workspace that migrations create, unless it is used: slugs are unique."""
+    made = Workspace.objects.filter(slug=Workspace.DEFAULT_SLUG).first()
+    if made is not None:
+        try:
+            made.delete()
+        except ProtectedError:
+            raise CommandError(
+                f"The database already has objects in a workspace {made.slug!r}; expected an empty "
+                "database. Rename the workspace if the database is a cell's."
+            ) from None
