@@ -131,7 +131,7 @@ def at_broker(queue: str) -> str:
 def _prefix() -> str:
     """Return what precedes a queue's name at the broker, in the cell that this context serves."""
     known = settings()
-    cell = routing.cell() if known.cells else ""
+    cell = routing.cell()
     return f"{known.queue_prefix}{cell}{OF_CELL}" if cell else known.queue_prefix
 
 

@@ -113,6 +113,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
+if CELLS and not CELL:
+    MIDDLEWARE.insert(0, "executions.api.cell_routing.CellRouting")
 AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
 # From sign-in, regardless of activity: the delay until a change at the provider applies.
 SESSION_COOKIE_AGE = round(env.number("VALKYR_SESSION_HOURS", 12) * 3600)

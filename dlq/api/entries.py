@@ -20,12 +20,13 @@ from dlq.intake.quarantine import quarantine
 from dlq.models import DeadLetterEntry, FailureType, Resolution
 from executions import replica
 from executions.access import Action, Powers, obtain, visible
+from executions.api import merged_lists
 from executions.api.bulk import Many
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, CamelCase, CamelCaseSerializer, Json, Payload, Text
 from executions.api.labels import LabelCountQuery, LabelCountsShape
-from executions.api.paging import KeysetPage, narrowed, next_link, page, position
+from executions.api.paging import KeysetPage, end_of, narrowed, next_link, page, position
 from executions.api.reveal import Reveal, RevealReason
 from executions.labels.counting import counts
 from runners.models import Run
@@ -214,6 +215,7 @@ def _labelled(
             ids = bounded_list.first(after, limit + 1, limit + 1).ids
         listed = list(keyset.rows(rows.filter(pk__in=ids[:limit]), None))
         more = ids[limit - 1] if len(ids) > limit else None
+        merged_lists.note(keyset, listed, end_of(more), limit)
         return KeysetPage(listed, next_link(request, keyset, more))
 
     return replica.read(request, read)

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
-from django.db import DatabaseError
+from django.db import DatabaseError, OperationalError
 from django.db.models import Q
 
 from executions.access import TokenLimits
@@ -16,7 +16,9 @@ from executions.access.people import read_key
 from executions.accounts import tokens
 from executions.accounts.errors import TokenRefused
 from executions.database import accounts, ahead, alias, transaction
+from executions.database.ahead import Rows
 from executions.database.clock import ClockTimestamp
+from executions.database.routing import aliases, first, in_first, serving, turn_to
 from executions.database.statements import BoundStatement, asked, fetch_one
 from executions.models import AccountSession, ApiToken
 
@@ -48,6 +50,12 @@ def note(
                 rows.filter(pk=pk).update(last_used_at=ClockTimestamp(), last_used_from=address)
     except DatabaseError as error:
         log.warning("The use of %s %s was not recorded: %s", model._meta.verbose_name, pk, error)
+
+
+@in_first
+def note_session(pk: UUID, last: datetime, now: datetime, address: str | None) -> None:
+    """Store the time of a session's use, as `note` does."""
+    note(AccountSession, pk, last, now, address)
 
 
 # Accounts, sessions and tokens of requests: by prepared statements, at every request.
@@ -93,13 +101,23 @@ def account_in_session(
         row = None
     else:
         statement = asked("account_in_session", {"id": key, "session": session_id})
-        row = next(iter(ahead.fetch(statement, likely(key))), None)
+        row = next(iter(_in_first(statement, lambda: likely(key))), None)
     if row is None:
         raise TokenRefused("This session has ended. Sign in again.", "session_ended")
     now, last_used, *columns = row
-    return AccountInSession(accounts.original(_user(columns)), now, last_used)
+    with serving(first()):
+        return AccountInSession(accounts.original(_user(columns)), now, last_used)
 
 
+def _in_first(statement: BoundStatement, likely: Callable[[], Sequence[BoundStatement]]) -> Rows:
+    """Return rows of the first database; `likely` ones are read ahead if the request uses it."""
+    if alias() == first():
+        return ahead.fetch(statement, likely())
+    with serving(first()):
+        return ahead.fetch(statement)
+
+
+@in_first
 def live_session(session_id: UUID, user_id: Any) -> tuple[datetime, datetime] | None:
     """Return the time and the session's last use; None without such a live session."""
     row = fetch_one("live_session", {"session": session_id, "id": user_id})
@@ -114,6 +132,48 @@ MOST_GUESSES = 10_000
 
 def token_of(digest: str, likely: Likely = nothing) -> tuple[ApiToken, datetime] | None:
     """Return the API token with its user, and the time; None if there is none."""
+    if len(places := _places(digest)) > 1:
+        return _token_in(places, digest, likely)
+    return _token_here(digest, likely)
+
+
+# The databases of recently used tokens, by digest.
+_homes: dict[str, str] = {}
+
+
+def _places(digest: str) -> list[str]:
+    """Return the databases that may have a token, the likely ones first."""
+    return list(dict.fromkeys([_homes.get(digest) or alias(), alias(), *aliases()]))
+
+
+def _token_in(
+    places: Sequence[str], digest: str, likely: Likely
+) -> tuple[ApiToken, datetime] | None:
+    """Return the token from the first of these databases that has it.
+
+    Raises OperationalError if none has it and one does not answer.
+    """
+    failed: OperationalError | None = None
+    here = alias()
+    for place in places:
+        try:
+            with serving(place):
+                found = _token_here(digest, likely if place == here else nothing)
+        except OperationalError as error:
+            failed = error
+            continue
+        if found is not None:
+            if len(_homes) >= MOST_GUESSES:
+                _homes.clear()
+            _homes[digest] = place
+            turn_to(place)
+            return found
+    if failed is not None:
+        raise failed
+    return None
+
+
+def _token_here(digest: str, likely: Likely) -> tuple[ApiToken, datetime] | None:
     guess = _guesses.get(digest)
     following = () if guess is None else likely(guess)
     row = next(iter(ahead.fetch(asked("token", {"digest": digest}), following)), None)
@@ -151,7 +211,8 @@ def signed_in(text: str, address: str | None, likely: Likely = nothing) -> tuple
         )
     token, now = found
     _refuse_over(token, now)
-    note(ApiToken, token.pk, token.last_used_at, now, address)
+    with serving(str(token._state.db)):
+        note(ApiToken, token.pk, token.last_used_at, now, address)
     user: Any = token.user
     user.token_limits = TokenLimits(token.workspace_id, frozenset(token.scopes))
     return user, token

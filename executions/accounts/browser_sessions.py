@@ -22,7 +22,7 @@ from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from executions.accounts import sessions
-from executions.accounts.authentication import live_session, note
+from executions.accounts.authentication import live_session, note_session
 from executions.accounts.sessions import SessionClient
 from executions.models import AccountSession
 from executions.states import SessionEnd, SessionKind
@@ -105,5 +105,5 @@ def _user(request: Any) -> Any:
         request.session.flush()
         return AnonymousUser()
     now, last_used = found
-    note(AccountSession, session_id, last_used, now, request.META.get("REMOTE_ADDR") or None)
+    note_session(session_id, last_used, now, request.META.get("REMOTE_ADDR") or None)
     return user

@@ -16,6 +16,7 @@ from executions.access.actor import Actor
 from executions.accounts.audit import audit
 from executions.database import transaction
 from executions.database.clock import ClockTimestamp, database_now
+from executions.database.routing import in_first
 from executions.errors import NotFound
 from executions.models import AccountSession
 from executions.states import SessionEnd, SessionKind
@@ -42,6 +43,7 @@ class SessionClient:
         return cls(request.META.get("REMOTE_ADDR") or None, agent[:LONGEST_AGENT])
 
 
+@in_first
 def begin(
     user: Any,
     kind: SessionKind,
@@ -82,6 +84,7 @@ def own_sessions(user: User) -> QuerySet[AccountSession]:
     return live(AccountSession.objects.filter(user=user.pk))
 
 
+@in_first
 def end(session_id: UUID, *, actor: Actor, user: User | None = None, reason: str = "") -> None:
     """End one live session, of `user` if given, from the next request on.
 
@@ -98,6 +101,7 @@ def end(session_id: UUID, *, actor: Actor, user: User | None = None, reason: str
         audit(actor, "session.end", session, reason=reason, before=facts(session))
 
 
+@in_first
 def end_others(user: User, kept: UUID | None, *, actor: Actor) -> int:
     """End all live sessions of `user` except `kept`; return how many."""
     with transaction.atomic():
@@ -112,6 +116,7 @@ def end_others(user: User, kept: UUID | None, *, actor: Actor) -> int:
     return ended
 
 
+@in_first
 def close(session: AccountSession, reason: SessionEnd) -> bool:
     """End a session for a reason; return False if it had ended before."""
     rows = AccountSession.objects.filter(pk=session.pk, ended_at=None)

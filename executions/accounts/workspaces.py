@@ -16,8 +16,9 @@ from executions.access.actor import Actor
 from executions.accounts.audit import audit
 from executions.accounts.errors import InUse, Taken
 from executions.admission.capacity import lock_workspace
-from executions.database import transaction
+from executions.database import alias, transaction
 from executions.database.clock import database_now
+from executions.database.routing import aliases
 from executions.definition.graph.problem import DefinitionProblem
 from executions.egress.rules import problems_of, stored
 from executions.egress.workspace_rules import forget
@@ -40,6 +41,7 @@ def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> 
             "digits and hyphens."
         )
         raise WithProblems("Not valid: slug.", [DefinitionProblem("slug", "required", message)])
+    _refuse_taken(slug)
     workspace = Workspace(name=name, slug=slug, tier=tier, created_at=database_now())
     try:
         with transaction.atomic():
@@ -48,6 +50,13 @@ def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> 
     except IntegrityError:
         raise Taken(f"A workspace {slug!r} already exists. Choose another slug.") from None
     return workspace
+
+
+def _refuse_taken(slug: str) -> None:
+    """Raise Taken if a workspace of another cell has the slug."""
+    for other in aliases():
+        if other != alias() and Workspace.objects.using(other).filter(slug=slug).exists():
+            raise Taken(f"A workspace {slug!r} already exists. Choose another slug.")
 
 
 def change_workspace(

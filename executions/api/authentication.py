@@ -24,7 +24,7 @@ from executions.accounts.token_sessions import (
     session_of,
 )
 from executions.api.pinned import added_authentication
-from executions.models import AccountSession, ApiToken
+from executions.models import ApiToken
 
 REALM = "valkyr"
 
@@ -78,7 +78,8 @@ class TokenAuthentication(JWTAuthentication):
         if found is not None:
             address = request.META.get("REMOTE_ADDR") or None
             session_id = session_of(found[1])
-            last_use.note(AccountSession, session_id, self.seen.last_used, self.seen.now, address)
+            used = self.seen
+            last_use.note_session(session_id, used.last_used, used.now, address)
         return found
 
     def get_header(self, request: Request) -> Any:

@@ -4,6 +4,7 @@ It names every default that REST framework would take from a project's settings 
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -33,6 +34,8 @@ from executions.api.authentication import (
     TokenAuthentication,
 )
 from executions.api.fields import Body
+from executions.api.merged_lists import merged
+from executions.api.paging import link_of
 from executions.api.parsing import JsonParser
 from executions.api.pinned import (
     FRAMEWORK,
@@ -42,6 +45,7 @@ from executions.api.pinned import (
     surroundings,
 )
 from executions.database import ahead, row_scope
+from executions.database.routing import is_undecided
 from executions.database.statements import BoundStatement
 from executions.vendor_seams.drf_spectacular_schema import OwnSchema
 from executions.vendor_seams.rest_framework_requests import django_request
@@ -102,6 +106,9 @@ class Endpoint(APIView):
         """Authenticate the caller; from now on only rows of their workspaces are visible."""
         super().perform_authentication(request)
         limit_to(request.user)
+        if is_undecided() and request.method == "GET" and request.user.is_authenticated:
+            own: Any = self  # REST framework looks for the handler after authentication
+            own.get = merged(own.get, partial(link_of, request))
 
     def get_authenticators(self) -> list[Any]:
         """Return Valkyr's authenticators, then the project's; none if the view is public."""

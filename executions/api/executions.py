@@ -16,6 +16,7 @@ from executions import ports, replica
 from executions.access import Action, Powers, let_through, obtain, visible
 from executions.access.actor import record
 from executions.access.operation import Operation
+from executions.api import merged_lists
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, CamelCaseSerializer, Flat, Json, Payload, Text, Whole
@@ -23,6 +24,7 @@ from executions.api.labels import ABOUT_LABEL, LabelsField
 from executions.api.paging import (
     KeysetPage,
     ListQuery,
+    end_of,
     narrowed,
     next_link,
     page,
@@ -272,6 +274,7 @@ class Executions(Endpoint):
             found = finding.newest(rows, wanted, query["limit"])
             ids = found.ids
             listed = list(rows.filter(pk__in=ids).order_by(*keyset.ordering)) if ids else []
+            merged_lists.note(keyset, listed, end_of(found.reached), query["limit"])
             return KeysetPage(listed, next_link(self.request, keyset, found.reached))
 
         return replica.read(self.request, read)

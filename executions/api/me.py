@@ -1,5 +1,6 @@
 """The caller: workspaces, the token's limits, and the caller's sessions."""
 
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from executions.accounts.errors import TokenRefused
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.api.fields import CamelCase, CamelCaseSerializer
+from executions.api.merged_lists import everywhere
 from executions.api.paging import PageQuery, page
 from executions.api.workspaces import MeShape
 from executions.models import AccountSession, ApiToken
@@ -35,7 +37,7 @@ class Me(Endpoint):
             "username": user.get_username(),
             "isSuperuser": bool(getattr(user, "is_superuser", False)),
             "serviceAccountId": None if account is None else account.pk,
-            "workspaces": self._workspaces(),
+            "workspaces": sorted(everywhere(self._workspaces), key=itemgetter("slug")),
             "token": None if token is None else _token(token),
         }
         return Response(MeShape(shown).data)

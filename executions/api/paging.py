@@ -12,6 +12,7 @@ from rest_framework.utils.urls import replace_query_param
 
 from executions import replica
 from executions.access import workspace_path
+from executions.api import merged_lists
 from executions.api.fields import Body
 from executions.database.keyset import InvalidCursor, KeysetOrder
 
@@ -71,10 +72,12 @@ def page(
     with _rejecting_cursors():
         wanted = keyset.rows(rows, query.get("cursor"))[: limit + 1]
     found = list(wanted) if fresh else replica.read(request, lambda: list(wanted.all()))
-    headers = {}
+    headers, reached = {}, None
     if len(found) > limit:
         found.pop()
-        headers = _link(request, keyset.cursor(found[-1]))
+        reached = tuple(getattr(found[-1], name) for name in order)
+        headers = link_of(request, keyset.cursor_of(*reached))
+    merged_lists.note(keyset, found, reached, limit)
     return KeysetPage(found, headers)
 
 
@@ -91,10 +94,16 @@ def position(rows: QuerySet[Any], query: Mapping[str, Any]) -> tuple[KeysetOrder
 
 def next_link(request: Request, keyset: KeysetOrder, reached: Any) -> dict[str, str]:
     """Return the header with the page after the ID `reached`; none if that is None."""
-    return {} if reached is None else _link(request, keyset.cursor_of(reached))
+    return {} if reached is None else link_of(request, keyset.cursor_of(reached))
 
 
-def _link(request: Request, cursor: str) -> dict[str, str]:
+def end_of(reached: Any) -> tuple[Any, ...] | None:
+    """Return the ID `reached` as the end of a list by ID; None if no row follows."""
+    return None if reached is None else (reached,)
+
+
+def link_of(request: Request, cursor: str) -> dict[str, str]:
+    """Return the header that names the page after a cursor."""
     url = replace_query_param(request.build_absolute_uri(), "cursor", cursor)
     return {"Link": f'<{url}>; rel="next"'}
 

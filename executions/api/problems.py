@@ -23,6 +23,7 @@ from executions import access, addresses, errors
 from executions.accounts.errors import InUse, LastAdministrator, Taken
 from executions.api.throttles import TooMany
 from executions.credentials import CredentialInUse, NameTaken
+from executions.database import routing
 from executions.definition.graph.problem import DefinitionError, DefinitionProblem
 from executions.payload_store import PayloadStoreUnavailable
 from executions.publishing.taking_over import NotFromCode
@@ -189,11 +190,14 @@ def _is_away(error: BaseException) -> bool:
 
 def _of_database(error: BaseException) -> JsonResponse:
     log.error("the database did not answer: %s", error)
+    cell = routing.cell()
+    which = f"The database of the cell {cell!r}" if cell else "The database"
     return problem(
         503,
-        "The database does not answer. Nothing was changed. Try again in a moment.",
+        f"{which} does not answer. Nothing was changed. Try again in a moment.",
         code="database_unavailable",
         headers={"Retry-After": str(RETRY_SECONDS)},
+        **({"cell": cell} if cell else {}),
     )
 
 

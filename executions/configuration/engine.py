@@ -2,6 +2,7 @@
 
 import re
 from typing import ClassVar
+from zlib import crc32
 
 from pydantic import ValidationInfo, field_validator
 
@@ -136,6 +137,9 @@ class PlaceSettings(SettingsModel):
                     "names of at most 16 lower-case letters, digits and '-', without 'default' "
                     f"and 'replica'; not {name!r}"
                 )
+        numbers = {crc32(name.encode()) & 0xFFFF for name in value}
+        if len(numbers) < len(value):
+            raise ValueError("names whose numbers in ids differ; choose another name")
         return value
 
     @field_validator("cell")

@@ -1,8 +1,11 @@
-"""Ids that sort by time: UUIDs of version 7."""
+"""Ids that sort by time: UUIDs of version 7, in cells of version 8."""
 
 import secrets
 import time
 from uuid import UUID
+
+from executions.database import routing
+from executions.database.cells import OF_CELL, OF_FIRST, REST, number_of
 
 STEPS = 4096  # of a millisecond: the 12 bits behind the version
 _newest = 0
@@ -12,7 +15,8 @@ def uuid7() -> UUID:
     """Return a new id that sorts by the time at which it was made.
 
     Its first 48 bits are the Unix time in milliseconds, the next 12 the part of the millisecond,
-    the last 62 are random (RFC 9562, section 6.2, method 3). Ids of one process increase, unless
+    the last 62 are random (RFC 9562, section 6.2, method 3). In a cell, 16 of these are the cell's
+    number. Ids of one process increase, unless
     its clock is set back. However many are made at once, their times are not ahead of the clock:
     the sweeper compares them with it.
     """
@@ -22,5 +26,9 @@ def uuid7() -> UUID:
         step = _newest + 1
     _newest = step
     milliseconds, part = divmod(step, STEPS)
+    if cell := routing.cell():
+        version, rest = OF_CELL, number_of(cell) << REST | secrets.randbits(REST)
+    else:
+        version, rest = OF_FIRST, secrets.randbits(62)
     # Python's UUID knows version 7 from 3.14 on only.
-    return UUID(int=milliseconds << 80 | 7 << 76 | part << 64 | 0b10 << 62 | secrets.randbits(62))
+    return UUID(int=milliseconds << 80 | version << 76 | part << 64 | 0b10 << 62 | rest)

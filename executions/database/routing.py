@@ -9,11 +9,11 @@ With cells (`VALKYR["CELLS"]`), several databases have Valkyr's tables, each wit
 workspaces. A process has the alias of one of them, except in a block of `serving`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from functools import cache, wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
@@ -30,10 +30,15 @@ if TYPE_CHECKING:
 OURS = ("executions", "runners", "dlq", "valkyr_plugins")
 # Its rows say when beat starts triggers, so they are in the database of the triggers' cell.
 BEAT = "django_celery_beat"
+# The attribute of our models whose rows are in the first database, whatever the context: those that
+# sign-in needs.
+GLOBAL = "in_first_database"
 # The entry of a database in DATABASES that names its cell, if that is not its alias.
 CELL = "CELL"
 
 _serving: ContextVar[str] = ContextVar("cell", default="")
+_undecided: ContextVar[bool] = ContextVar("undecided cell", default=False)
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def is_ours(model: Any) -> bool:
@@ -85,6 +90,39 @@ def serving(of: str) -> Iterator[None]:
         _serving.reset(token)
 
 
+@contextmanager
+def undecided(open_: bool = True) -> Iterator[None]:
+    """Let code in the block choose the database of this context, if `open_`; see `turn_to`."""
+    token = _undecided.set(open_)
+    try:
+        yield
+    finally:
+        _undecided.reset(token)
+
+
+def is_undecided() -> bool:
+    """Return whether nothing has chosen the database of this context."""
+    return _undecided.get()
+
+
+def turn_to(of: str) -> None:
+    """Use a database until the enclosing block of `serving` ends, unless one was chosen before."""
+    if _undecided.get():
+        _serving.set(of)
+        _undecided.set(False)
+
+
+def in_first(function: F) -> F:
+    """Return the function, which uses the first database: accounts' sessions are there."""
+
+    @wraps(function)
+    def inner(*given: Any, **named: Any) -> Any:
+        with serving(first()):
+            return function(*given, **named)
+
+    return cast("F", inner)
+
+
 @cache
 def alias_of(cell: str) -> str:
     """Return the alias of a cell's database, "" for the first; raises ImproperlyConfigured."""
@@ -102,8 +140,13 @@ def alias_of(cell: str) -> str:
 
 def cell() -> str:
     """Return the name of the cell that this context serves, "" for the first database."""
-    known = valkyr_settings()
-    return cell_of(alias()) if known.cells else ""
+    found = _serving.get()
+    return cell_of(found) if found else _own_cell()
+
+
+@cache
+def _own_cell() -> str:
+    return valkyr_settings().cell
 
 
 @cache
@@ -124,7 +167,7 @@ def aliases() -> tuple[str, ...]:
 @receiver(setting_changed)
 def _forget(setting: str, **_: Any) -> None:
     if setting in {"VALKYR", "DATABASES", "DATABASE_ROUTERS"}:
-        for one in (own, first, alias_of, cell_of, aliases):
+        for one in (own, first, alias_of, cell_of, aliases, _own_cell):
             one.cache_clear()
 
 
@@ -134,6 +177,8 @@ class Router:
     def db_for_read(self, model: Any, **hints: Any) -> str | None:
         """Return Valkyr's alias for its models; others keep their own database."""
         row = hints.get("instance")
+        if getattr(model, GLOBAL, False):
+            return first()
         if is_ours(model) or (valkyr_settings().cells and model._meta.app_label == BEAT):
             # A row keeps its database where a list shows rows of several.
             return _of_row(row) or alias()

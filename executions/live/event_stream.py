@@ -17,7 +17,8 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, StreamingHttpResponse
 
 from executions.configuration import settings as valkyr_settings
-from executions.database import connection
+from executions.database import alias, connection
+from executions.database.routing import serving
 from executions.live.feed import Feed
 from executions.live.hub import hub, opening, welcome
 from executions.live.viewer import KEEP_ALIVE, RETRY, Frame, StreamEnded, Viewer
@@ -87,6 +88,7 @@ class LiveAnswer(StreamingHttpResponse):
     def __init__(self, request: HttpRequest, user_id: Any, feed: Feed, pk: UUID, last: str) -> None:
         """Store the viewer; no work is done before the first read."""
         self._user_id, self._feed, self._pk, self._last = user_id, feed, pk, last
+        self._alias = alias()  # a WebSocket reads the frames after the request's context ended
         # A server that is not asynchronous gets one answer and comes back for the next.
         streams = isinstance(request, ASGIRequest)
         headers = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
@@ -98,7 +100,8 @@ class LiveAnswer(StreamingHttpResponse):
         """Yield the viewer's frames until the connection should end."""
         # After the middleware: the request's connection is returned before the wait. `connection`
         # is a proxy for another one in each thread, so it is closed in the right one.
-        await sync_to_async(lambda: connection.close())()  # noqa: PLW0108
+        with serving(self._alias):
+            await sync_to_async(lambda: connection.close())()  # noqa: PLW0108
         viewer = Viewer(self._feed, self._pk, self._last)
         with PLACES.held(self._user_id) as free:
             if not free:
@@ -106,14 +109,15 @@ class LiveAnswer(StreamingHttpResponse):
             loop = asyncio.get_running_loop()
             until = loop.time() + LIFE
             viewer.when_dropped(_cut_off(loop))
-            hub().join(viewer)
+            with serving(self._alias):
+                (own := hub()).join(viewer)
             try:
                 while (left := until - loop.time()) > 0:
                     yield await viewer.next(min(QUIET, left))
             except StreamEnded:
                 return
             finally:
-                hub().leave(viewer)
+                own.leave(viewer)
 
     async def _events(self) -> AsyncIterator[bytes]:
         yield RETRY

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from asgiref.sync import sync_to_async
 from django.db import InterfaceError, OperationalError
 
-from executions.database import connection
+from executions.database import alias, connection
 from executions.live import viewer as frames
 from executions.live.feed import Feed, Mark, News, Row, mark, read_cursor
 from executions.live.viewer import Frame, Viewer, frame
@@ -246,12 +246,14 @@ class Hub:
         self._joining.clear()
 
 
-_hubs: "WeakKeyDictionary[asyncio.AbstractEventLoop, Hub]" = WeakKeyDictionary()
+# By event loop and by the alias of the database; a hub reads in the context of its first viewer.
+_hubs: "WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Hub]]" = WeakKeyDictionary()
 
 
 def hub() -> Hub:
-    """Return the hub of the running event loop."""
-    return _hubs.setdefault(asyncio.get_running_loop(), Hub())
+    """Return the hub of the running event loop, for this context's database."""
+    own = _hubs.setdefault(asyncio.get_running_loop(), {})
+    return own.setdefault(alias(), Hub())
 
 
 def at_rest() -> bool:
@@ -259,7 +261,7 @@ def at_rest() -> bool:
 
     A hub without viewers completes its last read.
     """
-    return not any(one.reading for one in list(_hubs.values()))
+    return not any(one.reading for own in list(_hubs.values()) for one in list(own.values()))
 
 
 def _changes(ids: dict[Feed, list[UUID]], since: int | None) -> tuple[Mark, dict[Topic, News]]:

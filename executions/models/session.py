@@ -40,6 +40,8 @@ class AccountSession(models.Model):
         max_length=12, choices=SessionEnd.choices, blank=True, default="", editable=False
     )
 
+    in_first_database = True
+
     class Meta:
         ordering = ["-created_at", "-id"]
         verbose_name = "session"

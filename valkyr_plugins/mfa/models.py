@@ -27,6 +27,8 @@ class SecondFactor(models.Model):
     confirmed_at = models.DateTimeField(null=True, editable=False)
     last_used_at = models.DateTimeField(null=True, editable=False)
 
+    in_first_database = True
+
     class Meta:
         ordering = ["-id"]
 
@@ -55,6 +57,8 @@ class Passkey(models.Model):
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
     last_used_at = models.DateTimeField(null=True, editable=False)
 
+    in_first_database = True
+
     class Meta:
         ordering = ["-id"]
         constraints = [
@@ -74,6 +78,8 @@ class RecoveryCode(models.Model):
     )
     digest = models.CharField(max_length=64, editable=False)
     used_at = models.DateTimeField(null=True, editable=False)
+
+    in_first_database = True
 
     class Meta:
         constraints = [

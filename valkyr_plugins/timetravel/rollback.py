@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import F
 
 from executions.public.access import Actor, record
-from executions.public.database import transaction
+from executions.public.database import transaction, uuid7
 from executions.public.errors import Compensated, NotFound, WrongState
 from executions.public.events import execution_rolled_back
 from executions.public.lifecycle import announce, reopen
@@ -91,7 +91,8 @@ def _go_back(execution: WorkflowExecution, point: Point, actor: Actor) -> dict[s
     variables = restore_points.variables_at(execution, point)
     superseded, cancelled = statements.fetch("undo", told)[0]
     epoch = _begin_epoch(execution, point, variables)
-    statements.fetch("revive", told | {"epoch": epoch})
+    ids = [uuid7() for _ in told["around"]]
+    statements.fetch("revive", told | {"epoch": epoch, "ids": ids})
     statements.fetch("carry_over", {"execution": execution.pk, "epoch": epoch})
     Waiter.objects.filter(execution_id=execution.pk).exclude(run__state__in=sorted(LIVE)).delete()
     _tell(execution.pk, epoch, actor=actor, label=point.label)

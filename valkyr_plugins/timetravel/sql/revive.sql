@@ -6,8 +6,7 @@ INSERT INTO runners_run (
     inputs_hash, config_hash, overrides, inputs, outcome, error, error_type, waits_for,
     publications, queued_at, started_at, cost_tokens, cost_amount
 )
-SELECT (lpad(to_hex((1000 * extract(epoch FROM clock_timestamp()))::bigint), 12, '0') || '7'
-        || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid,
+SELECT (%(ids)s::uuid[])[row_number() OVER ()],
        c.execution_id, %(epoch)s, c.step_path, c.step_path, c.task_id, c.module_id, c.module,
        c.attempt, c.budget_start, 'WAITING', false, c.queue, c.priority, c.lease_token, '', 0,
        c.idempotency_key, c.inputs_hash, c.config_hash, c.overrides, c.inputs, '', '', '', 'body',

@@ -1,0 +1,133 @@
+"""Serve each request from the database of its cell.
+
+The cell is that of the first id in the path, the query or the fields of a JSON body. Without an id,
+a header, or on pages a cookie, names it; else it is that of the caller's API token. Requests that
+still name no cell use the first database, and lists are merged of all.
+"""
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+from django.apps import apps
+from django.core.exceptions import MiddlewareNotUsed, RequestDataTooBig
+from django.http import HttpRequest, HttpResponseRedirect, UnreadablePostError
+from django.http.response import HttpResponseBase
+
+from executions import addresses
+from executions.api.problems import problem
+from executions.configuration import settings as valkyr_settings
+from executions.database import alias, cells, routing
+
+HEADER, COOKIE, PARAMETER = "Valkyr-Cell", "valkyr_cell", "cell"
+FIRST = "-"  # the first database has no name
+Respond = Callable[[HttpRequest], HttpResponseBase]
+
+
+class CellRouting:
+    """Middleware of web processes; it is not used without cells."""
+
+    def __init__(self, get_response: Respond) -> None:
+        """Wrap `get_response`."""
+        known = valkyr_settings()
+        if not known.cells or known.cell:
+            raise MiddlewareNotUsed
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Return the response, made with the cell's database."""
+        page = _is_page(request)
+        chosen = request.GET.get(PARAMETER, "") if page else ""
+        kept = request.COOKIES.get(COOKIE, "") if page else ""
+        named = chosen or request.headers.get(HEADER, kept)
+        try:
+            of = _of_name(named)
+        except KeyError:
+            known = ", ".join(valkyr_settings().cells)
+            text = f"There is no cell {named[:20]!r}; expected one of: {known}, or - for the first."
+            return problem(400, text, code="unknown_cell")
+        if chosen:
+            return _remembered(request, chosen)
+        of = _of_ids(request) or of
+        with routing.serving(of or routing.first()), routing.undecided(not of):
+            return _kept(self._get_response(request), alias())
+
+
+def _is_page(request: HttpRequest) -> bool:
+    """Return whether the request is for a page of the admin about rows that cells have."""
+    admin = addresses.admin_or_none("index")
+    if not admin or not request.path.startswith(admin):
+        return False
+    label, _, rest = request.path.removeprefix(admin).partition("/")
+    try:
+        model = apps.get_model(label, rest.partition("/")[0])
+    except LookupError:
+        return False
+    return routing.is_ours(model) and not getattr(model, routing.GLOBAL, False)
+
+
+def _remembered(request: HttpRequest, cell: str) -> HttpResponseBase:
+    """Return to the page without the parameter; from now on, pages show that cell."""
+    query = request.GET.copy()
+    del query[PARAMETER]
+    response = HttpResponseRedirect(f"{request.path}?{query.urlencode()}")
+    response.set_cookie(COOKIE, cell, httponly=True, samesite="Lax", secure=request.is_secure())
+    return response
+
+
+def _of_ids(request: HttpRequest) -> str:
+    """Return the alias that the ids of a request name; "" without one."""
+    values = [value for values in request.GET.lists() for value in values[1]]
+    found = cells.alias_in([request.path, *values])
+    return found or cells.alias_in(_in_body(request))
+
+
+def _of_name(name: str) -> str:
+    """Return the alias of a named cell, "" for no name; raises KeyError for an unknown one."""
+    if name and name != FIRST and name not in valkyr_settings().cells:
+        raise KeyError(name)
+    return routing.alias_of("" if name == FIRST else name) if name else ""
+
+
+def _in_body(request: HttpRequest) -> Iterator[str]:
+    """Yield the ids in the fields of a JSON body; payloads, which are deeper, may hold any id."""
+    if request.content_type != "application/json":
+        return
+    try:
+        body = json.loads(request.body or b"null")
+    except (ValueError, RecursionError, RequestDataTooBig, UnreadablePostError):
+        return  # the view refuses it
+    for name, value in body.items() if isinstance(body, dict) else ():
+        if name.endswith(("Id", "Ids", "id", "ids")):
+            yield from (str(one) for one in (value if isinstance(value, list) else [value]))
+
+
+def _kept(response: Any, of: str) -> HttpResponseBase:
+    """Return the response; what is read while it is sent comes from the same database."""
+    if response.streaming:
+        each = _each_later if response.is_async else _each
+        response.streaming_content = each(response.streaming_content, of)
+    kept: HttpResponseBase = response
+    return kept
+
+
+def _each(parts: Iterator[bytes], of: str) -> Iterator[bytes]:
+    while True:
+        with routing.serving(of):
+            part = next(parts, None)
+        if part is None:
+            return
+        yield part
+
+
+async def _each_later(parts: Any, of: str) -> AsyncIterator[bytes]:
+    try:
+        while True:
+            with routing.serving(of):
+                part = await anext(parts, None)
+            if part is None:
+                return
+            yield part
+    finally:
+        with routing.serving(of):
+            await parts.aclose()

@@ -1,0 +1,133 @@
+"""Merge a list's pages of several cells, for callers whose rows may be in any of them.
+
+Each cell returns its page after the same cursor. The merged page ends at the limit, or where the
+first of the cells has not read further; its cursor names that row in all of them.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from django.db import InterfaceError, OperationalError
+from rest_framework.response import Response
+
+from executions.database import routing
+from executions.database.keyset import KeysetOrder
+
+log = logging.getLogger(__name__)
+UNAVAILABLE = "Valkyr-Unavailable-Cells"
+Key = tuple[Any, ...]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ListPart:
+    """A list's rows of one database: their keys, and the key up to which they are complete.
+
+    `reached` is None if no row follows.
+    """
+
+    order: KeysetOrder
+    keys: list[Key]
+    reached: Key | None
+    limit: int
+
+
+_parts: ContextVar[list[ListPart] | None] = ContextVar("list parts", default=None)
+
+
+def note(order: KeysetOrder, rows: list[Any], reached: Key | None, limit: int) -> None:
+    """Record the rows of a list that is being merged; otherwise do nothing."""
+    parts = _parts.get()
+    if parts is not None:
+        keys = [tuple(getattr(row, name) for name in order.columns) for row in rows]
+        parts.append(ListPart(order, keys, reached, limit))
+
+
+@contextmanager
+def _noting() -> Iterator[list[ListPart]]:
+    noted: list[ListPart] = []
+    token = _parts.set(noted)
+    try:
+        yield noted
+    finally:
+        _parts.reset(token)
+
+
+def merged(
+    get: Callable[..., Response], link: Callable[[str], dict[str, str]]
+) -> Callable[..., Response]:
+    """Return the handler `get`, called for each database; `link` makes the header of a cursor.
+
+    An answer that is not a list comes from the first database.
+    """
+
+    def handle(*given: Any, **named: Any) -> Response:
+        answers: list[tuple[Response, ListPart]] = []
+        unavailable: list[str] = []
+        for of in routing.aliases():
+            try:
+                with routing.serving(of), _noting() as parts:
+                    answer = get(*given, **named)
+            except (OperationalError, InterfaceError) as error:
+                if of == routing.first():
+                    raise
+                unavailable.append(routing.cell_of(of))
+                log.warning("the list lacks the rows of %r: %s", unavailable[-1], error)
+                continue
+            if len(parts) != 1 or len(answer.data) != len(parts[0].keys):
+                return answer
+            answers.append((answer, parts[0]))
+        return _joined(answers, unavailable, link)
+
+    return handle
+
+
+def everywhere(read: Callable[[], list[T]]) -> list[T]:
+    """Return what `read` returns for the databases that may have rows of the caller.
+
+    A cell that does not answer is left out.
+    """
+    if not routing.is_undecided():
+        return read()
+    found: list[T] = []
+    for of in routing.aliases():
+        try:
+            with routing.serving(of):
+                found += read()
+        except (OperationalError, InterfaceError) as error:
+            if of == routing.first():
+                raise
+            log.warning("the rows of %r are left out: %s", routing.cell_of(of), error)
+    return found
+
+
+def _joined(
+    answers: list[tuple[Response, ListPart]],
+    unavailable: list[str],
+    link: Callable[[str], dict[str, str]],
+) -> Response:
+    answer, first = answers[0]
+    order, limit = first.order, first.limit
+    ends = [part.reached for _, part in answers if part.reached is not None]
+    end = (min if order.ascending else max)(ends) if ends else None
+    rows = [pair for one, part in answers for pair in zip(part.keys, one.data, strict=True)]
+    rows.sort(key=lambda pair: pair[0], reverse=not order.ascending)
+    within = [pair for pair in rows if end is None or _reaches(end, pair[0], order)]
+    shown = within[:limit]
+    if len(within) > limit:
+        end = shown[-1][0]
+    answer.data = [row for _, row in shown]
+    answer.headers.pop("Link", None)
+    for name, value in ({} if end is None else link(order.cursor_of(*end))).items():
+        answer.headers[name] = value
+    if unavailable:
+        answer.headers[UNAVAILABLE] = ", ".join(unavailable)
+    return answer
+
+
+def _reaches(end: Key, key: Key, order: KeysetOrder) -> bool:
+    return key <= end if order.ascending else key >= end

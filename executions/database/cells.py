@@ -1,0 +1,53 @@
+"""Find the cell of a row by its id.
+
+Ids that are made in a cell are UUIDs of version 8, which hold the cell's number; those of the first
+database are UUIDs of version 7. So an id names its cell without a query.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from uuid import UUID
+from zlib import crc32
+
+from executions.configuration import settings as valkyr_settings
+from executions.database import routing
+
+# Of the 62 random bits: the number takes the first 16.
+BITS, REST = 16, 46
+OF_FIRST, OF_CELL = 7, 8
+IN_TEXT = re.compile("[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+
+
+@cache
+def number_of(cell: str) -> int:
+    """Return a cell's number, which depends on its name alone."""
+    return crc32(cell.encode()) & ((1 << BITS) - 1)
+
+
+def alias_of_id(pk: UUID) -> str:
+    """Return the alias of the database in which an id was made; "" if it does not say."""
+    if pk.version == OF_FIRST:
+        return routing.first()
+    if pk.version != OF_CELL:
+        return ""
+    cell = _by_number().get(pk.int >> REST & ((1 << BITS) - 1))
+    return routing.alias_of(cell) if cell else ""
+
+
+def alias_in(texts: Iterable[str]) -> str:
+    """Return the alias that the first id in these texts names; "" without one."""
+    for text in texts:
+        for found in IN_TEXT.findall(text):
+            if alias := alias_of_id(UUID(found)):
+                return alias
+    return ""
+
+
+def _by_number() -> dict[int, str]:
+    return _numbers(valkyr_settings().cells)
+
+
+@cache
+def _numbers(cells: tuple[str, ...]) -> dict[int, str]:
+    return {number_of(cell): cell for cell in cells}
