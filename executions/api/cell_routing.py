@@ -98,7 +98,7 @@ def _in_body(request: HttpRequest) -> Iterator[str]:
     except (ValueError, RecursionError, RequestDataTooBig, UnreadablePostError):
         return  # the view refuses it
     for name, value in body.items() if isinstance(body, dict) else ():
-        if name.endswith(("Id", "Ids", "id", "ids")):
+        if name.endswith(("Id", "Ids")):
             yield from (str(one) for one in (value if isinstance(value, list) else [value]))
 
 

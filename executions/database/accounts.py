@@ -21,6 +21,8 @@ from django.utils.crypto import salted_hmac
 from executions.database.routing import alias, aliases, is_ours, is_same, serving
 
 log = logging.getLogger(__name__)
+# A sign-in need not wait for every cell.
+AT_SIGN_IN = frozenset({"last_login"})
 KNOWN_AT_MOST = 10_000
 _known: set[tuple[str, type[Any], Any]] = set()
 
@@ -101,8 +103,15 @@ def _before_ours(sender: Any, instance: Any, raw: bool = False, **_: Any) -> Non
             ensure(getattr(instance, field.attname), field.remote_field.model)
 
 
-def _changed(sender: Any, instance: Any, using: str, raw: bool = False, **_: Any) -> None:
-    if raw:
+def _changed(
+    sender: Any,
+    instance: Any,
+    using: str,
+    raw: bool = False,
+    update_fields: frozenset[str] | None = None,
+    **_: Any,
+) -> None:
+    if raw or (update_fields == AT_SIGN_IN and len(aliases()) > 1):
         return
 
     def renew() -> None:

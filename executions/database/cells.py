@@ -35,6 +35,15 @@ def alias_of_id(pk: UUID) -> str:
     return routing.alias_of(cell) if cell else ""
 
 
+def turn_to_id(pk: UUID | str) -> None:
+    """Use the database in which an id was made for the rest of a request that named no cell.
+
+    For requests whose id is in a signed token, which the middleware cannot read.
+    """
+    if routing.is_undecided() and (found := alias_of_id(UUID(str(pk)))):
+        routing.turn_to(found)
+
+
 def alias_in(texts: Iterable[str]) -> str:
     """Return the alias that the first id in these texts names; "" without one."""
     for text in texts:

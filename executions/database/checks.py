@@ -7,6 +7,7 @@ from django.contrib.auth.models import Group, Permission
 from django.core.checks import CheckMessage, Error, register
 from django.db import connections, router
 
+from executions.configuration import settings
 from executions.database.routing import alias, is_ours, is_same
 
 DOCS = "See docs/reference/configuration.md, DATABASE."
@@ -28,7 +29,24 @@ def databases(app_configs: Any, **_: Any) -> list[CheckMessage]:
         )
         hint = "Add one to DATABASES and name its alias in VALKYR['DATABASE']."
         return [Error(text, hint=hint, id="valkyr.E021")]
-    return [*_astray(ours), *_accounts(ours)]
+    return [*_astray(ours), *_accounts(ours), *_cells()]
+
+
+def _cells() -> list[CheckMessage]:
+    """Report cells whose databases this process cannot use."""
+    known = settings()
+    found: list[CheckMessage] = []
+    for cell in () if known.cell else known.cells:
+        if cell not in connections.settings:
+            text = f"VALKYR['CELLS'] names {cell!r}; expected its database in DATABASES."
+        elif connections[cell].vendor != "postgresql":
+            text = f"The cell {cell!r} is {connections[cell].vendor}; expected PostgreSQL."
+        elif is_same(cell, alias()):
+            text = f"The cell {cell!r} has the same database as {alias()!r}; expected its own."
+        else:
+            continue
+        found.append(Error(text, hint="See docs/how-to/cells.md.", id="valkyr.E025"))
+    return found
 
 
 def _astray(ours: str) -> list[CheckMessage]:

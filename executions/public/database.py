@@ -5,6 +5,7 @@ from executions.database import alias, connection, transaction
 from executions.database.accounts import cascade, set_null
 from executions.database.advisory_locks import AdvisoryLock, alone
 from executions.database.by_state import in_states
+from executions.database.cells import turn_to_id
 from executions.database.clock import ClockTimestamp, database_now, first_id_at
 from executions.database.connections import REPLICA
 from executions.database.ids import uuid7
@@ -38,5 +39,6 @@ __all__ = [
     "soon",
     "step_aside",
     "transaction",
+    "turn_to_id",
     "uuid7",
 ]

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from executions.access.actor import Actor, record
 from executions.database import transaction
+from executions.database.cells import turn_to_id
 from executions.database.clock import database_now
 from executions.errors import NotFound, ValkyrError, WrongState
 from executions.models import WorkflowExecution
@@ -63,6 +64,7 @@ def receive(token: str, payload: Any, *, actor: Actor) -> None:
     if named is None:
         raise UnknownCallback
     execution_id, path = named
+    turn_to_id(execution_id)
     with transaction.atomic():
         execution = _locked(execution_id)
         if execution is None or execution.state not in OPEN:

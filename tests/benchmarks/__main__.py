@@ -76,6 +76,12 @@ def _backtest(stage: Stage, options: Options) -> None:
     backtesting.report(backtesting.measure(stage, options))
 
 
+def _cells(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import cells
+
+    cells.report(*cells.measure(stage, options))
+
+
 def _history(stage: Stage, options: Options) -> None:
     from tests.benchmarks import history
 
@@ -129,6 +135,7 @@ ALONE: dict[str, Callable[[Stage, Options], None]] = {
     "redrive": _redrive,
     "backtest": _backtest,
     "history": _history,
+    "cells": _cells,
     "watching": _watching,
     "archive": _archive,
     "prune": _prune,

@@ -43,6 +43,10 @@ class Program:
         if self._child.poll() is not None:
             raise RuntimeError(f"{self.name} ended:\n{self.last_lines()}")
 
+    def wait(self, seconds: float) -> int:
+        """Return the exit code of a program that ends by itself."""
+        return self._child.wait(seconds)
+
     def last_lines(self) -> str:
         """Return the last lines of its log."""
         return self.log.read_text()[-3000:]
@@ -52,14 +56,21 @@ class Program:
         stop(self._child, STOP_STEPS)
 
 
-def engine_worker(folder: Path, *, concurrency: int, queues: str = "default,control") -> Program:
+def engine_worker(
+    folder: Path,
+    *,
+    concurrency: int,
+    queues: str = "default,control",
+    name: str = "engine",
+    **own: str,
+) -> Program:
     """The engine's steps and its chord bodies, on prefork children, as `make up` starts them."""
     command = (
-        *(*CELERY, "worker", "-n", "engine@%h", "-Q", queues, "--pool", "prefork"),
+        *(*CELERY, "worker", "-n", f"{name}@%h", "-Q", queues, "--pool", "prefork"),
         *("--concurrency", str(concurrency), *WORKER, "-I", "tests.benchmarks.modules"),
     )
-    more: Mapping[str, str] = {"VALKYR_PROCESS": "worker-default", "VALKYR_POOL": "prefork"}
-    return Program("engine-worker", command, folder, **more)
+    more: Mapping[str, str] = {"VALKYR_PROCESS": "worker-default", "VALKYR_POOL": "prefork", **own}
+    return Program(f"{name}-worker", command, folder, **more)
 
 
 def control_worker(folder: Path, *, timed: bool = False) -> Program:

@@ -11,14 +11,17 @@ from django.contrib.auth import get_user_model
 from django.db import OperationalError, connections
 from django.test import override_settings
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from rest_framework.test import APIClient
 
 from executions.accounts import tokens
 from executions.database import cells, routing
 from executions.database.ids import uuid7
 from executions.database.routing import serving
-from executions.models import AccountSession, Membership, Tier, Workflow, Workspace
+from executions.models import AccountSession, Membership, Tier, Trigger, Workflow, Workspace
 from executions.triggers.start import start_execution
+from runners.models import EarlyCallback
+from runners.segment.template_data import callback_url_of
 from tests.support import emptying
 from tests.support.cell_databases import second_cell
 from tests.support.engine_database import engine_database
@@ -262,6 +265,34 @@ def test_an_administrators_page_shows_the_chosen_cell(north: Workflow, south: Wo
     assert str(south.pk) not in chosen
     assert kept.status_code == 200
     assert str(south.pk) in back
+
+
+def test_a_callback_reaches_its_cell(root: APIClient, north: Workflow, b: str) -> None:
+    pk = start(root, north)
+    path = f"/{callback_url_of(UUID(pk), 'one.main').partition('//')[2].partition('/')[2]}"
+
+    with CaptureQueriesContext(connections[b]) as there:
+        answer = APIClient().post(path, {}, format="json")
+
+    assert answer.status_code == 202, answer.content
+    assert there.captured_queries
+    with serving(b):
+        assert EarlyCallback.objects.filter(execution_id=pk).exists()
+
+
+def test_a_webhook_is_received_in_its_cell(north: Workflow, b: str) -> None:
+    with serving(b):
+        space = Workspace.objects.get(pk=north.workspace_id)
+        workflow = publish({**TASKS, "triggers": [{"type": "WEBHOOK"}]}, space)
+        trigger = Trigger.objects.get(workflow=workflow)
+    path = reverse("valkyr-webhook", args=[trigger.pk])
+
+    with CaptureQueriesContext(connections[b]) as there:
+        answer = APIClient().post(path, {}, format="json")
+
+    assert cells.alias_of_id(trigger.pk) == b
+    assert answer.status_code == 401, answer.content
+    assert there.captured_queries
 
 
 def test_a_start_from_code_names_its_cell(north: Workflow, b: str) -> None:

@@ -8,13 +8,23 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import update_last_login
 from django.db import connections, router
 from django.test import RequestFactory, override_settings
+from django.test.utils import CaptureQueriesContext
 from django_celery_beat.models import PeriodicTask
 
 from executions.configuration import problems
 from executions.configuration.engine import PlaceSettings
-from executions.database import Router, accounts, alias, connection, statements, transaction
+from executions.database import (
+    Router,
+    accounts,
+    alias,
+    checks,
+    connection,
+    statements,
+    transaction,
+)
 from executions.database.routing import alias_of, aliases, cell, cell_of, first, own, serving
 from executions.models import Membership, Tier, Workspace
 from executions.replica import reading
@@ -156,6 +166,30 @@ def test_accounts_are_copied_to_the_cell_whose_rows_name_them(b: str) -> None:
     assert not get_user_model().objects.using(b).filter(username="ada").exists()
     with serving(b):
         assert not Membership.objects.exists()
+
+
+def test_a_sign_in_waits_for_no_cell(b: str) -> None:
+    user = get_user_model().objects.create_user("eve", password="secret-word-9")
+    with CaptureQueriesContext(connections[b]) as there:
+        update_last_login(None, user)  # type: ignore[arg-type]
+
+    assert not there.captured_queries
+    user.delete()
+
+
+def test_a_cell_without_its_own_database_is_reported(
+    b: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(connections.settings, "d", connections.settings["default"])
+    with override_settings(VALKYR={"CELLS": [b, "c", "d"]}):
+        found = {str(one.msg) for one in checks.databases(None) if one.id == "valkyr.E025"}
+    connections["d"].close()
+    del connections["d"]
+
+    assert found == {
+        "VALKYR['CELLS'] names 'c'; expected its database in DATABASES.",
+        "The cell 'd' has the same database as 'default'; expected its own.",
+    }
 
 
 def test_beats_entries_are_in_the_database_of_their_triggers(b: str) -> None:

@@ -1,6 +1,6 @@
-"""A second database with our tables, as the cell `b` of this process."""
+"""Further databases with our tables, as cells of this process."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from typing import Any
@@ -24,36 +24,40 @@ def second_cell(name: str) -> Iterator[str]:
     """Make the database `name` of the tests' server, as the cell `b`; yield its alias."""
     given = deepcopy(connection.settings_dict)
     given["NAME"] = name
-    with _database(name), configured(given):
+    with _database(name), _configured({CELL: given}):
         call_command("migrate", database=CELL, verbosity=0, interactive=False)
         yield CELL
 
 
 @contextmanager
-def cell_at(url: str) -> Iterator[str]:
-    """Use the database at `url` as the cell `b`; yield its alias."""
-    given = deepcopy(connection.settings_dict) | environment.database(url)
-    given["OPTIONS"] = dict(connection.settings_dict["OPTIONS"])
-    with configured(given):
-        yield CELL
+def cells_at(urls: Mapping[str, str]) -> Iterator[None]:
+    """Use the databases at these addresses as cells of this process."""
+    usual = connection.settings_dict
+    found = {
+        cell: deepcopy(usual) | environment.database(url) | {"OPTIONS": dict(usual["OPTIONS"])}
+        for cell, url in urls.items()
+    }
+    with _configured(found):
+        yield
 
 
 @contextmanager
-def configured(given: dict[str, Any]) -> Iterator[None]:
-    """Use the database of these settings as the cell `b` of this process."""
-    connections.settings[CELL] = given
+def _configured(given: Mapping[str, dict[str, Any]]) -> Iterator[None]:
+    connections.settings.update(given)
     routers = list(router.routers)
+    cells = {"CELLS": list(given)}
     try:
-        with ExitStack() as stack, override_settings(VALKYR={**settings.VALKYR, "CELLS": [CELL]}):
+        with ExitStack() as stack, override_settings(VALKYR={**settings.VALKYR, **cells}):
             routing.route()
             stack.callback(_disconnect)
             accounts.connect()
             yield
     finally:
         router.routers[:] = routers
-        connections[CELL].close()
-        del connections[CELL]
-        del connections.settings[CELL]
+        for cell in given:
+            connections[cell].close()
+            del connections[cell]
+            del connections.settings[cell]
         routing._forget(setting="DATABASES")
 
 

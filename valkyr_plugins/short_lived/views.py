@@ -13,6 +13,7 @@ from executions.public import addresses
 from executions.public.access import Actor
 from executions.public.admin import scoped
 from executions.public.credentials import source_of
+from executions.public.database import turn_to_id
 from executions.public.errors import ValkyrError
 from executions.public.models import Credential, Permission
 from valkyr_plugins.short_lived import consent
@@ -30,6 +31,7 @@ def callback(request: HttpRequest) -> HttpResponse:
     page = listing
     try:
         begun = consent.pending(request.session, request.GET.get("state", ""))
+        turn_to_id(begun["id"])
         row = _changeable(request, begun["id"])
         page = addresses.admin_or_none(PAGE, row.pk) or listing
         answer: dict[str, Any] = request.GET.dict()
