@@ -68,7 +68,9 @@ def _further(stage: Stage, options: Options) -> Iterator[dict[str, Postgres]]:
     with ExitStack() as stack:
         servers = {}
         for cell in FURTHER:
-            servers[cell] = Postgres(stage.folder / cell, durable=True)
+            home = stage.folder / cell
+            home.mkdir(mode=0o711)
+            servers[cell] = Postgres(home, durable=True)
             stack.callback(servers[cell].stop)
             servers[cell].start()
         urls = {cell: server.url for cell, server in servers.items()}
@@ -162,10 +164,9 @@ def report(alone: ServerUse, four: Sequence[ServerUse]) -> None:
             f"{one.name:<9}{one.steps:>7}{1000 * one.cpu / one.steps:>16.2f}"
             f"{one.wal / one.steps:>15,.0f}{one.wal / 1024:>11,.0f}"
         )
-    say(
-        f"the busiest of four servers does 1 / {factors(alone, four)[0]:.2f} of the CPU work of one"
-    )
-    say(f"and writes 1 / {factors(alone, four)[1]:.2f} of its log, for the same steps")
+    cpu, wal = factors(alone, four)
+    say(f"one server alone does {cpu:.2f} times the CPU work of the busiest of four")
+    say(f"and writes {wal:.2f} times its log, for the same steps")
 
 
 def factors(alone: ServerUse, four: Sequence[ServerUse]) -> tuple[float, float]:
