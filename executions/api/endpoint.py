@@ -106,8 +106,8 @@ class Endpoint(APIView):
         """Authenticate the caller; from now on only rows of their workspaces are visible."""
         super().perform_authentication(request)
         limit_to(request.user)
-        if is_undecided() and request.method == "GET" and request.user.is_authenticated:
-            own: Any = self  # REST framework looks for the handler after authentication
+        own: Any = self  # REST framework looks for the handler after authentication
+        if is_undecided() and request.method == "GET" and hasattr(own, "get"):
             own.get = merged(own.get, partial(link_of, request))
 
     def get_authenticators(self) -> list[Any]:

@@ -78,12 +78,16 @@ def merged(
                 unavailable.append(routing.cell_of(of))
                 log.warning("the list lacks the rows of %r: %s", unavailable[-1], error)
                 continue
-            if len(parts) != 1 or len(answer.data) != len(parts[0].keys):
+            if len(parts) != 1 or not _is_list(answer, parts[0]):
                 return answer
             answers.append((answer, parts[0]))
         return _joined(answers, unavailable, link)
 
     return handle
+
+
+def _is_list(answer: Any, part: ListPart) -> bool:
+    return isinstance(answer.data, list) and len(answer.data) == len(part.keys)
 
 
 def everywhere(read: Callable[[], list[T]]) -> list[T]:

@@ -228,6 +228,16 @@ def test_a_header_names_the_cell_of_a_request_without_ids(root: APIClient, north
     assert (refused.status_code, refused.json()["code"]) == (400, "unknown_cell")
 
 
+def test_answers_that_are_not_lists_come_from_the_first_database(root: APIClient) -> None:
+    usage = root.get("/v1/Me")
+    missing = root.get("/v1/auth/token")
+    unknown = root.get("/v1/Nothing")
+
+    assert usage.status_code == 200
+    assert missing.status_code == 405
+    assert unknown.status_code == 404
+
+
 def test_a_dead_cell_is_named_and_others_answer(
     root: APIClient, north: Workflow, south: Workflow, b: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
