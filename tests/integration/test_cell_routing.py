@@ -1,5 +1,6 @@
 """Requests of one web process to workspaces in two databases."""
 
+import asyncio
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -18,6 +19,7 @@ from executions.accounts import tokens
 from executions.database import cells, routing
 from executions.database.ids import uuid7
 from executions.database.routing import serving
+from executions.live.hub import Hub, hub
 from executions.models import AccountSession, Membership, Tier, Trigger, Workflow, Workspace
 from executions.triggers.start import start_execution
 from runners.models import EarlyCallback
@@ -226,6 +228,30 @@ def test_a_header_names_the_cell_of_a_request_without_ids(root: APIClient, north
 
     assert {row["workspaceId"] for row in found} == {str(north.workspace_id)}
     assert (refused.status_code, refused.json()["code"]) == (400, "unknown_cell")
+
+
+def test_live_states_are_read_from_the_cell_after_the_request(
+    root: APIClient, north: Workflow
+) -> None:
+    pk = start(root, north)
+    answer = root.get(reverse("valkyr-execution-subscribe", args=[pk]))
+
+    told = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
+
+    assert "event: snapshot" in told
+    assert pk in told
+
+
+def test_viewers_of_each_cell_have_a_reader_of_their_own(b: str) -> None:
+    async def readers() -> tuple[Hub, Hub, Hub]:
+        with serving(b):
+            there, again = hub(), hub()
+        return hub(), there, again
+
+    here, there, again = asyncio.run(readers())
+
+    assert there is again
+    assert here is not there
 
 
 def test_answers_that_are_not_lists_come_from_the_first_database(root: APIClient) -> None:

@@ -111,8 +111,8 @@ def drawn(seed: int, rng: Random) -> Iterator[tuple[Clock, Processes]]:
         (executions.LookedThrough, "place", executions.START),
     ]
     if (known_limits := sys.modules.get(LIMITS)) is not None:  # plugins may be left out
-        instead += [(known_limits, "time", clock), (known_limits, "_known", None)]
-        instead += [(known_limits, "_until", 0.0)]
+        instead += [(known_limits, "time", clock), (known_limits, "_known", {})]
+        instead += [(known_limits, "_until", {})]
     limits: dict[str, float] = {
         **drawn_limits(rng),
         "pack_seconds": 60.0,

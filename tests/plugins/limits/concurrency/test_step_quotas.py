@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth import get_user_model
 
 from executions.access.actor import Actor
+from executions.database import alias
 from executions.database.clock import database_now
 from executions.models import Membership, QuotaUse, Workflow, Workspace
 from executions.triggers.start import start_execution
@@ -261,7 +262,7 @@ def test_where_nothing_is_limited_a_gate_asks_nothing(
 ) -> None:
     held = claimed(begun(publish(ONE, workspace)), FIRST)
     known_limits.known()
-    monkeypatch.setattr(known_limits, "_until", float("inf"))
+    monkeypatch.setitem(known_limits._until, alias(), float("inf"))
 
     def refuse(name: str, given: Any) -> Any:
         raise AssertionError(f"asked {name}")
