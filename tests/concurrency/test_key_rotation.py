@@ -35,7 +35,7 @@ def workspace(engine: None) -> Iterator[Workspace]:
 def forget() -> None:
     for model in (Credential, KeptAnswer, Keyset):
         model._default_manager.all().delete()
-    store._Kept.opened = None
+    store.forget()
 
 
 def made(workspace: Workspace, name: str) -> Credential:
@@ -79,7 +79,7 @@ class Worker:
 
     def check(self) -> None:
         if self.rounds % 3 == 0:
-            store._Kept.opened = None  # like a process that has just started
+            store.forget()  # like a process that has just started
         found = credentials.values_of(self.workspace_id, self.names)
         assert sorted(found) == self.names
         for name, fields in found.items():
@@ -212,7 +212,7 @@ def test_a_value_read_before_its_key_went_is_read_again(
     def slow(value: bytes, bound_to: str) -> bytes:
         if not read:
             turn()
-            store._Kept.opened = None
+            store.forget()
         read.append(bytes(value))
         return unseal(value, bound_to)
 

@@ -24,7 +24,7 @@ def _nothing_is_known() -> None:
 
 
 def as_after_a_start() -> None:
-    store._Kept.opened = None
+    store.forget()
 
 
 def test_what_is_sealed_opens_in_its_place_alone() -> None:
