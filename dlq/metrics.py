@@ -156,7 +156,7 @@ TRIAGE: list[Reading] = [approvals]
 
 
 def triage(now: datetime) -> Iterator[Family]:
-    """Yield the readings of work for users."""
+    """Yield the metrics of work that waits for users."""
     for part in TRIAGE:
         yield from part(now)
 
@@ -174,7 +174,7 @@ READINGS: dict[str, Reading] = {
 
 
 def _queue_names(found: Counter[str]) -> list[str]:
-    """Return the configured queues, and the fullest of those that only definitions name."""
+    """Return the configured queues, and the fullest queues that only definitions name."""
     known = OWN_QUEUES | limits().remote_queues
     others = [name for name, _ in found.most_common() if name not in known]
     left = [OTHERS] if len(others) > NAMED else []

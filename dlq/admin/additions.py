@@ -20,7 +20,7 @@ class GroupLink:
     """A link of a failure group, in its row of the list and as a button of its page.
 
     `key` is its keyboard shortcut. `address` returns its URL, or "" if the user may not open it or
-    nothing is to be done; it makes no query, because each row of a list calls it.
+    there is nothing to do. `address` makes no query, because it is called for each row of a list.
     """
 
     title: str
@@ -41,7 +41,7 @@ class ShownLink:
 
 @dataclass(frozen=True, slots=True)
 class GroupProgress:
-    """A panel above the facts of a failure group; a `live` one is renewed every two seconds."""
+    """A panel above the facts of a failure group; a `live` one is refreshed every two seconds."""
 
     section: PageSection
     live: bool
@@ -61,7 +61,7 @@ def links_of(request: HttpRequest, group: FailureGroup) -> list[ShownLink]:
 
 
 def progress_of(request: HttpRequest, group: FailureGroup) -> list[GroupProgress]:
-    """Return the panels of what is done to a group now."""
+    """Return the panels of the operations that are running on a group."""
     found = (make(request, group) for make in GROUP_PROGRESS)
     return [panel for panel in found if panel is not None]
 

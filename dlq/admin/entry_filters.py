@@ -48,7 +48,7 @@ class ResolutionFilter(TabFilter):
 
 
 def resolution_counts(rows: QuerySet[Any]) -> dict[str, int | str]:
-    """Return the number of rows of each tab, up to a limit; without those that take too long.
+    """Return the number of rows of each tab, up to a limit; omit counts that take too long.
 
     The condition on the workspace lets PostgreSQL use the index `dlq_list` for users who may see
     every workspace, instead of reading all dead letters for a resolution that is rare.
@@ -88,7 +88,7 @@ class LabelWordsField(forms.CharField):
     """Labels as `order:4711 country:DE`."""
 
     def clean(self, value: Any) -> dict[str, str] | None:
-        """Return the values by name, None for no label; report words that are not labels."""
+        """Return the labels' values by name, None without any; report words that are not labels."""
         found, rest = in_search(value or "")
         if rest:
             raise ValidationError(
@@ -250,7 +250,7 @@ class InputsForm(forms.Form):
             field.widget.attrs["class"] = "vk-input"
 
     def clean(self) -> dict[str, Any]:
-        """Add the condition under `condition`."""
+        """Return the cleaned data with the parsed condition as `condition`."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if not self.errors:
             try:

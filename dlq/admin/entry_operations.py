@@ -34,7 +34,7 @@ from runners.repair.permissions import ApprovalNeeded, check_repair
 
 
 def checked(operation: Operation) -> Operation:
-    """Return the operation, rejected after an approval for users who are not authors."""
+    """Return the operation, which after an approval rejects users who are not authors."""
 
     def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
         check_entry_repair(pk, actor)
@@ -44,7 +44,7 @@ def checked(operation: Operation) -> Operation:
 
 
 def check_entry_repair(entry_id: UUID, actor: Actor) -> None:
-    """Raise Forbidden if it follows an approval and the user is not an author."""
+    """Raise Forbidden if the step follows an approval and the user is not an author."""
     rows = DeadLetterEntry.objects.only("id", "execution_id", "workspace_id", "workflow_id")
     entry = rows.filter(pk=entry_id).first()
     if entry is not None:
@@ -93,7 +93,7 @@ class FixForm(NotesForm):
             self.fields["outputs"].help_text = f"{HELP} {origin}"
 
     def clean(self) -> dict[str, Any]:
-        """Report a result that the step could not have, at its field."""
+        """Report a result that the step cannot have, next to the field that holds it."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if self.entry is None or self.errors:
             return given

@@ -103,7 +103,7 @@ def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
 
 
 def terms(group: FailureGroup) -> SafeString | str:
-    """Return the conditions that end its snooze or make it regress."""
+    """Return the conditions that end the group's snooze or reopen it as regressed."""
     if group.status == GroupStatus.RESOLVED:
         if group.resolved_in:
             return gettext(
@@ -135,7 +135,7 @@ def terms(group: FailureGroup) -> SafeString | str:
 
 
 def facts_of(group: FailureGroup, figures: GroupFigures) -> list[tuple[str, Any]]:
-    """Return the facts that fit into a word or a link."""
+    """Return the group's facts, each a short text or a link, with their labels."""
     everything = links.listing(ENTRIES, group=group.pk, resolution="all")
     opened = links.link(
         links.listing(ENTRIES, group=group.pk),
@@ -202,7 +202,7 @@ def _lines(text: str) -> SafeString:
 
 
 def _breakdown(group: FailureGroup) -> list[PageSection]:
-    """Return a table per facet that separates its entries; the others in one line."""
+    """Return a table of the group's entries, counted by the values of each facet."""
     found = breakdown(group.pk)
     if not found.looked_at:
         return []

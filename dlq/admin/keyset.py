@@ -36,7 +36,7 @@ class KeysetChangeList(BoundedChangeList):
 
     @property
     def tabs(self) -> list[Any]:
-        """Return the tabs, each with the number of its rows if that is known."""
+        """Return the tabs, each with its number of rows (None if unknown)."""
         tabs = super().tabs
         words = [word for word, _ in self.filter_specs[0].lookup_choices] if tabs else []
         return [
@@ -83,7 +83,7 @@ class KeysetChangeList(BoundedChangeList):
         self.model_admin.prepare(request, self.result_list)
 
     def _wanted(self, backwards: bool) -> tuple[QuerySet[Any], bool]:
-        """Return the rows from the cursor on, and whether there is one; ignore an invalid one."""
+        """Return the rows after the URL's cursor, and whether it has a valid one; else all rows."""
         cursor = self.params.get(BEFORE) or self.params.get(AFTER)
         keyset = self.keyset.reversed if backwards else self.keyset
         try:

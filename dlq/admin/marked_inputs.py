@@ -39,7 +39,7 @@ def marked_inputs(entry: DeadLetterEntry, against: Comparison | None) -> PageSec
 
 
 def _legend(found: Sequence[Suspect]) -> SafeString:
-    """Return which values are marked, in words."""
+    """Return a list of the marked values and the reason for each mark."""
     lines = format_html_join(
         "",
         '<li><span class="vk-mono">{}</span>: {}</li>',
@@ -80,7 +80,7 @@ def _marked(inputs: Any, found: Sequence[Suspect]) -> SafeString:
 def _replaced(
     value: Any, places: Mapping[tuple[Any, ...], str], values: dict[str, Any], path: tuple[Any, ...]
 ) -> Any:
-    """Return the value with a token in each place, whose own value goes to `values`."""
+    """Replace the value at each place by a token; store the replaced values in `values`."""
     if path in places:
         values[places[path]] = value
         return places[path]

@@ -55,7 +55,7 @@ class SavedViews(ScopedAdmin):
         return f"{self.opts.app_label}_{self.opts.model_name}"
 
     def get_urls(self) -> Any:
-        """Return Django's URLs, and those of the two posts."""
+        """Return the URLs that save and delete a view, then Django's."""
         wrap = self.admin_site.admin_view
         name = self.page_name
         return [
@@ -177,7 +177,7 @@ class TriageList(SavedViews):
         return self.orders.get(request.GET.get(ORDER, ""), first)[1]
 
     def ordered(self, rows: QuerySet[Any], order: tuple[str, ...]) -> QuerySet[Any]:
-        """Return the rows with the columns that `order` needs and the table lacks."""
+        """Return the rows, annotated with columns of `order` that the table does not have."""
         return rows
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
@@ -186,7 +186,7 @@ class TriageList(SavedViews):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the list as the base does, with the data of the form above it."""
+        """Show the list, with the filter form above it."""
         if request.method == "GET" and (clean := _without_empty(request)) is not None:
             return HttpResponseRedirect(clean)
         answer = super().changelist_view(request, extra_context)
@@ -214,11 +214,11 @@ class TriageList(SavedViews):
         }
 
     def tab_counts(self, request: HttpRequest, changelist: Any) -> Mapping[str, int | str]:
-        """Return the number of rows behind each tab by its word; none if it is not known."""
+        """Return the number of rows of each tab, by the tab's word; omit unknown numbers."""
         return {}
 
     def behind_tabs(self, request: HttpRequest, changelist: Any) -> QuerySet[Any]:
-        """Return the rows of all tabs: those of the search and of every other filter."""
+        """Return the rows that match the search and all filters except the tabs."""
         found = self.get_search_results(request, changelist.root_queryset, changelist.query)
         rows: QuerySet[Any] = found[0]
         for spec in changelist.filter_specs[1:]:

@@ -150,7 +150,7 @@ class Quarantine(Body):
 
 
 def occurrences(entries: Iterable[DeadLetterEntry]) -> dict[tuple[UUID, str], int]:
-    """Return how often each of their fingerprints occurs in its workspace. One query."""
+    """Count the dead letters with each fingerprint of `entries`, by workspace. One query."""
     entries = list(entries)
     rows = (
         DeadLetterEntry.objects.filter(
@@ -204,7 +204,7 @@ class Entries(Endpoint):
 def _labelled(
     request: Request, rows: QuerySet[DeadLetterEntry], query: dict[str, Any]
 ) -> KeysetPage:
-    """Return one page of those with the labels, by ID, found in bounded time."""
+    """Return one page of the labelled rows, ordered by ID; raises TooManyRows."""
     keyset, _ = position(rows, query)
     limit = query["limit"]
 

@@ -45,8 +45,9 @@ def suspects(
     """Return the values that the error names, and those that differ from a good run.
 
     `details` are the failure's own: a list of problems with a `field`, or an object that has one.
-    `against` compares `{"inputs": …}` of a good run with this one: what is in the error's text but
-    is the same in a good run, such as an allowed value, is no suspect. Names come first.
+    `against` compares `{"inputs": …}` of a good run with this one. A value in the error's text that
+    is equal in the good run, such as an allowed value, is not suspected. Values that the error
+    names come first.
     """
     fields = set(_fields(details))
     differing = _differing(against)

@@ -75,7 +75,8 @@ class PruningPosition:
 class LettersGone:
     """Dead letters that count as deleted, since they are deleted before executions.
 
-    They are those that expired by the first time or were resolved before the second, unless `held`.
+    These are the dead letters that expired by `expired` or were resolved before `resolved`, unless
+    they are in `held`.
     """
 
     expired: datetime | None = None
@@ -95,7 +96,7 @@ class WalkBatch:
 
 
 def horizon(wanted: RetentionPeriods) -> datetime | None:
-    """Return the latest end to delete: by the periods, and by plugins' needs."""
+    """Return the latest end of deletable executions, by the periods and the plugins' needs."""
     youngest = youngest_end(wanted.terms, wanted.now)
     if youngest is None:
         return None
@@ -121,7 +122,7 @@ def families(
     *,
     without: LettersGone = NONE_GONE,
 ) -> list[Family]:
-    """Return the families of these roots, unordered, without the dead letters `without`."""
+    """Return the families of these roots, unordered; `without` are dead letters to ignore."""
     found = statements.fetch(
         "prune_families",
         parameters(wanted.terms, wanted.scope, wanted.now)

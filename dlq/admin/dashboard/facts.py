@@ -98,9 +98,9 @@ def _present(
 
 
 def _first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
-    """Return the creation of the oldest waiting execution, of 10,000.
+    """Return the creation time of the oldest of at most 10,000 waiting executions.
 
-    PostgreSQL would otherwise search in the order of all executions.
+    Without this limit, PostgreSQL would read all executions in the order of their creation.
     """
     some = executions.filter(in_states("PENDING")).order_by().values("pk")[:BOUND]
     return WorkflowExecution.objects.filter(pk__in=some).aggregate(at=Min("created_at"))["at"]
@@ -145,7 +145,7 @@ def _workers(request: HttpRequest) -> list[Runner]:
 
 
 def _groups(request: HttpRequest, now: Any) -> QuerySet[Any]:
-    """Return the groups that grew most: the last 24 hours against the 24 before."""
+    """Return the groups that grew most in the last 24 hours, compared with the 24 hours before."""
     rows = FailureGroup.objects.filter(merged_into=None, last_seen__gte=now - 2 * DAY)
     grown: QuerySet[Any] = scoped(request, rows).annotate(
         lately=Coalesce(Sum("hours__count", filter=Q(hours__hour__gte=now - DAY)), 0),
