@@ -82,7 +82,7 @@ MOST_HELD = 10_000
 
 @dataclass(frozen=True, slots=True)
 class TokenLimits:
-    """The limits of an API token on its user's powers; authentication puts it on the user."""
+    """The limits of an API token on its user's powers; authentication sets them on the user."""
 
     workspace_id: UUID
     scopes: frozenset[str]
@@ -130,7 +130,7 @@ class Powers:
 
     @cached_property
     def _on_workflow(self) -> frozenset[Action]:
-        """Return the object permissions; none are read if the role allows everything."""
+        """Return the actions that object permissions add; no query if the role allows all."""
         if self.workflow_id is None or self.role in {Role.ADMIN, Role.WORKFLOW}:
             return frozenset()
         codes = _granted(self.user, self.workflow_id)
@@ -139,14 +139,14 @@ class Powers:
 
 
 def holds_permission(user: User, permission: Permission) -> bool:
-    """Return whether Django's permissions of the user, or of a group, include it."""
+    """Return whether the user has the permission in Django, directly or by a group."""
     holds: Any = getattr(user, "has_perm", None)
     label = Workspace._meta.app_label
     return holds is not None and bool(holds(f"{label}.{permission.value}"))
 
 
 def limits_of(user: User) -> TokenLimits | None:
-    """Return the limits of the API token that the user signed in with; None without one."""
+    """Return the limits of the API token that the user signed in with; None without a token."""
     limits: TokenLimits | None = getattr(user, "token_limits", None)
     return limits
 

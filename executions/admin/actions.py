@@ -51,7 +51,7 @@ class OperatingAdmin(ScopedAdmin):
         return bool(fits(row)) and may(request, row, needs)
 
     def primary_of(self, row: Any) -> str:
-        """Return the name of the page's primary operation in the row's state; "" for the usual."""
+        """Return the name of the primary operation for the row's state; "" for the default one."""
         return ""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -60,7 +60,7 @@ class OperatingAdmin(ScopedAdmin):
 
     @classmethod
     def offer(cls, *more: AdminOperation) -> None:
-        """Add operations; upper apps add theirs to the pages of lower ones."""
+        """Add operations; higher apps use this to extend the pages of lower apps."""
         # Those that show secrets come last.
         cls.operations = tuple(sorted((*cls.operations, *more), key=lambda one: one.sensitive))
         names = []
@@ -136,7 +136,7 @@ class OperatingAdmin(ScopedAdmin):
         return answer
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may perform the operation on this row, or on any."""
+        """Return whether the user may perform the operation on `row`, or, if None, on any row."""
         if row is None:
             return holds(request, operation.needs)
         return may(request, row, operation.needs)
@@ -153,7 +153,7 @@ class OperatingAdmin(ScopedAdmin):
 
 
 def _permission(operation: AdminOperation) -> Callable[..., bool]:
-    """Return the permission that Django checks before it offers the operation for any row."""
+    """Return the check by which Django decides whether to offer the operation at all."""
 
     def permitted(admin: OperatingAdmin, request: HttpRequest, obj: Any = None) -> bool:
         return admin.may_operate(request, operation)
@@ -209,7 +209,7 @@ def _variant(operation: AdminOperation) -> Any:
 
 
 def with_primary(buttons: Iterable[Mapping[str, Any]], name: str) -> Iterable[Mapping[str, Any]]:
-    """Return the buttons of a page, with the operation of that name as the only primary one."""
+    """Return the buttons of a page; only the button of the operation `name` is primary."""
     if not name:
         return buttons
     chosen = {True: ActionVariant.PRIMARY, False: ActionVariant.DEFAULT}
@@ -250,7 +250,7 @@ def _shown(
     row: Any,
     report: OperationReport,
 ) -> HttpResponse:
-    """Return the result in the dialog only: messages would be stored until the next page."""
+    """Show the result in the dialog only: a message would be stored until the next page."""
     words = {"title": f"{operation.shows}: {row}"}
     result = report.result
     shown = result if isinstance(result, SafeString) else copyable(result)

@@ -102,7 +102,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("fields"))
     def field_names(self, row: Credential) -> str:
-        """Return the names of its fields."""
+        """Return the names of the credential's fields."""
         return marks.clipped(", ".join(row.fields), 60)
 
     @display(description=lazy("connection"))
@@ -173,7 +173,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("type"))
     def kinds(self, row: Credential) -> Any:
-        """Return, for a new credential, links to the forms of its type and of the others."""
+        """Return the type of a new credential, and links to the forms of the other types."""
         address = f"{links.listing('executions_credential')}add/"
         others = format_html_join(
             " · ",
@@ -195,7 +195,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
         return super().get_form(request, obj, change, **kwargs)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """Return the inputs for users who may change it, else the facts."""
+        """Return the inputs for users who may change the credential, else read-only fields."""
         inputs = inputs_of(_form(request, obj))
         if obj is None:
             return [
@@ -256,7 +256,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
 
 def _token(row: Credential) -> SafeString:
-    """Return when its token expires; a step that needs one later gets a new one."""
+    """Return when the credential's token expires; the engine requests a new one for later steps."""
     end = row.issued_until
     expired = end is not None and end <= timezone.now()
     text = gettext("token expired {time}") if expired else gettext("token expires {time}")

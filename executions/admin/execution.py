@@ -184,7 +184,7 @@ def _trigger(row: WorkflowExecution) -> SafeString | str:
 
 
 def _slot(row: WorkflowExecution) -> str:
-    """Return how it counts against its workspace's limit, unless as usual."""
+    """Return the execution's capacity state, or "" if it holds a slot or is not active."""
     usual = row.place == CapacityState.HELD or row.state not in ACTIVE
     return "" if usual else str(CapacityState(row.place).label)
 
@@ -298,7 +298,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         return view != "studio" or row.workflow.archived_at is None
 
     def primary_of(self, row: WorkflowExecution) -> str:
-        """Return what moves it on; a failed one is repaired by its dead letters."""
+        """Return the primary operation; none for FAILED: users resolve the dead letters instead."""
         if row.state == ExecutionState.PAUSED:
             return "resume"
         return "replay" if row.state in FINAL and row.state != ExecutionState.FAILED else ""

@@ -130,7 +130,7 @@ def _period(text: str) -> tuple[datetime, datetime] | None:
 
 
 def id_bounds(request: HttpRequest) -> tuple[UUID, UUID]:
-    """Return IDs below and above those of the rows that the age and the end of a URL allow."""
+    """Return the lower and upper limit of the rows' IDs, by the URL's filters of age and end."""
     age, period = AGES.get(request.GET.get("since", "")), _period(request.GET.get("ended", ""))
     return (
         first_id_at(timezone.now() - age[1]) if age else UUID(int=0),
@@ -157,7 +157,7 @@ class KindFilter(SimpleListFilter):
 
 
 class VersionKindFilter(KindFilter):
-    """The kind filter for versions themselves."""
+    """The filter by kind, for the list of versions."""
 
     path = "kind"
 
