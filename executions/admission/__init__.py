@@ -1,4 +1,1 @@
-"""Admission of executions: capacity, concurrency keys, request rates.
-
-And the slots that ended executions free.
-"""
+"""Admission of executions: capacity, concurrency keys, request rates; release of slots."""

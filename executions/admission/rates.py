@@ -92,7 +92,7 @@ class Excess:
 
 
 def count(rates: Sequence[Rate]) -> Excess | None:
-    """Increment the counter of each rate; return the exceeded one that lasts longest, or None.
+    """Count each rate; return the exceeded rate with the longest wait, or None.
 
     One round trip to Redis; none if nothing is limited, or an excess is known already.
     """
@@ -112,7 +112,7 @@ def count(rates: Sequence[Rate]) -> Excess | None:
 
 
 def exceeded(rate: Rate) -> Excess | None:
-    """Return the excess of a rate if this process knows it; counts nothing."""
+    """Return the excess of a rate if this process has recorded one; counts nothing."""
     left = _memory.left(f"over {rate.key}") if rate.most > 0 else 0.0
     return Excess(rate, left) if left > 0 else None
 
@@ -196,7 +196,7 @@ class _Memory:
 
 
 class _Absence:
-    """Whether Redis was unavailable a moment ago; a log line at the start and the end."""
+    """Records that Redis was unavailable recently; logs the start and the end of an outage."""
 
     def __init__(self) -> None:
         self._until: float | None = None

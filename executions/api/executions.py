@@ -242,7 +242,7 @@ class Executions(Endpoint):
         return Response(shape.data, headers=found.headers)
 
     def _labelled(self, rows: QuerySet[WorkflowExecution], query: dict[str, Any]) -> KeysetPage:
-        """Return one page of those with the labels; it may be short, with a next page."""
+        """Return one page of executions with the labels; a short page may have a next page."""
         seen = visible(self.user, Workflow.objects.all())
         workflows = narrowed(seen, query, {"workflowId": "pk"})
         keyset, after = position(rows, query)

@@ -80,7 +80,7 @@ def leaf(content: str) -> bytes:
 
 
 def split(leaves: bytes) -> Iterator[tuple[UUID, bytes]]:
-    """Return the rows' IDs with their leaves; raises ValueError for an invalid text."""
+    """Yield each row's ID and leaf; raises ValueError for bytes of an invalid length."""
     if len(leaves) % (ID + LEAF):
         raise ValueError(f"{len(leaves)} bytes are not a list of ids and leaves")
     for at in range(0, len(leaves), ID + LEAF):
@@ -88,7 +88,7 @@ def split(leaves: bytes) -> Iterator[tuple[UUID, bytes]]:
 
 
 def joined(rows: Sequence[tuple[UUID, bytes]]) -> bytes:
-    """Return IDs and leaves as the text that `split` reads."""
+    """Return IDs and leaves as the bytes that `split` reads."""
     return b"".join(pk.bytes + one for pk, one in rows)
 
 

@@ -38,8 +38,8 @@ def begin(
 ) -> QuerySet[M]:
     """Return the rows to export, as of now, and record the export.
 
-    Records one row in each of the workspaces, or, for None, one for the whole installation.
-    `filters` are the request's.
+    The audit trail gets one row for each workspace, or, if `workspaces` is None, one row for the
+    whole installation. `filters` are the request's.
     """
     until = rows.filter(created_at__lt=database_now())
     for workspace_id in [None] if workspaces is None else workspaces:
@@ -76,7 +76,7 @@ Shown = Callable[[Any], dict[str, Any]]
 
 
 def lines(rows: QuerySet[M], shown: Shown | None = None) -> Iterator[bytes]:
-    """Yield the rows as JSON lines, a batch at a time; `shown` is what a line has of a row."""
+    """Yield the rows as JSON lines, a batch at a time; `shown` converts a row to its line."""
     for batch in batches(rows):
         yield written(batch, shown)
 

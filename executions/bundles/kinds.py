@@ -79,10 +79,10 @@ EXPECTED = {
 
 @dataclass(frozen=True, slots=True)
 class BundleContext:
-    """Where items are written, and by whom.
+    """The workspace in which items are written, and the actor who writes them.
 
-    `workflows` has the IDs of the workspace's workflows by slug; None for one that the bundle will
-    create, while its plan is made.
+    `workflows` has the IDs of the workspace's workflows by slug. While a plan is made, the ID of a
+    workflow that the bundle will create is None.
     """
 
     workspace: Workspace
@@ -167,7 +167,7 @@ class BundleKind(ABC):
         return tuple(item[name] for name in self.keys)
 
     def identity(self, item: Item) -> str:
-        """Return the text by which the record of applied bundles knows an item."""
+        """Return the text that identifies an item in the record of applied bundles."""
         return f"{self.name}/{json.dumps(self.key(item), ensure_ascii=False)}"
 
     def called(self, item: Item) -> str:

@@ -27,7 +27,7 @@ class GitState:
 
     @property
     def short_commit(self) -> str:
-        """Return the commit as people read it, such as `abc1234`."""
+        """Return the abbreviated commit, such as `abc1234`."""
         commit, dash, changed = self.commit.partition("-")
         return f"{commit[:SHORT]}{dash}{changed}"
 
@@ -38,13 +38,13 @@ def applied_bundle(workspace: Workspace) -> AppliedBundle | None:
 
 
 def brought_kinds(workspace: Workspace) -> set[str]:
-    """Return the kinds of what earlier bundles brought."""
+    """Return the kinds of the objects that earlier bundles brought."""
     applied = applied_bundle(workspace)
     return {key.partition("/")[0] for key in applied.keys} if applied else set()
 
 
 def git_state(workflow: Workflow) -> GitState:
-    """Return where a workflow's definition comes from. One query."""
+    """Return the source of a workflow's definition in Git. One query."""
     workspace = (
         Workspace.objects.filter(pk=workflow.workspace_id)
         .select_related("applied_bundle")

@@ -57,7 +57,7 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class BundleChange:
-    """One object that applying changes; `version` is the workflow's present one."""
+    """One object that applying changes; `version` is the workflow's current version."""
 
     kind: str
     name: str
@@ -109,7 +109,7 @@ def plan(
 ) -> BundlePlan:
     """Return what applying the bundle would do; writes nothing.
 
-    Of `readable` kinds that the bundle does not name, it tells the items that stay.
+    `kept` also lists items of earlier bundles whose kinds are `readable` and not named by this one.
     """
     prepare(bundle)
     with transaction.atomic():
@@ -133,7 +133,7 @@ def first_problems(problems: Sequence[DefinitionProblem]) -> list[DefinitionProb
 
 
 def prepare(bundle: Bundle) -> None:
-    """Let the bundle's kinds prepare, before the transaction begins."""
+    """Call `prepare` of each kind in the bundle; call it before the transaction begins."""
     for name, kind in kinds().items():
         if bundle.resources.get(name):
             kind.prepare()
@@ -336,7 +336,7 @@ def _tell_items(made: BundlePlan, each: KindComparison, *, prune: bool) -> None:
 
 
 def write_items(found: BundleComparison, bundle: Bundle) -> list[DefinitionProblem]:
-    """Write all items, each in a savepoint; return the problems that this met."""
+    """Write all items, each in a savepoint; return the problems that occurred."""
     problems = list[DefinitionProblem]()
     context = found.context
     for each in found.items:

@@ -29,7 +29,7 @@ class WordedChange:
 
 
 def difference_of_graphs(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[WordedChange]:
-    """Return what leads from one definition to the other: the workflow, its tasks, its edges.
+    """Return the differences of two definitions: in the workflow, its tasks and its edges.
 
     At most `MOST_LINES` lines; the last one then counts the rest.
     """
@@ -131,7 +131,7 @@ def _dicts(found: Any) -> list[dict[str, Any]]:
 
 
 def _fields(before: Any, after: Any, at: Pointer, of: str) -> Iterator[WordedChange]:
-    """Yield each innermost place at which the values differ."""
+    """Yield a line for each innermost difference of two values."""
     if before is not _MISSING and after is not _MISSING and before == after:
         return
     keys = _shared_keys(before, after)

@@ -69,10 +69,10 @@ class LiveWorkflow:
 
 @dataclass(slots=True)
 class WorkflowVerdict:
-    """What applying a file does to its workflow; an empty action means nothing.
+    """The effect of a file on its workflow; an empty action means no change.
 
-    `id` is that of the workflow, also of one to create. `publishes` says whether a new version is
-    published.
+    `id` is the workflow's ID, also if it is still to be created. `publishes` says whether a new
+    version is published.
     """
 
     slug: str
@@ -142,7 +142,7 @@ def judged(slug: str, document: dict[str, Any], live: LiveWorkflow | None) -> Wo
 def check(
     verdicts: Sequence[WorkflowVerdict], workspace: Workspace, checksums: Mapping[str, str]
 ) -> None:
-    """Note the problems of those that change something, and of unexpected checksums."""
+    """Add the problems of changed definitions and of unexpected checksums to the verdicts."""
     changed = [one for one in verdicts if one.action and one.action != "layout"]
     given = [(one.document, one.id) for one in changed]
     for one, found in zip(changed, versioning.check_many(given, workspace.pk), strict=True):
@@ -204,7 +204,7 @@ def warn_of_withdrawn(verdicts: Collection[WorkflowVerdict]) -> None:
 def write(
     verdicts: Sequence[WorkflowVerdict], workspace: Workspace, actor: Actor
 ) -> dict[str, int | None]:
-    """Do what verdicts without problems say; return the latest versions of new content by slug."""
+    """Write the changes of verdicts without problems; return the latest versions by slug."""
     changed = [one for one in verdicts if one.action]
     said = [
         BundledWorkflow(

@@ -52,10 +52,10 @@ class CredentialReference:
 
 
 def naming(credential: Credential) -> list[CredentialReference]:
-    """Return the active workflows that name it, sorted, one more than are listed.
+    """Return the active workflows that name the credential, sorted; at most `MOST_LISTED` + 1.
 
-    It searches the latest versions of the workspace as text, so a similar text counts too: an
-    unnecessary question is better than a workflow that fails.
+    The query searches the latest and canary versions as text, so similar texts match too: an
+    unnecessary refusal is better than a workflow that fails.
     """
     latest = (
         WorkflowVersion.objects.filter(
@@ -179,7 +179,7 @@ def update(
 
 
 def source_of(credential: Credential) -> CredentialSource:
-    """Return how to get a credential's values, for a connection; raises sealing's errors."""
+    """Return the stored credential, to get its values for a connection; raises sealing's errors."""
     fields = without_issued(opened(credential.pk, credential.sealed))
     return CredentialSource(
         credential.pk, credential.name, credential.version, credential.workspace_id, fields
