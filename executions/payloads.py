@@ -159,7 +159,7 @@ def _holds_nul(value: Any) -> bool:
 
 
 def _holds_key(value: Any, key: str) -> bool:
-    """Return whether a reader would take the value, or one of its items, for the engine's own."""
+    """Return whether the value or an item of it has the key, but is not a StoredReference."""
     if isinstance(value, str):
         return False
     items = value.values() if isinstance(value, dict) else value

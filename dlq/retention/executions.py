@@ -122,7 +122,7 @@ def families(
     *,
     without: LettersGone = NONE_GONE,
 ) -> list[Family]:
-    """Return the families of these roots, unordered; `without` are dead letters to ignore."""
+    """Return the families of these roots, unordered, without the dead letters `without`."""
     found = statements.fetch(
         "prune_families",
         parameters(wanted.terms, wanted.scope, wanted.now)

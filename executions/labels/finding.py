@@ -89,7 +89,7 @@ def newest(rows: QuerySet[WorkflowExecution] | None, query: LabelQuery, many: in
 
 
 def _kept(rows: QuerySet[WorkflowExecution], ids: list[UUID]) -> list[UUID]:
-    """Return the IDs of those among the rows, in the same order."""
+    """Return the IDs that are among the rows, in the same order."""
     kept = set(rows.filter(pk__in=among(ids)).order_by().values_list("pk", flat=True))
     return [pk for pk in ids if pk in kept]
 

@@ -81,9 +81,9 @@ class LabelRanges:
         return sorted(ids, reverse=not self.ascending)
 
     def _next_sizes(self, found: Mapping[Range, list[UUID]], many: int) -> dict[Range, int]:
-        """Return how many rows to read of each range for `many` of all: as dense as the last were.
+        """Return how many rows to read of each range to get `many` in total, by its density so far.
 
-        IDs begin with a time, so the difference of two is a time.
+        IDs begin with a time, so the difference of two IDs is a duration.
         """
         start = self._sorted([ids[0] for ids in found.values()])[0].int
         dense = {pair: len(ids) / max(1, abs(start - ids[-1].int)) for pair, ids in found.items()}

@@ -140,7 +140,7 @@ def _rows_of(model: Any, workspace_id: UUID) -> Q:
 
 
 def _rewrite(row: Any, key: int | None, found: WalkResult) -> Rewrite | None:
-    """Return how a row must change; None if it need not, or if it does not open."""
+    """Return the necessary changes of a row; None if there are none or the row does not open."""
     forms = _forms(type(row))
     stale = [name for name, form in forms.items() if keys_in(form, row.__dict__[name]) - {key}]
     if not stale:
@@ -153,7 +153,7 @@ def _rewrite(row: Any, key: int | None, found: WalkResult) -> Rewrite | None:
 
 
 def _parts(rewrites: Sequence[Rewrite]) -> Iterator[list[Rewrite]]:
-    """Yield what one statement writes."""
+    """Yield the rewrites in lists, each small enough for one statement."""
     part: list[Rewrite] = []
     size = 0
     for one in rewrites:

@@ -139,7 +139,7 @@ def refuse_foreign(workspace: str, slug: str, *, has: str, says: str) -> None:
 
 
 def _number(rows: Sequence[_Written]) -> None:
-    """Give each its version: an earlier one of the same content, or a new one, numbered."""
+    """Set each workflow's version: an earlier version with the same content, or a new one."""
     old = [one.row.pk for one in rows if not one.is_made]
     known, newest = _known(old, {one.said.mark for one in rows}), newest_numbers(old)
     now = database_now()
@@ -207,7 +207,7 @@ def _changed(one: _Written, now: Any) -> list[AuditLine]:
 
 
 def write_rows(rows: Iterable[Workflow]) -> None:
-    """Write what code or a bundle says of locked workflows, in one statement."""
+    """Write rows of locked workflows with values of code or of a bundle, in one statement."""
     names = ("id", "origin_line", "revision", "updated_at", *FACTS)
     said = [
         {name: getattr(row, name) for name in names} | {"latest_version": row.latest_version_id}

@@ -23,7 +23,7 @@ from executions.triggers.sync import sync
 class RolledBack:
     """The withdrawn version, and the one that new executions use instead.
 
-    `switched` is False if starts took the good version already, as after a canary.
+    `switched` is False if new executions already used the good version, as after a canary.
     """
 
     bad: WorkflowVersion
@@ -110,8 +110,8 @@ def roll_back(
     """Withdraw a version: the canary, else the latest, whose triggers go back at once.
 
     `number` names the version; one that was withdrawn before changes nothing. The draft stays, and
-    so do executions on the version. Raises NotFound, and WrongState for a version that starts do
-    not take, a workflow from code, or one without an earlier version.
+    so do executions on the version. Raises NotFound, and WrongState for a version that no new
+    execution uses, a workflow from code, or a workflow without an earlier version.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id)

@@ -104,7 +104,7 @@ def read(request: HttpRequest, rows: Callable[[], T]) -> T:
 
 
 class _Lost(Exception):
-    """The session ended while it was read from."""
+    """The session ended during a read."""
 
 
 def _may(request: HttpRequest) -> bool:

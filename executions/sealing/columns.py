@@ -66,9 +66,9 @@ def stored(row: Any, **changes: Any) -> dict[str, Any]:
 
 
 def rebind(row: Any, places: Mapping[str, str]) -> bool:
-    """Seal again what was copied into a row from other places, by column; save it.
+    """Seal values that were copied into a row again; `places` are their old places by column.
 
-    Return whether any of it was sealed. Raises SealBroken.
+    Saves the row. Returns whether any of the values was sealed. Raises SealBroken.
     """
     changed = []
     for column, where in places.items():

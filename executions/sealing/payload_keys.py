@@ -111,7 +111,7 @@ def current(workspace_id: UUID) -> int | None:
 
 
 def with_key(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Return rows of workspaces with the `sealing_key` of each: `current`, without a query."""
+    """Annotate rows with the `sealing_key` of their workspace, like `current`. No query."""
     keys = PayloadKey.objects.filter(workspace_id=OuterRef("workspace_id"), seals=True)
     found: QuerySet[Any] = rows.annotate(sealing_key=Subquery(keys.values("pk")[:1]))
     return found
@@ -148,7 +148,7 @@ def make(workspace_id: UUID) -> int:
 
 
 def stop(workspace_id: UUID) -> bool:
-    """Seal no more of the workspace's payloads; its keys stay. Return whether it did seal."""
+    """Stop sealing the workspace's payloads; its keys stay. Return whether it was sealing."""
     rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=True)
     return bool(rows.update(seals=False, marks={}))
 
@@ -160,7 +160,7 @@ def newest(workspace_id: UUID) -> PayloadKey | None:
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """The key that seals a workspace's payloads (None: it does not seal), and how many others."""
+    """The key that seals a workspace's payloads (None: not sealed), and the number of old keys."""
 
     current: PayloadKey | None
     old: int
@@ -176,7 +176,7 @@ def state(workspace_id: UUID) -> KeyState:
 def remove_old(workspace_id: UUID) -> list[int]:
     """Delete the workspace's keys that do not seal; return them.
 
-    What they sealed does not open any more.
+    Values that these keys sealed can no longer be opened.
     """
     rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=False)
     found = list(rows.values_list("pk", flat=True))

@@ -23,7 +23,7 @@ ACTOR = Actor.system("concurrency")
 
 @dataclass(frozen=True, slots=True)
 class ConflictVerdict:
-    """Which new executions, in order, may run by their key, and which a later one replaces.
+    """For each new execution: whether its key lets it run, and whether a later one replaces it.
 
     A replaced one is inserted waiting, and then cancelled.
     """
@@ -105,7 +105,7 @@ def _replace(
 
 
 def _replaced(rule: Concurrency, keys: Sequence[ConcurrencyKey | None]) -> list[bool]:
-    """Return the executions of a batch that later ones replace, to respect each key's limit."""
+    """Return which executions of a batch later ones replace, so that no key's limit is exceeded."""
     kept: Counter[ConcurrencyKey] = Counter()
     out = []
     for key in reversed(keys):
@@ -121,7 +121,7 @@ def _may_run(
     uses: dict[ConcurrencyKey, ConcurrencyUse],
     replaced: list[bool],
 ) -> list[bool]:
-    """Return the executions that may run within each key's limit, waiting executions go first."""
+    """Return which executions may run within their key's limit; waiting executions go first."""
     left = {
         key: 0 if use.waiting else max(0, rule.limit - use.holders) for key, use in uses.items()
     }

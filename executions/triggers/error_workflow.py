@@ -32,7 +32,7 @@ MAX_MESSAGE = 10_000
 def notify(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
     """Start the error workflow of an execution that failed.
 
-    Unless that is a test run or itself an error workflow.
+    Does nothing for a test run and for the execution of an error workflow.
     """
     if execution.failure_of_id is not None:
         return
