@@ -109,7 +109,7 @@ HEADERS = (
 
 
 def sentence(entry: DeadLetterEntry) -> SafeString:
-    """Return a sentence about the failure: step, workflow, time, attempts, type and retention."""
+    """Return a sentence: the failed step, the time and kind of its failure, and its retention."""
     return format_html(
         gettext(
             "Step <strong>{}</strong> ({}) of {}, version {}, failed permanently {}, {}: {}. {}"

@@ -84,7 +84,7 @@ def carry(move_id: int, batch: int = BATCH) -> int:
 
 
 def _by_age(move: GroupMove) -> bool:
-    """Return whether the scan must go by age, because moved entries still match its filter."""
+    """Return whether the scan goes by age, because moved entries would still match it."""
     return bool(move.fingerprint) and not move.by
 
 

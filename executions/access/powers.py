@@ -139,7 +139,7 @@ class Powers:
 
 
 def holds_permission(user: User, permission: Permission) -> bool:
-    """Return whether the user has the permission in Django, directly or by a group."""
+    """Return whether the user has a permission by Django's permissions, also those of groups."""
     holds: Any = getattr(user, "has_perm", None)
     label = Workspace._meta.app_label
     return holds is not None and bool(holds(f"{label}.{permission.value}"))
@@ -303,7 +303,7 @@ class Forbidden(ValkyrError):
 
 
 class AmbiguousWorkspace(ValkyrError):
-    """Return a refusal that names the missing permission; `limited` if a token forbids it."""
+    """You belong to several workspaces and the request names none. Send `workspaceId`."""
 
     code = "workspace_required"
 

@@ -35,10 +35,10 @@ def limit_to(user: User) -> None:
 
 
 def limit_stream(response: Any) -> Any:
-    """Return the response; rows that it reads while it is sent are limited too.
+    """Return the response; rows that are read while it is sent are also limited.
 
     Responses sent by coroutines are not limited: live states are read once for all viewers, and
-    filtered by each viewer's permissions.
+    filtered by what each may watch.
     """
     scope = current()
     if scope is not None and response.streaming and not response.is_async:

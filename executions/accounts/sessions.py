@@ -65,7 +65,7 @@ def begin(
 
 
 def live(rows: QuerySet[AccountSession]) -> QuerySet[AccountSession]:
-    """Return the sessions among `rows` that have not ended or expired."""
+    """Return the rows of sessions that are live: not ended and not expired."""
     return rows.filter(ended_at=None, expires_at__gt=ClockTimestamp())
 
 

@@ -172,7 +172,7 @@ def _values(payload: Any) -> Iterator[tuple[str, str]]:
 
 
 def _as_text(value: Any) -> str:
-    """Return a simple value as JSON spells it, a text without quotation marks."""
+    """Return a simple value as JSON, but a text without quotation marks."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -184,7 +184,7 @@ def _trigger(row: WorkflowExecution) -> SafeString | str:
 
 
 def _slot(row: WorkflowExecution) -> str:
-    """Return the execution's capacity state, or "" if it holds a slot or is not active."""
+    """Return the state of the execution's capacity slot, or "" in the usual state."""
     usual = row.place == CapacityState.HELD or row.state not in ACTIVE
     return "" if usual else str(CapacityState(row.place).label)
 
@@ -261,7 +261,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("duration"))
     def duration(self, row: WorkflowExecution) -> str:
-        """Return the duration from its start to its end, or until now."""
+        """Return the time from the execution's start to its end, or until now."""
         return marks.between(row.started_at, row.finished_at)
 
     @display(description=lazy("error"))
@@ -294,11 +294,11 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         return Page([], facts(self._facts(obj)), sections, title, top=top)
 
     def leads_to(self, view: str, row: WorkflowExecution) -> bool:
-        """Return whether there is such a page: an archived workflow has none in the studio."""
+        """Return whether the page exists: archived workflows have no page in the studio."""
         return view != "studio" or row.workflow.archived_at is None
 
     def primary_of(self, row: WorkflowExecution) -> str:
-        """Return the primary operation; none for FAILED: users resolve the dead letters instead."""
+        """Return the operation that continues or repeats the execution; "" for a failed one."""
         if row.state == ExecutionState.PAUSED:
             return "resume"
         return "replay" if row.state in FINAL and row.state != ExecutionState.FAILED else ""
@@ -306,7 +306,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Give the page its whole width, and the live part its styles and script."""
+        """Use the whole width for the page, and load the styles and the script of the live part."""
         context |= {"is_fullwidth": "1", "media": context["media"] + MONITOR}
         return super().render_change_form(request, context, *args, **kwargs)
 

@@ -1,1 +1,4 @@
-"""Admission of executions: capacity, concurrency keys, request rates; release of slots."""
+"""Admission of executions: capacity, concurrency keys, request rates.
+
+It also handles the slots that ended executions free.
+"""

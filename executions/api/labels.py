@@ -119,10 +119,10 @@ MOST_LOOKED_AT = 100_000
 def _oldest_looked_at(
     user: User, rows: QuerySet[WorkflowExecution], query: dict[str, Any]
 ) -> UUID | None:
-    """Return the newest execution that the count ignores; None if it includes all executions.
+    """Return the newest execution too old to be counted in the query's state; None for no limit.
 
-    A count over all workspaces includes only the newest 100,000, because the index of failed
-    executions is ordered within each workspace.
+    The limit applies to a superuser's query of all workspaces, which counts only the newest
+    100,000: the index of failed executions is ordered within a workspace.
     """
     if not sees_all(user) or "workspaceId" in query:
         return None

@@ -52,10 +52,10 @@ class CredentialReference:
 
 
 def naming(credential: Credential) -> list[CredentialReference]:
-    """Return the active workflows that name the credential, sorted; at most `MOST_LISTED` + 1.
+    """Return the active workflows that name the credential, sorted, one more than are listed.
 
-    The query searches the latest and canary versions as text, so similar texts match too: an
-    unnecessary refusal is better than a workflow that fails.
+    The search reads the latest versions of the workspace as text, so a similar text counts too: an
+    unnecessary question is better than a workflow that fails.
     """
     latest = (
         WorkflowVersion.objects.filter(

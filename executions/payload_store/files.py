@@ -51,7 +51,7 @@ def remove(name: str) -> None:
 
 
 def probe() -> None:
-    """Write, read and delete a small file; raises the errors of `write`, `read` and `remove`."""
+    """Write, read and delete a small file; raises the errors of these operations."""
     name = f"probe/{uuid4().hex}"
     write(name, b"valkyr")
     if read(name) != b"valkyr":

@@ -4,9 +4,9 @@ Unfold builds all headers again for each row, to name each cell's column. Each t
 checkbox of the header and the links that sort the list.
 
 Relies on: `unfold.templatetags.unfold_list.result_headers(cl)`, which its functions look up in the
-module, and whose dictionaries they only read (Unfold 0.91).
-No public way: the function is called by a template tag, which takes no other one.
-If it breaks: lists look the same, and take about a quarter longer.
+module, and whose dictionaries they only read (Unfold 0.91). No public way: a template tag calls the
+function, and cannot be given another one. If it breaks: lists look the same, and take about a
+quarter longer.
 """
 
 from collections.abc import Callable, Iterable

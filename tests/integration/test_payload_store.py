@@ -12,10 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from executions.errors import PayloadError
 from executions.models import Activity, StoredPayload, StoredPayloadUse, WorkflowExecution
 from executions.payload_store import PayloadStoreUnavailable, collecting, files, writing
-from executions.payloads import STORED, dump
+from executions.payloads import STORED
 from executions.sealing import payload_keys
 from runners.models import Run
 from runners.testing.harness import Valkyr
@@ -149,11 +148,6 @@ def test_a_value_above_the_limit_is_not_loaded(valkyr, store, settings):
 
     last = Run.objects.get(execution_id=run.execution.pk, step_path="last.main")
     assert "at most 65,536 are allowed" in last.error
-
-
-def test_a_payload_cannot_pretend_to_be_a_reference():
-    with pytest.raises(PayloadError, match="reserved for references"):
-        dump({STORED: "1"})
 
 
 def test_values_are_collected_after_their_executions(valkyr, store):

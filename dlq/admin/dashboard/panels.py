@@ -37,7 +37,7 @@ def problems(kept: Facts, now: datetime) -> list[list[PageSection]]:
 
 
 def panels(kept: Facts) -> list[list[PageSection]]:
-    """Return the panels below the charts, in two columns; omit panels without rows."""
+    """Return the panels below the charts, in two columns, without empty panels."""
     failures = [
         _section(gettext("Latest failures"), kept["failures"], FAILURES, _failure_rows(kept)),
         *_plugged(kept, "failures"),
@@ -193,7 +193,7 @@ WAITING = "hourglass_empty"
 def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -> list[Card]:
     """Return the cards: running, waiting, `ended` and dead; `only` narrows their lists.
 
-    The card of waiting executions is omitted if there are none.
+    The card of waiting executions is left out if there are none.
     """
     all_cards = [
         Card(

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
 
@@ -25,6 +27,7 @@ examples:
                          WHERE created_at >= now() - interval '1 day' GROUP BY state"
   manage.py valkyr_sql --workspace shop --format csv "SELECT * FROM dead_letters
                          WHERE resolution = 'PENDING' AND quarantined_at >= now() - interval '7 d'"
+  manage.py valkyr_sql --archive "SELECT state, count(*) FROM executions GROUP BY ALL"
   manage.py valkyr_sql --list
 
 The statement runs in a read-only transaction, as a role that can read the views and nothing else;
@@ -62,6 +65,11 @@ class Command(BaseCommand):
             "--primary", action="store_true", help="read the primary, also if there is a replica"
         )
         parser.add_argument(
+            "--archive",
+            action="store_true",
+            help="read the archived executions instead of the views (plugin `archive`)",
+        )
+        parser.add_argument(
             "--list", action="store_true", help="list the views and columns; run nothing"
         )
 
@@ -69,6 +77,9 @@ class Command(BaseCommand):
         """Run the statement, or list the views."""
         if options["list"]:
             self._list(options["format"])
+            return
+        if options["archive"]:
+            self._ask_archive(options)
             return
         try:
             if not installing.is_installed():
@@ -80,6 +91,13 @@ class Command(BaseCommand):
             raise CommandError(error.message) from error
         except ImproperlyConfigured as error:
             raise CommandError(str(error)) from error
+
+    def _ask_archive(self, options: dict[str, Any]) -> None:
+        if not apps.is_installed("valkyr_plugins.archive"):
+            raise CommandError("The plugin archive is not installed, so there is no archive.")
+        chosen = {name: options[name] for name in ("workspace", "format", "limit", "timeout")}
+        streams = {"stdout": self.stdout, "stderr": self.stderr}
+        call_command("valkyr_archive", "sql", options["statement"], **chosen, **streams)
 
     def _list(self, form: str) -> None:
         if form == "json":
