@@ -156,7 +156,7 @@ TRIAGE: list[Reading] = [approvals]
 
 
 def triage(now: datetime) -> Iterator[Family]:
-    """Yield the readings of work for users."""
+    """Yield the metrics of work that waits for users."""
     for part in TRIAGE:
         yield from part(now)
 

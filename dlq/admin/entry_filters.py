@@ -88,7 +88,7 @@ class LabelWordsField(forms.CharField):
     """Labels as `order:4711 country:DE`."""
 
     def clean(self, value: Any) -> dict[str, str] | None:
-        """Return the values by name, None for no label; report words that are not labels."""
+        """Return the labels' values by name, None without any; report words that are not labels."""
         found, rest = in_search(value or "")
         if rest:
             raise ValidationError(
@@ -250,7 +250,7 @@ class InputsForm(forms.Form):
             field.widget.attrs["class"] = "vk-input"
 
     def clean(self) -> dict[str, Any]:
-        """Add the condition under `condition`."""
+        """Return the cleaned data with the parsed condition as `condition`."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if not self.errors:
             try:

@@ -60,7 +60,7 @@ def panels(
 ) -> tuple[list[PageSection], list[PageSection]]:
     """Return the panels above and below the facts; payloads only if the user `sees` them.
 
-    Inputs with marked values belong to the reason, above the facts.
+    Inputs with marked values are above the facts, next to the error.
     """
     good = against_good(entry) if sees else None
     marked_ones = marked_inputs(entry, good.changes) if good else None

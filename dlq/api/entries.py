@@ -150,7 +150,7 @@ class Quarantine(Body):
 
 
 def occurrences(entries: Iterable[DeadLetterEntry]) -> dict[tuple[UUID, str], int]:
-    """Return how often each of their fingerprints occurs in its workspace. One query."""
+    """Count the dead letters with each fingerprint of `entries`, by workspace. One query."""
     entries = list(entries)
     rows = (
         DeadLetterEntry.objects.filter(

@@ -15,7 +15,7 @@ from executions.models.sealed_columns import BlankedText
 
 
 class FailureGroup(models.Model):
-    """The dead letters that share a fingerprint (after merges: several).
+    """The dead letters that share a fingerprint, or, after merges, one of several.
 
     `rule` is the version of the fingerprint's rule, `place` the step path without iterations,
     `message` the normalised first line and `sample` an original one. Only `dlq.groups.tally`

@@ -99,7 +99,7 @@ class WalkBatch:
 
 
 def horizon(wanted: RetentionPeriods) -> datetime | None:
-    """Return the latest end to delete: by the periods, and by plugins' needs."""
+    """Return the latest end of deletable executions, by the periods and the plugins' needs."""
     youngest = youngest_end(wanted.terms, wanted.now)
     if youngest is None:
         return None

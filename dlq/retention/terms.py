@@ -56,7 +56,7 @@ def youngest_end(terms: Iterable[Term], now: datetime) -> datetime | None:
 
 
 def parameters(terms: Sequence[Term], scope: RetentionScope, now: datetime) -> dict[str, Any]:
-    """Return the parameters of the statements."""
+    """Return the parameters of the SQL statements for these terms and this scope."""
     return {
         "now": now,
         "term_states": [term.state for term in terms],

@@ -40,7 +40,7 @@ class AccessChange:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A change, and the sets of permissions, one of which is required in full."""
+    """A change, and sets of permissions: the user needs all permissions of one of the sets."""
 
     what: str
     either: tuple[tuple[Power, ...], ...]
@@ -70,7 +70,7 @@ def needs(change: AccessChange) -> Iterator[Need]:
 
 
 def operators_powers(change: AccessChange) -> list[Power]:
-    """Return sets of powers that suffice for an operator's change, not an author's."""
+    """Return the powers that suffice for a change by an operator who is not an author."""
     return list(dict.fromkeys(power for need in needs(change) for power in need.either[-1]))
 
 

@@ -76,7 +76,7 @@ class AddressFilter(TextFilter):
     parameter_name = "address"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows from that address."""
+        """Return the rows from the entered address; all rows without one."""
         text = (self.value() or "").strip()
         if not text:
             return queryset

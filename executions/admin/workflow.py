@@ -266,7 +266,7 @@ class WorkflowAdmin(OperatingAdmin):
 
     @display(description=lazy("published"))
     def published(self, row: Workflow) -> Any:
-        """Return the latest version."""
+        """Return a link to the latest version, or a mark if there is none."""
         if row.latest_version is None:
             return marks.mark(gettext("draft only"), "edit_note", "amber")
         text = f"v{row.latest_version.number}"
@@ -354,7 +354,7 @@ class WorkflowAdmin(OperatingAdmin):
             self.message_user(request, gettext("The draft has no problems; it can be published."))
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may operate; a copy needs more permissions."""
+        """Return whether the user may perform the operation; a copy needs more permissions."""
         allowed = super().may_operate(request, operation, row)
         if operation is TAKE_OVER and row is not None:
             return allowed and may(request, row.workspace, operation.needs)

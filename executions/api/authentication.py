@@ -127,7 +127,7 @@ class TokenAuthentication(JWTAuthentication):
 
 
 def _likely(request: Request) -> signing_in.Likely:
-    """Return the queries whose rows the view needs after authentication."""
+    """Return the view's function that lists queries to run together with authentication."""
     view = (request.parser_context or {}).get("view")
     found: signing_in.Likely = getattr(view, "likely", signing_in.nothing)
     return found

@@ -94,7 +94,7 @@ FILTERS = {
 
 
 def _given(query: dict[str, Any]) -> dict[str, Any]:
-    """Return the query, without a filter that was omitted."""
+    """Return the query's values, without omitted filters."""
     return {name: value for name, value in query.items() if value is not None}
 
 

@@ -95,7 +95,7 @@ class Endpoint(APIView):
         return response
 
     def likely(self, user_id: Any) -> Sequence[BoundStatement]:
-        """Return data to load for this account together with its sign-in."""
+        """Return queries to run together with the query that authenticates this account."""
         return ()
 
     def perform_authentication(self, request: Request) -> None:

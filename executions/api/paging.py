@@ -90,7 +90,7 @@ def position(rows: QuerySet[Any], query: Mapping[str, Any]) -> tuple[KeysetOrder
 
 
 def next_link(request: Request, keyset: KeysetOrder, reached: Any) -> dict[str, str]:
-    """Return the header with the page after the ID `reached`; none if that is None."""
+    """Return the `Link` header of the page after the ID `reached`; {} if `reached` is None."""
     return {} if reached is None else _link(request, keyset.cursor_of(reached))
 
 

@@ -131,7 +131,7 @@ def _has_workflow(model: type[Model]) -> bool:
 
 
 def _identities(model: type[Model]) -> QuerySet[Any]:
-    """Return rows with only the columns that identify their workspace."""
+    """Return the model's rows with only the columns that lead to their workspace and workflow."""
     relations: set[str] = set()
     columns = {"pk"}
     for path in (workspace_path(model), workflow_path(model)):

@@ -27,7 +27,7 @@ class GitState:
 
     @property
     def short_commit(self) -> str:
-        """Return the commit as people read it, such as `abc1234`."""
+        """Return the abbreviated commit, such as `abc1234`."""
         commit, dash, changed = self.commit.partition("-")
         return f"{commit[:SHORT]}{dash}{changed}"
 

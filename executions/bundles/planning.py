@@ -57,7 +57,7 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class BundleChange:
-    """One object that applying changes; `version` is the workflow's present one."""
+    """One object that applying changes; `version` is the workflow's current version."""
 
     kind: str
     name: str
@@ -133,7 +133,7 @@ def first_problems(problems: Sequence[DefinitionProblem]) -> list[DefinitionProb
 
 
 def prepare(bundle: Bundle) -> None:
-    """Let the bundle's kinds prepare, before the transaction begins."""
+    """Call `prepare` of each kind in the bundle; call it before the transaction begins."""
     for name, kind in kinds().items():
         if bundle.resources.get(name):
             kind.prepare()

@@ -91,7 +91,7 @@ class SettingsModel(BaseModel):
 
 
 def said(kind: type[SettingsModel]) -> dict[str, Any]:
-    """Return the values of a class's fields, set in the environment, else in Django's settings."""
+    """Return the fields that the environment or, if it does not, Django's setting `VALKYR` sets."""
     found: dict[str, Any] = {}
     entries = given()
     for name, field in kind.model_fields.items():

@@ -46,7 +46,7 @@ def _plain(value: Any) -> Any:
 class News:
     """The current rows of one watched object.
 
-    `more` if there are too many rows to send at once; `ended` if nothing more will change.
+    `more` says that there are too many rows to send at once, `ended` that no row will change again.
     """
 
     executions: list[Row]
@@ -70,7 +70,7 @@ class Feed(Protocol):
         ...
 
     def told(self, news: News) -> dict[str, Any]:
-        """Return news as the members of the JSON object in a frame."""
+        """Return the members of a frame's JSON object."""
         ...
 
 

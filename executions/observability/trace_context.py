@@ -71,7 +71,7 @@ def parent_of(text: str) -> Parent | None:
 
 
 def outgoing() -> dict[str, str]:
-    """Return headers that name the current span for called servers; often none."""
+    """Return headers that pass the current span to called servers; {} without a provider."""
     return trace_headers() if trace_headers.provided else {}
 
 

@@ -81,7 +81,7 @@ def totals() -> StoredTotals:
 
 
 def _marked(grace: timedelta) -> tuple[int, list[StoredPayload]]:
-    """Return how many values were checked, and those to delete, which are marked. Commits."""
+    """Mark a batch of unneeded values; return the number checked, and the marked. Commits."""
     now = database_now()
     due = Q(deleting_at=None, checked_at__lte=now - grace) | Q(deleting_at__lte=now - ABANDONED)
     with transaction.atomic():

@@ -64,7 +64,7 @@ def follow(trigger: Trigger) -> bool:
 
 
 def follow_all() -> int:
-    """Apply changes in beat's tables since this process last read them; return how many."""
+    """Apply changes in beat's tables since this process last read them; return their number."""
     global _followed  # noqa: PLW0603 - one look a process
     changed = PeriodicTasks.last_change()
     if changed is None or changed == _followed:
@@ -79,7 +79,7 @@ def follow_all() -> int:
 
 
 def _schedules() -> Iterator[Trigger]:
-    """Return the CRON triggers that have an entry, or had one that was deleted."""
+    """Yield the CRON triggers that have an entry, or whose entry was deleted."""
     rows = Trigger.objects.filter(
         type=TriggerType.CRON, retired_at=None, workflow__workspace__archived_at=None
     )

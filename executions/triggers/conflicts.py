@@ -106,7 +106,7 @@ def _replace(
 
 
 def _replaced(rule: Concurrency, keys: Sequence[ConcurrencyKey | None]) -> list[bool]:
-    """Return the executions of a batch that later ones replace, to respect each key's limit."""
+    """Return which executions of a batch later ones replace, so that no key's limit is exceeded."""
     kept: Counter[ConcurrencyKey] = Counter()
     out = []
     for key in reversed(keys):

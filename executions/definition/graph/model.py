@@ -234,7 +234,7 @@ def written_out(retry: str | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def policy(document: Mapping[str, Any]) -> RetryPolicy:
-    """Return the policy that `written_out` described."""
+    """Return the policy of a document that `written_out` returned."""
     least, most = document["jitterAdd"]
     return RetryPolicy(
         name=document["name"],

@@ -299,7 +299,7 @@ def _body(graph: Graph, place: str) -> Graph | None:
 
 
 def _hands_out(root: Graph, place: str) -> bool:
-    """Return whether a step reads the callback address of the task at a place, or of one in it."""
+    """Return whether a step reads the callback URL of the task at `place` or of one in its body."""
     return any(
         read == place or read.startswith(f"{place}.") for read in _callbacks(Place("", root))
     )

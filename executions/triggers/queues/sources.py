@@ -136,7 +136,7 @@ class RedisSource:
         return QueueMessage(opened.body, opened.headers, opened.id, token, lasting=True)
 
     def _look_for_left(self) -> None:
-        """Look for all messages in flight at first, later for old ones only."""
+        """Find messages in flight: all of them at first, later only old ones."""
         now = time.time()
         if now - self._looked < STALE_SECONDS:
             return
@@ -253,7 +253,7 @@ REDIS = ("redis://", "rediss://", "unix://", messaging.SENTINEL)
 
 
 class Unclear(ValkyrError):
-    """The trigger or the broker that is meant is ambiguous or unknown."""
+    """The named trigger or broker is ambiguous or unknown."""
 
     code = "unclear"
 

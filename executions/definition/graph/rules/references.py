@@ -32,9 +32,9 @@ Mistake = tuple[str, str]  # code, sentence
 class BodyView:
     """One body as a template sees it, from its place in the body or in a nested one.
 
-    `task` is the template's own, or the container around it; None if all tasks have ended. `before`
-    are the tasks that ended before it, as bits; None if unknown. `done` says that the task itself
-    has succeeded, which is so in its undo.
+    `task` is the template's task, or the container around it; None if all tasks have ended.
+    `before` are the tasks that ended before it, as bits; None if unknown. `done` says that the task
+    itself has succeeded, as in its undo step.
     """
 
     body: BodyReading

@@ -123,7 +123,7 @@ class _Making:
         return frozenset(key_path(read.pointer) for read in others if read.name in known)
 
     def reads_what_is_left_out(self, output: Any) -> bool:
-        """Return whether the workflow's output needs tasks outside the section."""
+        """Return whether the workflow's output reads tasks outside the section."""
         known, kept = self.reading.by_id, self.section.kept
         reads = reads_in(output, ("output",))
         return any(read.name in known and known[read.name] not in kept for read in reads)
