@@ -1,4 +1,4 @@
-"""Manage the turns of a container's body: open them, count them down and start more.
+"""Open the turns (iterations) of a container's body, count them down and start more.
 
 The transaction that ends a turn starts the next turns or wakes the container, under the execution's
 lock.
@@ -102,8 +102,8 @@ def turn_over(
 
     `place` is any of its turns; `failed` are the ended turns whose failure no edge handled; `begun`
     are turns that have rows although they were set aside, and `unstarted` those without rows
-    although they were assigned; `counted_anew` says that a roll-back reset some. The caller holds
-    the execution's lock. Returns whether anything was started or woken.
+    although they were assigned; `counted_anew` says that a roll-back reset some turns. The caller
+    holds the execution's lock. Returns whether anything was started or woken.
     """
     row = statements.fetch_one(
         "container",
@@ -252,7 +252,7 @@ def goes_on(
 
 
 def _left_to_worker(state: SegmentState, place: Place, turns: LoopTurns) -> bool:
-    """Return whether the loop's condition must not be rendered here, so that a worker plans it."""
+    """Return whether a worker must plan the loop, as its condition must not be rendered here."""
     if turns.count is not None:
         return False
     return any(left_to_worker(state, template) for template in _conditions(place).values())

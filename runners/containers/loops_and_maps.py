@@ -1,6 +1,6 @@
 """Containers: a loop or a map opens its body, and continues when all its iterations have ended.
 
-The container's own run waits meanwhile and keeps the counters (see `turning`).
+The container's own run waits meanwhile and keeps the counters (see `iterations`).
 """
 
 import time
@@ -91,7 +91,7 @@ def open_loop(
 ) -> LoopTurns | None:
     """Return the counters of a loop with these inputs; None without iterations.
 
-    `holds` says whether its condition of that name holds before the first. Raises StepError.
+    `holds` evaluates the loop's condition of a name, before the first iteration. Raises StepError.
     """
     if "while" in step.deferred or "until" in step.deferred:
         most = int(given.get("maxIterations") or DEFAULT_MOST)

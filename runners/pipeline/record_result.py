@@ -316,7 +316,7 @@ def _record_wait(state: SegmentState, work: Work, unit: Unit) -> Work | None:
 
 
 def _settle_joins(state: SegmentState) -> None:
-    """Read how the other predecessors of this segment's joins ended, and continue from there."""
+    """Read how the other predecessors of this segment's joins ended, and decide the joins."""
     graph = state.graph
     frontier = state.frontier
     looked: set[int] = set()

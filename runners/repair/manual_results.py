@@ -28,7 +28,7 @@ MAX_PROBLEMS = 100
 
 
 class ResultRefused(WithProblems):
-    """The step could not have come to this result."""
+    """The step could not have had this result."""
 
     code = "invalid_result"
 

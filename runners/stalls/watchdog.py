@@ -295,7 +295,7 @@ def _end(head: SlotHead) -> None:
 
 
 def main() -> None:
-    """Watch: the shared memory's descriptor, the limit in seconds, the worker's pid and start.
+    """Watch. Arguments: shared memory's descriptor, limit in seconds, the worker's pid and start.
 
     The last argument is the number of seconds after which a stopped process must end.
 

@@ -45,7 +45,7 @@ WORKERS = "workers"  # the tag of checks that each worker makes
 
 
 class WorkerShare(enum.Enum):
-    """Whether a worker process serves only Valkyr, or also other tasks."""
+    """The part of a worker process's tasks that are Valkyr's: none, some or all."""
 
     NOTHING = enum.auto()
     SOME = enum.auto()
