@@ -1,4 +1,4 @@
-"""What a forked process sets itself: environment, title, settings, log lines."""
+"""Set a forked process's environment, title, settings and log format."""
 
 import os
 import sys

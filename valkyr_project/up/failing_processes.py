@@ -1,4 +1,4 @@
-"""Processes of a stack that repeatedly end: the supervisor writes them, the web process reads them.
+"""The list of a stack's processes that repeatedly end: written by the supervisor, read by web.
 
 The file `<home>/failing.json` maps a process's name to how it last ended; the health part
 `processes` (valkyr_project/up/stack_health.py) reads it.
@@ -42,7 +42,7 @@ class FailingProcesses:
         return not known
 
     def remove(self, name: str) -> None:
-        """Remove a process that stays up again."""
+        """Remove a process that now stays up."""
         self._endings.pop(name, None)
         self._write()
 
