@@ -46,7 +46,7 @@ Ids = Collection[UUID]
 
 
 def still_by_kind() -> dict[AlertKind, Lasting]:
-    """Return, by kind of alert, functions that return the objects to which it still applies."""
+    """Return a function for each kind of alert, which returns objects with a current problem."""
     plugged = {AlertKind(kind): lasting for kind, lasting in LASTING.items()}
     return {**dict.fromkeys(OF_PLUGINS, _none), **STILL, **plugged}
 

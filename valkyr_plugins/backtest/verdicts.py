@@ -40,7 +40,7 @@ DIFFERENT = frozenset(
 
 
 class VerdictReason(StrEnum):
-    """What a verdict is based on."""
+    """The reason for a verdict."""
 
     INPUTS = "INPUTS"  # it would be called with other inputs
     CREDENTIAL = "CREDENTIAL"  # it would be called with another credential

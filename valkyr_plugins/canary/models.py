@@ -31,7 +31,7 @@ class Canary(models.Model):
     """A version that a share of its workflow's new executions uses; the others use the latest.
 
     `stop` is its rule as JSON, null without one. `figures` are those of both versions at its end.
-    `watched_at` is the beginning of the last look at it that let it go on.
+    `watched_at` is when the last check began that let the canary continue.
     """
 
     AUDITED_AS = "Canary"
