@@ -116,11 +116,11 @@ LIVE_HOURS = 3
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """A tally for each slot, and the sum of those of `part`, or else of all.
+    """A tally for each slot, and the sum over the slots of `part`, or over all.
 
-    Of the period before, there are only the numbers.
-    `capped` says that five minutes had more executions than can be counted, so numbers are too low.
-    `uncounted` is the number of hours in the range that are not yet counted.
+    The period before has only a sum. `capped` says that five minutes had more executions than can
+    be counted, so numbers are too low. `uncounted` is the number of hours in the range that are not
+    yet counted.
     """
 
     window: Window
@@ -133,7 +133,7 @@ class Figures:
 
     @property
     def elapsed(self) -> timedelta:
-        """Return the elapsed share of what is summed."""
+        """Return the elapsed time of the part, or of the whole range."""
         return self.part.elapsed if self.part else self.window.elapsed
 
     @property

@@ -1,4 +1,4 @@
-"""Workflows as tools: expose and hide them, and what a tool of one looks like."""
+"""Workflows as tools: expose, hide and describe them."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -120,7 +120,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """What a path does not contain: the store's address, its region, and the credential."""
+    """A store's address, region and credential, which paths do not contain."""
 
     endpoint: str | None = None
     region: str | None = None

@@ -48,7 +48,7 @@ class Axis:
     """The time axis of all charts of a range, and the part of it that is selected.
 
     `starts` and `ends` are (value, label, whether selected) of a form, by slot. `before` and
-    `after` are (position, width) of what is not selected, in a chart's units.
+    `after` are (position, width) of the parts that are not selected, in a chart's units.
     """
 
     range: str

@@ -33,7 +33,7 @@ NOT_AVAILABLE = lazy("not available")
 
 
 def cards(figures: Figures | None, **only: str) -> list[Card]:
-    """Return the numbers of successes and failures; `only` narrows the lists behind them."""
+    """Return the numbers of successes and failures; `only` filters the linked lists."""
     if figures is None:
         return [
             Card(gettext("Succeeded"), "check_circle", None, "", _listing("succeeded", only)),
@@ -68,7 +68,7 @@ def banners(figures: Figures, *, anything: bool) -> list[Banner]:
 
 
 def timeline(figures: Figures | None, **only: str) -> dict[str, Any]:
-    """Return the data of the template of charts; `only` narrows the lists behind them."""
+    """Return the data of the template of charts; `only` filters the linked lists."""
     found: dict[str, Any] = {"measures": measures(figures)}
     if figures is None:
         return found
@@ -79,7 +79,7 @@ def timeline(figures: Figures | None, **only: str) -> dict[str, Any]:
 
 
 def _lists(part: SelectedPeriod, only: dict[str, str]) -> list[tuple[str, str]]:
-    """Return the lists of what happened in a part of the range, as (title, URL)."""
+    """Return links to the executions and dead letters of a part of the range, as (title, URL)."""
     times = {"after": f"{part.start:%Y-%m-%dT%H:%M}", "before": f"{part.end:%Y-%m-%dT%H:%M}"}
     letters = links.listing("dlq_deadletterentry", resolution="all", **times, **only)
     return [
@@ -93,7 +93,7 @@ def _ended(part: SelectedPeriod) -> dict[str, str]:
 
 
 def selected(request: HttpRequest, figures: Figures) -> tuple[Figures, list[Banner]]:
-    """Return the figures of the part that the URL asks for, or a banner if it is not in sight."""
+    """Return the figures of the part that the URL names; with a banner if it is out of range."""
     given = request.GET.get("from"), request.GET.get("to")
     part = figures.window.part(*given)
     if part:
