@@ -383,7 +383,7 @@ class Nodes(ABC):
 
 
 def _omit(work: NodeWork, inputs: dict[str, Any], problem: ConfigProblem) -> bool:
-    """Replace a text that the module rejects, such as YOUR_EMAIL, by one that is left to do."""
+    """Replace a text that the module rejects, such as YOUR_EMAIL, by a call of `todo`."""
     *path, last = problem.pointer or ("",)
     value: Any = inputs
     for key in path:

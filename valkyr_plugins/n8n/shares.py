@@ -1,4 +1,4 @@
-"""Measure what an import maps: the shares of nodes and files over many exports."""
+"""Measure the shares of nodes and files that imports map, over many exports."""
 
 import json
 from collections import Counter

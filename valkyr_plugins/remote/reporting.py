@@ -39,12 +39,12 @@ from valkyr_plugins.remote.leasing import number_of
 
 
 class LeaseOver(WrongState):
-    """This lease is over, so nothing was recorded; drop the work and lease anew."""
+    """This lease is over, so nothing was recorded. Drop the work and lease again."""
 
     code = "lease_lost"
 
     def __init__(self, state: str) -> None:
-        """Set the message; `state` is the run's present one."""
+        """Set the message; `state` is the run's present state."""
         super().__init__((self.__doc__ or "").strip(), state)
 
 
@@ -59,7 +59,7 @@ class NotRemote(WithProblems):
 
 
 class UndeclaredOutcome(ValkyrError):
-    """The step cannot end so."""
+    """The step cannot end with this outcome."""
 
     code = "undeclared_outcome"
 

@@ -1,6 +1,7 @@
 """Celery's messages: `segment.dispatch` when one is sent, the end of `segment.run`.
 
-A message names its trace in its headers. That is only a hint, as is the whole message.
+A message names its trace in its headers. The trace in a message is only a hint, like the message
+itself.
 """
 
 import threading

@@ -1,4 +1,4 @@
-"""What n8n's JavaScript has and QuickJS lacks, for the programs that use it: Buffer, US English.
+"""Add to programs the parts of n8n's JavaScript that QuickJS lacks: Buffer, US English.
 
 `Buffer` converts texts between UTF-8, Base64 and others. `toLocaleString` and its like write
 numbers and dates as in US English, the language of n8n's programs unless they name another.
@@ -114,7 +114,7 @@ _VALUES = frozenset(("long", "short", "numeric", "2-digit", "UTC"))
 
 
 def in_english(tokens: Sequence[ProgramToken], place: int) -> bool:
-    """Return whether a call of `toLocaleString` at `place` is one that `ENGLISH` answers."""
+    """Return whether a call of `toLocaleString` at `place` is supported by `ENGLISH`."""
     given = tokens[place + 1 : place + MAX_OPTIONS]
     at = [token.text for token in given]
     if at[:1] != ["("]:

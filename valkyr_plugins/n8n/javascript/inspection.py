@@ -66,12 +66,12 @@ _ESCAPES = {"{": "\\x7b", "%": "\\x25", "#": "\\x23"}
 
 
 class Unsupported(Exception):
-    """A program uses something that has no equivalent here; the message says what."""
+    """A program uses something that has no equivalent here; the message names it."""
 
 
 @dataclass(slots=True)
 class Uses:
-    """What a program reads: its items, other nodes, and variables as (object, key).
+    """The data that a program reads: its items, other nodes, and variables as (object, key).
 
     `buffer` and `english` say whether the program needs these additions; `single`, whether each of
     its ends returns exactly one item.
@@ -88,7 +88,7 @@ class Uses:
 
 
 def inspected(source: str) -> Uses:
-    """Return what a program uses; raises Unsupported or UnreadableProgram."""
+    """Return the data that a program reads; raises Unsupported or UnreadableProgram."""
     return _Inspection(tokens(source), source).uses()
 
 
@@ -187,7 +187,7 @@ class _Inspection:
             raise Unsupported(N8N.format(f"another output of {name}"[:80]))
 
     def after(self, place: int) -> int:
-        """Return the place after the bracket that the one at `place` opens."""
+        """Return the place after the closing bracket for the one at `place`."""
         return self.partners.get(place, len(self.tokens)) + 1
 
     def outer(self, place: int, name: str) -> str:
