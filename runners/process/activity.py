@@ -128,7 +128,7 @@ _flag: bytearray | mmap.mmap = bytearray(1)
 
 
 def share_draining() -> None:
-    """Share the flag with the processes that this worker forks from now on."""
+    """Share the draining flag with the processes that this worker forks from now on."""
     global _flag  # noqa: PLW0603 - one a worker
     _flag = mmap.mmap(-1, 1)
 

@@ -77,7 +77,7 @@ ANYBODY = "tester"
 
 
 def person(name: str, workspace: Workspace) -> Any:
-    """Return a member of the workspace by that name; a new one becomes a workflow author.
+    """Return the member of the workspace of that name; a new user becomes a workflow author.
 
     A role's name (`ADMIN`) stands for a member with that role, "" for an administrator.
     """

@@ -199,7 +199,7 @@ def _is_http(url: str) -> bool:
 
 
 class AlertRuleRefused(WithProblems):
-    """The alert rule would not do what it says."""
+    """The values of the alert rule are invalid or contradictory."""
 
     code = "alert_rule_refused"
 

@@ -94,9 +94,9 @@ class StepComparison:
         self.note(path, step, BacktestVerdict.NOT_COMPARABLE, why, detail=source)
 
     def is_unsteady(self, place: Place, step: Step, last: Run) -> bool:
-        """Return whether inputs differ by the steps' order alone: all that the step reads is equal.
+        """Return whether inputs differ only because of the order of steps, not of their results.
 
-        The record depends on more than its results then.
+        In this case the record depends on more than the steps' results.
         """
         reads = set(replaying.reads_of(place, step))
         told = step.reads_item or step.reads_last or step.histories or last.overrides is not None

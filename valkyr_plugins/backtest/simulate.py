@@ -112,7 +112,7 @@ class _Simulation:
         return task_outcomes(graph, facts), blocked
 
     def _order(self, place: Place, index: int) -> tuple[datetime, int]:
-        """Return when a step ended, so that parallel steps write variables as they did then."""
+        """Return when the record's step ended, which gives the order of writes of variables."""
         runs = self.record.attempts.get(place.prefix + place.graph.steps.path(index))
         ended = runs[-1].finished_at if runs else None
         return ended or NEVER, index
@@ -289,7 +289,7 @@ class _Simulation:
         return StepFact(StepStatus.DEAD)
 
     def _lose(self, path: str, step: Step, source: str, *, waits: bool = False) -> StepFact:
-        """Mark a result as unknown; the path continues if the step has only one outcome."""
+        """Mark a result as unknown; the following steps run if the step has only one outcome."""
         self.results.lose(path, step, source)
         self.compared.changed.add(path)
         if step.outcomes or waits:

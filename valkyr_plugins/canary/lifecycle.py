@@ -1,8 +1,8 @@
 """Begin, change and end canaries; the only writer of their state.
 
-Each operation that ends a canary first removes its share from the workflow's row, by a statement
-that names the version and so locks that row. The operation that succeeds writes the canary's state;
-the others do nothing.
+Each way to end a canary first removes its share from the workflow's row, by a statement that names
+the version and locks the row. The caller whose statement succeeds writes the canary's state; others
+do nothing.
 """
 
 from collections.abc import Mapping
@@ -150,7 +150,7 @@ def running(workflow_id: UUID) -> Canary:
 
 
 def _end(canary: Canary, state: CanaryState, actor: Actor, reason: str) -> None:
-    """Write the state; the caller removed the share in this transaction, so no other one can."""
+    """Write the state; the caller removed the share in this transaction, so no other caller can."""
     before = canary.state
     canary.figures = figures.as_json(figures.compare(canary))
     canary.reason, canary.ended_by_name = reason, actor.name[:200]

@@ -102,9 +102,9 @@ def evidence(tried: int, bad: int, limit: float) -> float:
           = B(x+1, n-x+1) * P(Binomial(n+1, q) <= x) / ((1-q) * q**x * (1-q)**(n-x)).
 
     At any rate up to the limit, M is a supermartingale that begins at 1. So the probability that it
-    ever reaches 1/a is at most a, however often one looks (Ville's inequality). Source: H. Robbins,
-    "Statistical methods related to the law of the iterated logarithm", Annals of Mathematical
-    Statistics 41 (1970); J. Ville, "Étude critique de la notion de collectif" (1939).
+    ever reaches 1/a is at most a, however often it is evaluated (Ville's inequality). Source: H.
+    Robbins, "Statistical methods related to the law of the iterated logarithm", Annals of
+    Mathematical Statistics 41 (1970); J. Ville, "Étude critique de la notion de collectif" (1939).
     """
     good = tried - bad
     beta = math.lgamma(bad + 1) + math.lgamma(good + 1) - math.lgamma(tried + 2)
@@ -115,7 +115,7 @@ def evidence(tried: int, bad: int, limit: float) -> float:
 def _log_at_most(most: int, tried: int, rate: float) -> float:
     """Return the logarithm of the probability that at most `most` of `tried` executions are bad.
 
-    `rate` is the probability that an execution is bad.
+    `rate` is the probability that one execution is bad.
     """
     terms = [
         math.lgamma(tried + 1)

@@ -85,7 +85,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One read: circuits that are not clean (`whole` if all were read), and the rules."""
+    """The result of one read: circuits that are not clean (`whole` if all), and the rules."""
 
     at: datetime
     unclean: Mapping[Key, Circuit]

@@ -47,7 +47,7 @@ class BudgetExists(LimitExists):
 
 
 class BudgetRefused(LimitRefused):
-    """The budget would not do what it says."""
+    """The values of the budget are invalid or contradictory."""
 
     code = "budget_refused"
 

@@ -26,7 +26,7 @@ class LimitExists(Taken):
 
 
 class LimitRefused(WithProblems):
-    """The limit would not do what it says."""
+    """The values of the limit are invalid or contradictory."""
 
 
 class LimitKind(ABC, Generic[L]):

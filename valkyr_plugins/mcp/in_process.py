@@ -59,7 +59,7 @@ class InProcessApi:
     writes: bool = False
 
     def writing(self) -> "InProcessApi":
-        """Return the same with writing operations: to apply a proposal, or preview one."""
+        """Return the same API with writing operations, to apply or preview a proposal."""
         return replace(self, writes=True)
 
     def has(self, route: str, **named: Any) -> bool:
@@ -67,7 +67,7 @@ class InProcessApi:
         return addresses.has(route, **named)
 
     def get(self, route: str, query: dict[str, Any] | None = None, **named: Any) -> ApiAnswer:
-        """Read; raises ApiRefused."""
+        """Perform a GET operation; raises ApiRefused."""
         return self.call("GET", route, query=query, **named)
 
     def call(

@@ -383,7 +383,7 @@ class Nodes(ABC):
 
 
 def _omit(work: NodeWork, inputs: dict[str, Any], problem: ConfigProblem) -> bool:
-    """Replace a rejected text, such as YOUR_EMAIL, by a `todo` call, which blocks publishing."""
+    """Replace a text that the module rejects, such as YOUR_EMAIL, by a call of `todo`."""
     *path, last = problem.pointer or ("",)
     value: Any = inputs
     for key in path:

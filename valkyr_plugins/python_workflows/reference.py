@@ -111,7 +111,7 @@ def _rows(kind: type) -> Iterator[tuple[str, str]]:
 
 
 def _value(docstring: str) -> str:
-    """Return the description of a property: its docstring without "Return"."""
+    """Return a property's description: its docstring without the word "Return"."""
     text = docstring.removeprefix("Return ")
     return text[:1].upper() + text[1:]
 

@@ -206,7 +206,7 @@ def _copy(made: WorkflowExecution, origin: WorkflowExecution, point: Point) -> N
 
 
 def _rebind(made: WorkflowExecution, origin: WorkflowExecution) -> None:
-    """Seal the copied payloads for the fork: as copied, they open in their origin only."""
+    """Seal the copied payloads for the fork: the copies can be opened only in their origin."""
     sealed = Q(error__startswith=ENVELOPE)
     for column in COPIED:
         sealed |= Q(**{f"{column}__has_key": SEALED})

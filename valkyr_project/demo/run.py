@@ -27,7 +27,7 @@ class Mails:
     def new(self) -> int | None:
         """Return how many mails came.
 
-        None if the folder is missing, because mail is sent elsewhere.
+        Return None if the folder is missing, because mail is sent elsewhere.
         """
         return len(self._names() - self._before) if self._folder.is_dir() else None
 

@@ -34,7 +34,7 @@ class ForkedProcess:
             (self.pid,) = NUMBER.unpack(packed)
 
     def poll(self) -> int | None:
-        """Return the process's exit code (of a signal: minus its number), or None while it runs."""
+        """Return the exit code (negative: the number of a signal); None while the process runs."""
         with self._lock:
             if self.returncode is None and select.select([self._said], [], [], 0)[0]:
                 packed = self._said.read(NUMBER.size)

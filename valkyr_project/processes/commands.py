@@ -84,7 +84,7 @@ def reports_always(task_events: str) -> bool:
 
 
 def beat() -> ProcessCommand:
-    """Return beat, which triggers the sweeper and the schedules; of several one is elected."""
+    """Return beat, which triggers the sweeper and the schedules; of several, one is elected."""
     command = (*CELERY, "beat", "--loglevel", "WARNING", "--pidfile", "")
     return ProcessCommand(command, {"VALKYR_PROCESS": "beat"})
 

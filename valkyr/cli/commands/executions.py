@@ -130,7 +130,7 @@ def counts_by_label(
 
 
 def _names(api: Any, rows: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the slugs of the workflows that are on one page of the list."""
+    """Return the slugs of the workflows on one page of the list."""
     if not rows:
         return {}
     return {row["id"]: row["slug"] for row in api.rows("/v1/Workflow", 500)}

@@ -104,7 +104,7 @@ def promote(
 def _environment(
     choices: Choices, text: str, stack: ExitStack
 ) -> tuple["ApiClient", dict[str, Any]]:
-    """Return the client and the workspace that ENV names."""
+    """Return the client and the workspace that an ENV argument names."""
     known = {} if choices.local else profiles.load(choices.config).profiles
     profile, slash, workspace = text.partition("/")
     if slash and profile not in known:
@@ -161,7 +161,7 @@ def _version(
 
 
 def called_by(document: dict[str, Any]) -> list[str]:
-    """Return the slugs of the workflows that a definition calls, as far as they are constant."""
+    """Return the constant slugs of the workflows that a definition calls."""
     found = dict[str, None]()
     after = (document.get("settings") or {}).get("onFailure") or {}
     if isinstance(after, dict) and isinstance(after.get("workflow"), str):

@@ -166,7 +166,7 @@ def _told(error: BaseException, bridge: "_Bridge", who: str, seconds: float) -> 
 
 
 def _by_status(bridge: "_Bridge", who: str) -> StepError | None:
-    """Return the error for a response's status, for a status that needs no body to explain it."""
+    """Return the error for a status that alone explains the failure, else None."""
     if bridge.status in (401, 403):
         return StepError(
             f"{who}: the server rejected the sign-in ({bridge.status}). Check the step's credential"

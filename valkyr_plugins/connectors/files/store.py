@@ -120,7 +120,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The facts about a store that no path contains: its address, its region, the credential."""
+    """A store's address, region and credential, which paths do not contain."""
 
     endpoint: str | None = None
     region: str | None = None

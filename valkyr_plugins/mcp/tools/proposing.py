@@ -25,7 +25,7 @@ RATIONALE = "rationale"
 
 
 class ProposedArguments(ToolArguments):
-    """What every proposal says."""
+    """The arguments that every proposal takes."""
 
     rationale: Annotated[
         str,
@@ -78,7 +78,7 @@ class WorkflowProposal(ProposedArguments):
 
 
 class ResolutionProposal(ProposedArguments):
-    """What to do with one dead letter."""
+    """An action on one dead letter."""
 
     dead_letter_id: UUID
     action: Annotated[

@@ -66,7 +66,7 @@ _ESCAPES = {"{": "\\x7b", "%": "\\x25", "#": "\\x23"}
 
 
 class Unsupported(Exception):
-    """A program uses something that has no equivalent here; the message says what."""
+    """A program uses something that has no equivalent here; the message names it."""
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class Uses:
 
 
 def inspected(source: str) -> Uses:
-    """Return what a program uses; raises Unsupported or UnreadableProgram."""
+    """Return the data that a program reads; raises Unsupported or UnreadableProgram."""
     return _Inspection(tokens(source), source).uses()
 
 

@@ -296,7 +296,7 @@ def address_of(task: TracedTask) -> str:
 
 
 def task_of(value: Any) -> TracedTask:
-    """Return the task whose result a value is; raises TracingError."""
+    """Return the task whose result is the value; raises TracingError."""
     facts = facts_of(value)
     if facts is None or facts.task is None:
         raise TracingError(f"expected the result of a step; found {value!r:.80}")

@@ -170,7 +170,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the list; tell the template whether rows change without an operation of the user."""
+        """Show the list; add to its context whether its rows change by themselves."""
         answer = super().changelist_view(request, extra_context)
         context = getattr(answer, "context_data", None) or {}
         if "cl" in context:

@@ -76,7 +76,7 @@ def _checked(url: str, name: str) -> str:
 
 
 def _is_plain_host(host: str) -> bool:
-    """Return whether a host is written in the usual form; 2130706433 is 127.0.0.1."""
+    """Return whether a host is in the usual form, unlike 2130706433 (127.0.0.1)."""
     if not host or (":" not in host and not host.replace(".", "").isdigit()):
         return bool(host)
     try:
