@@ -83,14 +83,14 @@ class DeadLetterSummary(CamelCase, serializers.ModelSerializer[DeadLetterEntry])
         return entry.labels or {}
 
     def get_occurrences(self, entry: DeadLetterEntry) -> int:
-        """Return how many dead letters of the workspace have this fingerprint."""
+        """The number of dead letters of the workspace that have this fingerprint."""
         counted: int = self.context["occurrences"].get((entry.workspace_id, entry.fingerprint), 1)
         return counted
 
     def get_reviewedBy(  # noqa: N802 - the JSON's name
         self, entry: DeadLetterEntry
     ) -> str | None:
-        """Return the user name of the user who resolved it."""
+        """The name of the user who resolved the dead letter."""
         return entry.reviewed_by.get_username() if entry.reviewed_by else None
 
 
@@ -240,7 +240,7 @@ class DeadLetterLabelCounts(Endpoint):
         "countDeadLettersByLabel", TAG, {200: LabelCountsShape}, parameters=[DeadLetterLabelQuery]
     )
     def get(self, request: Request) -> Response:
-        """Count the newest 10,000 dead letters that match by the value of a label.
+        """Count matching dead letters by the value of a label, among the newest 10,000.
 
         `byState` counts by resolution; `createdAfter` and `createdBefore` are compared with
         `quarantinedAt`. `values` has the 100 most frequent values.
@@ -300,7 +300,7 @@ class RevealEntry(Reveal):
         errors=[403, 404],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return original inputs and config unmasked; requires the permission `reveal`.
+        """Return the original inputs and config unmasked; requires the permission `reveal`.
 
         Each use is recorded with its reason.
         """

@@ -64,9 +64,7 @@ class CredentialUseShape(CamelCase, serializers.ModelSerializer[CredentialUse]):
 class CredentialUseFilters(Body):
     """Which uses of credentials."""
 
-    workspaceId = serializers.UUIDField(
-        required=False, help_text="Only what belongs to this workspace."
-    )
+    workspaceId = serializers.UUIDField(required=False, help_text="Only objects of this workspace.")
     credentialId = serializers.UUIDField(required=False)
     name = serializers.CharField(required=False, max_length=80, help_text="A credential's name.")
     workflowId = serializers.UUIDField(required=False)

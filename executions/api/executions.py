@@ -82,14 +82,14 @@ class WorkflowExecutionSummary(Flat, serializers.ModelSerializer[WorkflowExecuti
         return execution.labels or {}
 
     def get_version(self, execution: WorkflowExecution) -> int:
-        """Return the number of the version that runs."""
+        """The number of the version that runs."""
         if hasattr(execution, "version_number"):
             number: int = execution.version_number
             return number
         return compiled(execution.version_id).number
 
     def get_test(self, execution: WorkflowExecution) -> bool:
-        """Return whether the execution is a test run."""
+        """Whether the execution is a test run."""
         if hasattr(execution, "version_kind"):
             kind: str = execution.version_kind
             return kind == VersionKind.TEST
@@ -119,7 +119,7 @@ class WorkflowExecutionShape(WorkflowExecutionSummary):
     def get_errorStackTrace(  # noqa: N802 - the JSON's name
         self, execution: WorkflowExecution
     ) -> str | None:
-        """Return the stack trace; null unless the caller is an administrator."""
+        """The stack trace; null unless the caller is an administrator."""
         may: Powers = self.context["may"]
         return execution.error_stack_trace if may.allows(Action.ADMINISTER) else None
 
@@ -151,7 +151,10 @@ class ExecutionQuery(ListQuery):
 
     workflowId = serializers.UUIDField(required=False)
     version = Whole(
-        required=False, min_value=1, max_value=2**31 - 1, help_text="Give `workflowId` too."
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text="Only executions of this version; requires `workflowId`.",
     )
     state = serializers.ChoiceField(ExecutionState.choices, required=False)
     triggerType = serializers.ChoiceField(TriggerType.choices, required=False)
@@ -188,7 +191,7 @@ class QueuedShape(CamelCaseSerializer):
 
     @extend_schema_field(serializers.ChoiceField(QUEUE_STATES))
     def get_status(self, execution: WorkflowExecution) -> str:
-        """Return PENDING, DISPATCHED once admitted, or FAILED if it was never admitted."""
+        """Return a start's state: PENDING, DISPATCHED (admitted) or FAILED (never admitted)."""
         if execution.state == ExecutionState.PENDING:
             return "PENDING"
         return "DISPATCHED" if execution.started_at else "FAILED"
@@ -287,7 +290,7 @@ class OneExecution(Endpoint):
         errors=[403, 404],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return one execution in full; also from the archive, then with `archivedAt`."""
+        """Return one execution in full; `archivedAt` is set if it comes from the archive."""
         try:
             execution, may = obtain(self.user, executions(), id, Action.VIEW)
         except NotFound:
@@ -339,7 +342,7 @@ class Cancel(Move):
 
     @_described("cancel")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """End the execution; running steps are notified, and no new step starts."""
+        """Cancel an execution: running steps are notified, and no new step starts."""
         return self._moved(id)
 
 
@@ -350,7 +353,7 @@ class Pause(Move):
 
     @_described("pause")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Start no new step; running steps finish and are recorded."""
+        """Pause an execution: no new step starts; running steps finish and are recorded."""
         return self._moved(id)
 
 
@@ -376,5 +379,5 @@ class Resume(Move):
 
     @_described("resume")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Continue from where the pause stopped it."""
+        """Resume a paused execution from where it stopped."""
         return self._moved(id)

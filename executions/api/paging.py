@@ -29,7 +29,9 @@ class PageQuery(Body):
         required=False, default=DEFAULT_LIMIT, min_value=1, max_value=MAX_LIMIT
     )
     cursor = serializers.CharField(
-        required=False, max_length=200, help_text="From the Link header of the previous page."
+        required=False,
+        max_length=200,
+        help_text="The cursor in the `Link` header of the previous page.",
     )
 
 
@@ -37,7 +39,7 @@ class ListQuery(PageQuery):
     """The parameters of a list across workspaces."""
 
     workspaceId = serializers.UUIDField(  # noqa: N815 - the JSON's name
-        required=False, help_text="Only what belongs to this workspace."
+        required=False, help_text="Only objects of this workspace."
     )
     order = serializers.ChoiceField(
         ORDERS, required=False, default=NEWEST_FIRST, help_text="desc: newest first."

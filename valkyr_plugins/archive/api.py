@@ -34,9 +34,11 @@ class ArchiveFileShape(CamelCase, serializers.ModelSerializer[ArchiveFile]):
     """A file of the archive."""
 
     workspace_id = serializers.UUIDField()
-    name = serializers.CharField(help_text="Below the address of the archive.")
+    name = serializers.CharField(help_text="The path relative to the archive's address.")
     state = serializers.ChoiceField(FileState.choices)
-    error = serializers.CharField(help_text="Why it could not be written or deleted, if so.")
+    error = serializers.CharField(
+        help_text="Why the file could not be written or deleted; empty if it could."
+    )
 
     class Meta:
         model = ArchiveFile
@@ -79,7 +81,7 @@ class ArchivedExecutionShape(CamelCaseSerializer):
 
 
 class Restoration(Body):
-    """The reason of a restoration."""
+    """The reason for the restoration."""
 
     reason = Text(required=False, default="", allow_blank=True, max_length=2000)
 
@@ -153,9 +155,9 @@ class RestoreExecution(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Put an archived execution back, with its runs, so that it can be replayed and forked.
 
-        It keeps its ID and its state. Retention deletes it again on its next turn, or once the
-        forks of it have ended; its copy stays in the archive. An execution that was not deleted is
-        returned as it is.
+        It keeps its ID and its state. Retention deletes it again in its next run, or once its forks
+        have ended; its copy stays in the archive. An execution that was not deleted is returned
+        unchanged.
         """
         reason = self.body(Restoration)["reason"]
         try:

@@ -78,8 +78,8 @@ def change(
     """Change the share, the rule or the time of promotion of a running canary.
 
     `changes` has some of `percent`, `rule` (a StopRule or None) and `promote_after` (seconds from
-    now, or None). A larger share keeps the keys that the smaller one had. Raises NotFound,
-    WrongState, and PublishedFromGit for a larger share where only Git publishes.
+    now, or None). Keys that use the canary at a smaller share also use it at a larger share. Raises
+    NotFound, WrongState, and PublishedFromGit for a larger share where only Git publishes.
     """
     with transaction.atomic():
         canary = _get(canary_id)

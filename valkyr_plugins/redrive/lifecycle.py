@@ -53,7 +53,7 @@ def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def pause(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Stop sending for now; dead letters that were sent continue. Raises NotFound, WrongState."""
+    """Pause a redrive: dead letters that were requeued continue. Raises NotFound, WrongState."""
     with transaction.atomic():
         redrive = _locked(redrive_id, "pause", State.PAUSED)
         before = redrive.state

@@ -99,7 +99,7 @@ def start(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMig
 
 
 def pause(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMigration:
-    """Move no further executions for now. Raises NotFound, WrongState."""
+    """Pause a migration: move no further executions for now. Raises NotFound, WrongState."""
     return _moved(migration_id, "pause", actor, reason, State.PAUSED, State.RUNNING)
 
 

@@ -44,12 +44,26 @@ class VersionToMove:
 @click.command(cls=PlanCommand)
 @click.argument("name", metavar="NAME")
 @click.option(
-    "--from", "source", metavar="ENV", required=True, help="A profile, a workspace, or both."
+    "--from",
+    "source",
+    metavar="ENV",
+    required=True,
+    help="A profile, a workspace, or PROFILE/WORKSPACE.",
 )
-@click.option("--to", "target", metavar="ENV", required=True, help="Likewise: PROFILE/WORKSPACE.")
-@click.option("--version", type=click.IntRange(1), help="Default: the latest published one.")
-@click.option("--alone", is_flag=True, help="Leave out the workflows that it calls.")
-@click.option("--any-checksum", is_flag=True, help="Accept other defaults at the destination.")
+@click.option(
+    "--to",
+    "target",
+    metavar="ENV",
+    required=True,
+    help="A profile, a workspace, or PROFILE/WORKSPACE.",
+)
+@click.option("--version", type=click.IntRange(1), help="Default: the latest published version.")
+@click.option("--alone", is_flag=True, help="Do not move the workflows that it calls.")
+@click.option(
+    "--any-checksum",
+    is_flag=True,
+    help="Accept another checksum, from other defaults at the destination.",
+)
 @click.option("--dry-run", is_flag=True, help="Show the plan; change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask for a confirmation.")
 @click.pass_obj
@@ -66,8 +80,8 @@ def promote(
 ) -> int:
     """Move a published version from one environment to another, by its checksum.
 
-    It takes along the workflows that it calls, and names the credentials that are missing at the
-    destination. ENV is a profile (`valkyr login --profile`), a workspace of the selected
+    The workflows that it calls are moved too. The command lists the credentials that are missing at
+    the destination. ENV is a profile (`valkyr login --profile`), a workspace of the selected
     installation, or PROFILE/WORKSPACE. With --dry-run, exits with 2 if something would change.
     """
     output = CommandOutput(choices)

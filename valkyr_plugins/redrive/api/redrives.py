@@ -188,9 +188,9 @@ class Redrives(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Create a draft of the chosen open dead letters, frozen in their current state.
+        """Create a draft redrive with the chosen dead letters that are open now.
 
-        Nothing runs before it is started; a draft that is not started is deleted after a day.
+        Nothing runs until you start it. A draft that is not started is deleted after a day.
         """
         given = self.body(NewRedrive)
         made = make_permitted(self.user, given, wish_of(given, request.data), self.actor)
@@ -232,9 +232,10 @@ class PreviewRedrive(Endpoint):
 
     @operation("previewRedrive", TAG, {200: PreviewShape}, request=RedriveReason, errors=[403, 404])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return how many would run, which are skipped and why, repeated side effects, and samples.
+        """Preview a redrive: what would run, what is skipped, repeated side effects, and samples.
 
-        Based on the current state: nothing is changed, and others may change it before the start.
+        The preview reads the current state and changes nothing. Other users may change the state
+        before the start.
         """
         self.body(RedriveReason)
         _, may = obtain(self.user, redrives().defer(*LARGE), id, Permission.REDRIVE)
@@ -287,7 +288,7 @@ class StartRedrive(_Move):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Start a redrive: hold its dead letters and requeue them at the set rate.
 
-        Those held by another redrive are skipped.
+        Dead letters that another redrive holds are skipped.
         """
         return self._moved(id, lifecycle.start, sends=True)
 
@@ -297,7 +298,7 @@ class PauseRedrive(_Move):
 
     @_described("pause")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Stop sending for now; dead letters that were sent continue."""
+        """Pause a redrive: dead letters that were requeued continue."""
         return self._moved(id, lifecycle.pause, sends=False)
 
 
@@ -306,7 +307,7 @@ class ResumeRedrive(_Move):
 
     @_described("resume")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Continue after a pause or a stop by failures; failures are counted from zero."""
+        """Resume a redrive after a pause or a stop by failures; failures are counted from zero."""
         return self._moved(id, lifecycle.resume, sends=True)
 
 
@@ -315,5 +316,5 @@ class AbortRedrive(_Move):
 
     @_described("abort")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Stop sending permanently; dead letters that were sent continue, the others stay open."""
+        """Abort a redrive: dead letters that were requeued continue, the others stay open."""
         return self._moved(id, lifecycle.abort, sends=False)
