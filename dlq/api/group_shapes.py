@@ -210,12 +210,9 @@ class GroupChange(Body):
 
     status = serializers.ChoiceField(SETTABLE, required=False)
     snoozeUntil = serializers.DateTimeField(required=False)
-    snoozeTotal = Whole(
-        required=False,
-        min_value=1,
-        max_value=2**53,
+    snoozeTotal = Whole(required=False, min_value=1, max_value=2**53,
         help_text="The snooze ends when the group's total number of failures reaches this.",
-    )
+    )  # fmt: skip
     snoozeVersion = Whole(
         required=False,
         min_value=1,

@@ -89,10 +89,7 @@ class ActivityFilters(Body):
     workspaceId = serializers.UUIDField(required=False)
     actor = serializers.CharField(required=False, max_length=200, help_text="A user's name.")
     action = serializers.CharField(
-        required=False,
-        max_length=60,
-        help_text="An action, such as `execution.cancel`, or the "
-        "beginning of actions, such as `execution.`.",
+        required=False, max_length=60, help_text="An action, or a prefix, such as `execution.`."
     )
     objectType = serializers.CharField(required=False, max_length=60)
     objectId = serializers.CharField(required=False, max_length=64)

@@ -80,8 +80,7 @@ class Definitions(Body):
     prune = Flag(
         required=False,
         default=False,
-        help_text="Archive workflows and delete items that an earlier bundle contained and this "
-        "one does not.",
+        help_text="Archive and delete objects of an earlier bundle that this one lacks.",
     )
 
     def validate_resources(self, value: dict[str, Any]) -> dict[str, Any]:
@@ -106,8 +105,7 @@ class NewDefinitions(Definitions):
         allow_blank=True,
         default="",
         max_length=64,
-        help_text="The fingerprint of a plan; 412 if the workspace or the bundle has changed "
-        "since the plan.",
+        help_text="The plan's fingerprint; 412 if the workspace or the bundle has changed since.",
     )
     source: Any = BundleSourceShape(
         required=False, help_text="Without it, the workspace's recorded source stays."
@@ -138,16 +136,14 @@ class PlanShape(CamelCaseSerializer):
     """The changes that applying a bundle makes."""
 
     fingerprint = serializers.CharField(
-        help_text="The fingerprint of the bundle and of the state it was compared with; send it "
-        "to `applyBundle`."
+        help_text="The fingerprint of both compared states, for `applyBundle`."
     )
     valid = serializers.SerializerMethodField(help_text="Whether the bundle can be applied.")
     changes = BundleChangeShape(many=True)
     unchanged = serializers.IntegerField(help_text="The number of objects that stay as they are.")
     kept = serializers.ListField(
         child=serializers.CharField(),
-        help_text="Objects that an earlier bundle contained and this one does not; `prune` "
-        "removes them.",
+        help_text="Objects of an earlier bundle that this one lacks; `prune` removes them.",
     )
     problems = ValidationItem(many=True)
     missing_credentials = serializers.ListField(

@@ -48,8 +48,7 @@ class Evaluation(Body):
     scope = JsonObject(
         required=False,
         default=dict,
-        help_text="The values that the template's expressions read, such as `input`, `vars` and "
-        "`tasks`.",
+        help_text="The values that its expressions read, such as `input`, `vars` and `tasks`.",
     )
 
 
@@ -109,9 +108,7 @@ def _told(
 class NewSchedule(Body):
     """The body of `previewSchedule`: a trigger of type CRON, as in a definition."""
 
-    trigger = JsonObject(
-        help_text="The trigger, as in a definition, with `schedule` and `timezone`."
-    )
+    trigger = JsonObject(help_text="A trigger, as in a definition, with its `schedule`.")
 
 
 class ScheduleTimes(CamelCaseSerializer):

@@ -151,10 +151,7 @@ class ExecutionQuery(ListQuery):
 
     workflowId = serializers.UUIDField(required=False)
     version = Whole(
-        required=False,
-        min_value=1,
-        max_value=2**31 - 1,
-        help_text="Only executions of this version; requires `workflowId`.",
+        required=False, min_value=1, max_value=2**31 - 1, help_text="Requires `workflowId`."
     )
     state = serializers.ChoiceField(ExecutionState.choices, required=False)
     triggerType = serializers.ChoiceField(TriggerType.choices, required=False)

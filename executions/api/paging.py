@@ -29,9 +29,7 @@ class PageQuery(Body):
         required=False, default=DEFAULT_LIMIT, min_value=1, max_value=MAX_LIMIT
     )
     cursor = serializers.CharField(
-        required=False,
-        max_length=200,
-        help_text="The cursor in the `Link` header of the previous page.",
+        required=False, max_length=200, help_text="From the `Link` header of the previous page."
     )
 
 

@@ -40,8 +40,7 @@ class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
     )
     created_at = serializers.DateTimeField()
     archived_at = serializers.DateTimeField(
-        allow_null=True,
-        help_text="When the workspace was archived; no execution starts in it since then.",
+        allow_null=True, help_text="When it was archived; null if it is not."
     )
     role = serializers.SerializerMethodField(help_text="Your role in the workspace.")
     permissions = serializers.SerializerMethodField(
@@ -187,9 +186,7 @@ class MeShape(CamelCaseSerializer):
     username = serializers.CharField()
     isSuperuser = serializers.BooleanField()
     serviceAccountId = serializers.UUIDField(allow_null=True)
-    workspaces = MyWorkspace(
-        many=True, help_text="At most 500 workspaces, in the order of their slugs."
-    )
+    workspaces = MyWorkspace(many=True, help_text="At most 500, in the order of their slugs.")
     token = MyToken(allow_null=True, help_text="Null unless you signed in with an API token.")
 
 
