@@ -92,7 +92,7 @@ def _sections(
 
 
 def entry_facts(entry: DeadLetterEntry) -> list[tuple[str, Any]]:
-    """Return the facts in short."""
+    """Return a short list of facts."""
     return [
         (gettext("Error"), " ".join(filter(None, (entry.exception, entry.error_type)))),
         (gettext("HTTP status"), str(entry.http_status or "")),

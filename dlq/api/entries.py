@@ -105,7 +105,7 @@ class DeadLetterQueue(DeadLetterSummary):
 
 
 class Discard(Body):
-    """The reason for discarding the dead letter, which keeps it."""
+    """The reason for discarding the dead letter, stored with it."""
 
     notes = Text(max_length=10_000)
 
@@ -117,7 +117,7 @@ class DiscardMany(Many):
 
 
 class SkipBody(Body):
-    """The reason for skipping the dead letter's step; the dead letter keeps it."""
+    """The reason for skipping the dead letter's step, stored with the dead letter."""
 
     notes = Text(required=False, default="", allow_blank=True, max_length=10_000)
 

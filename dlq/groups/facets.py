@@ -119,6 +119,6 @@ def _facet(name: str, shares: list[Share]) -> Facet:
 
 
 def _named(share: Share) -> Share:
-    """Return a workspace by its name, for a group's only workspace."""
+    """Return the share with the name of its workspace in place of the ID."""
     name = Workspace.objects.filter(pk=share.value).values_list("name", flat=True).first()
     return Share(name or share.value, share.count)

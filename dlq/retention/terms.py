@@ -1,7 +1,7 @@
 """How long executions are kept: by final state, with exceptions for workspaces and workflows.
 
-Pure. A term of a workflow takes precedence over one of its workspace, and that over the
-installation's.
+Pure. A workflow's term takes precedence over its workspace's term, which takes precedence over the
+installation's term.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -190,7 +190,7 @@ class ActivityAdmin(FactAdmin):
         return marks.clipped(row.reason) or marks.EMPTY
 
     def get_urls(self) -> Any:
-        """Return Django's URLs and the export's."""
+        """Return Django's URLs and the URL of the export."""
         view = self.admin_site.admin_view(self.export_view)
         return [
             path("export/", view, name=f"{self.opts.app_label}_activity_export"),

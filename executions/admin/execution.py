@@ -254,7 +254,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """Show the page, or that of the archive for an execution that retention deleted."""
+        """Show the page, or the archive's page for an execution that retention deleted."""
         try:
             answer: HttpResponse = super().changeform_view(
                 request, object_id, form_url, extra_context

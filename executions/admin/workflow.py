@@ -253,7 +253,7 @@ class WorkflowAdmin(OperatingAdmin):
         return super().get_queryset(request).filter(archived_at=None)
 
     def get_urls(self) -> list[Any]:
-        """Return Django's URLs, and that of the search over all pages."""
+        """Return Django's URLs, and the URL of the search over all pages."""
         view = self.admin_site.admin_view(search)
         return [path("search/", view, name="executions_workflow_search"), *super().get_urls()]
 

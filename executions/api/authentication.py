@@ -32,7 +32,7 @@ REALM = "valkyr"
 class ApiTokenAuthentication(authentication.BaseAuthentication):
     """`Authorization: Bearer vlk_…`.
 
-    It comes first, so that its challenge makes refusals respond 401.
+    It comes first, so that its challenge turns refusals into 401 responses.
     """
 
     def authenticate(self, request: Request) -> tuple[Any, ApiToken] | None:

@@ -113,7 +113,7 @@ class NewDefinitions(Definitions):
 
 
 class PlanLine(CamelCaseSerializer):
-    """One difference in words."""
+    """One difference, as a sentence."""
 
     sign = serializers.ChoiceField(SIGNS)
     text = serializers.CharField()

@@ -122,7 +122,7 @@ class WorkflowChange(Body):
 
 
 class WorkflowReplacement(WorkflowChange):
-    """A whole workflow, for PUT; omitted fields get their defaults."""
+    """A complete workflow, for PUT; omitted fields get their defaults."""
 
     name = Text(max_length=200)
     description = Text(allow_blank=True, max_length=10_000, required=False, default="")

@@ -158,7 +158,7 @@ def _moved(
 
 
 def _brought(found: BundleComparison, *, pruned: bool) -> set[str]:
-    """Return the keys of existing objects that this or an earlier bundle brought."""
+    """Return the keys of existing objects that came from this or an earlier bundle."""
     slugs = [verdict.slug for verdict in found.verdicts]
     slugs += [] if pruned else [one.slug for one in found.gone]
     keys = {f"{WORKFLOWS}/{slug}" for slug in slugs}

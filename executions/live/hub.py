@@ -174,7 +174,7 @@ class Hub:
             await self._tell(topic, news, found[0])
 
     async def _tell(self, topic: Topic, news: News, at: Mark) -> None:
-        """Send every viewer its news."""
+        """Send every viewer the changes."""
         watched = self._watched.get(topic)
         if watched is None:
             return

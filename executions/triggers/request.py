@@ -55,7 +55,7 @@ class ParentRun:
 
 @dataclass(frozen=True, slots=True)
 class StartRequest:
-    """The checked request; a priority below 0 is the workflow's own."""
+    """The checked request; a priority below 0 means the workflow's own priority."""
 
     workflow: Workflow
     version: Compiled

@@ -41,7 +41,7 @@ def process_identity() -> str:
 
 
 def of_a_worker() -> bool:
-    """Return whether this process is a worker's, so that another worker may take over its steps."""
+    """Return whether this process belongs to a worker, so that another may take over its steps."""
     return bool(os.environ.get("RUNNER_ID"))
 
 
@@ -97,7 +97,7 @@ def shortage_at_end(other: str) -> out_of_memory.Shortage | None:
 
 
 def ended_itself(other: str) -> bool:
-    """Return whether the holder noted that it ended itself: it could not renew its leases."""
+    """Return whether the holder recorded that it ended itself: it could not renew its leases."""
     parts = other.split(SEPARATOR)
     return _is_here(parts) and parts[1].isdigit() and last_words.left_by(int(parts[1]), parts[2])
 

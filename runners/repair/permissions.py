@@ -14,7 +14,7 @@ APPROVAL = "flow.approval"
 
 
 class ApprovalNeeded(ValkyrError):
-    """Only the approvers of an approval can give it."""
+    """Only the approvers of an approval can decide it."""
 
     code = "approval_needed"
 

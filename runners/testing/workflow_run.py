@@ -96,7 +96,7 @@ EXECUTION_TIMES = ("created_at", "started_at", "deadline_at")
 
 
 def advance(ids: Sequence[UUID], span: timedelta) -> None:
-    """Let `span` pass for these executions and for cached results."""
+    """Simulate the passing of `span` for these executions and for cached results."""
     runs = Run.objects.filter(execution_id__in=ids, state__in=sorted(LIVE))
     runs.update(**{name: F(name) - span for name in RUN_TIMES})
     rows = WorkflowExecution.objects.filter(pk__in=ids, state__in=sorted(UNFINISHED))

@@ -38,7 +38,7 @@ class UnknownCallback(NotFound):
 
 
 class CallbackUsed(WrongState):
-    """This callback was used already; each can be used once."""
+    """This callback was already used. Each callback works once."""
 
     code = "callback_used"
 

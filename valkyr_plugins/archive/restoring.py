@@ -1,7 +1,7 @@
 """Put an archived execution back into the tables, as it was, so that it can be replayed and forked.
 
-Its copy stays in the archive, so retention deletes the rows again on its next turn, or once the
-forks of it have ended.
+Its copy stays in the archive, so retention deletes the rows again in its next run, or once its
+forks have ended.
 """
 
 from collections.abc import Iterable

@@ -105,7 +105,7 @@ def write(workspace_id: UUID, day: date, ids: Sequence[UUID]) -> tuple[ArchiveFi
     """Archive executions of one workspace and day; return the file, and how many of them it took.
 
     The others did not fit. Raises ArchiveUnavailable, ArchiveBroken, and ArchiveRefused if another
-    process took this file for abandoned.
+    process considered this file abandoned.
     """
     file = begin(workspace_id, day)
     with TemporaryDirectory(prefix="valkyr-archive-") as folder:

@@ -75,15 +75,15 @@ class ComputedResults:
     # Results of steps.
 
     def succeed(self, path: str, outcome: str, outputs: Any) -> None:
-        """Note the output of a step."""
+        """Record the output of a step."""
         self.rows[path] = (path, "SUCCESS", outcome, outputs, "", "")
 
     def skip(self, path: str) -> None:
-        """Note a skipped step."""
+        """Record a skipped step."""
         self.rows[path] = (path, "SKIPPED", "", None, "", "")
 
     def fail(self, path: str, message: str, kind: str) -> None:
-        """Note a failure that an edge handles."""
+        """Record a failure that an edge handles."""
         self.rows[path] = (path, "FAILED", "error", None, message, kind)
         self.errors[path] = message, kind
 

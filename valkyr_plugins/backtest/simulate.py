@@ -2,7 +2,7 @@
 
 The engine's own planner decides which steps run, its templates render their inputs, and its
 containers open and close iterations. Only pure steps (inline, without effects) are executed. Any
-other step has its recorded result if its inputs are those of the record. Otherwise its result is
+other step keeps its recorded result if its inputs equal the recorded ones. Otherwise its result is
 unknown, and so is everything that reads it.
 """
 
@@ -181,7 +181,7 @@ class _Simulation:
         prepared: Prepared,
         why: VerdictReason = VerdictReason.INPUTS,
     ) -> StepFact:
-        """Note a call that the past execution did not make; its result is unknown."""
+        """Record a call that the past execution did not make; its result is unknown."""
         path, note = place.prefix + step.path, self.compared.note
         last = next((run for run in reversed(runs) if run.inputs_hash), None)
         if last is None:
@@ -269,7 +269,7 @@ class _Simulation:
         failure: Failure,
         prepared: Prepared | None = None,
     ) -> StepFact:
-        """Note a step that would fail, unless its record failed for the same inputs as well."""
+        """Record a step that would fail, unless its record failed for the same inputs as well."""
         path = place.prefix + step.path
         wanted = prepared.hash if prepared is not None else ""
         if any(run.state in FAILED_RUN and run.inputs_hash in (wanted, "") for run in runs):

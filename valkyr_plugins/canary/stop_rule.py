@@ -39,7 +39,7 @@ class SideFigures:
     """The newest executions that started on one version, counted; times are in seconds.
 
     `ended` succeeded or failed; `failed` includes time-outs; `slow` took, or already take, longer
-    than the limit that the other side sets. Percentiles are those of succeeded executions.
+    than the limit that the other side sets. Percentiles cover only succeeded executions.
     """
 
     started: int = 0

@@ -101,5 +101,5 @@ def unanswered() -> QuerySet[Canary]:
 
 
 def lasting(ids: Collection[UUID]) -> set[UUID]:
-    """Return those of the canaries that stopped and after which no version was published."""
+    """Return the canaries that stopped and were not followed by another publication."""
     return set(unanswered().filter(pk__in=ids).values_list("pk", flat=True))

@@ -54,7 +54,7 @@ class SignatureOptions:
 
 
 def merged(own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge a part's options with the surrounding part's, which take precedence.
+    """Merge a part's options with those of the surrounding part, which take precedence.
 
     Links are added.
     """
@@ -161,7 +161,7 @@ def _expires(name: str, value: Any) -> float | str | None:
 
 
 def _instant(name: str, key: str, value: Any) -> str | None:
-    """Return an instant as ISO 8601 with its zone, by default the app's."""
+    """Return an instant as ISO 8601 with its zone, by default the app's zone."""
     if value is None:
         return None
     if isinstance(value, str):

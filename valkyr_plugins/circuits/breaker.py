@@ -33,7 +33,7 @@ MOVES: Mapping[str, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Circuit:
-    """One target's breaker, as its row has it (see `CircuitBreaker` for what each field means)."""
+    """One target's breaker, as stored in its row (`CircuitBreaker` explains each field)."""
 
     state: str = _S.CLOSED
     failures: int = 0

@@ -163,7 +163,7 @@ class Memory:
         return found
 
     def note(self, key: Key, circuit: Circuit, now: datetime) -> None:
-        """Note a circuit that this process has just read or written."""
+        """Record a circuit that this process has just read or written."""
         if free(circuit, now):
             self._use(key)
         else:

@@ -41,7 +41,7 @@ REFUSED = "The budget is not valid."
 
 
 class BudgetExists(LimitExists):
-    """There is such a budget already; change it instead."""
+    """This budget already exists. Change it instead."""
 
     code = "budget_exists"
 

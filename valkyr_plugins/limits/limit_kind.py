@@ -22,7 +22,7 @@ L = TypeVar("L", bound=SpenderLimit)
 
 
 class LimitExists(Taken):
-    """There is such a limit already; change it instead."""
+    """This limit already exists. Change it instead."""
 
 
 class LimitRefused(WithProblems):

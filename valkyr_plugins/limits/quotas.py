@@ -24,7 +24,7 @@ MAX_TARGET = 100
 
 
 class QuotaExists(LimitExists):
-    """There is a quota for that already; change it instead."""
+    """This quota already exists. Change it instead."""
 
     code = "quota_exists"
 

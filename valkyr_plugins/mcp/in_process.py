@@ -23,7 +23,7 @@ JSON = "application/json"
 
 
 class ApiRefused(Exception):
-    """The API's problem (RFC 9457), as its response has it."""
+    """The problem (RFC 9457) in a response of the API."""
 
     def __init__(self, status: int, problem: dict[str, Any]) -> None:
         super().__init__(str(problem.get("detail", "")))
@@ -47,7 +47,7 @@ class ApiAnswer:
 
 @dataclass(frozen=True, slots=True)
 class InProcessApi:
-    """The API, called as one user; `token` is the caller's, `actor` is the audit trail's actor.
+    """The API, called as one user; `token` is the caller's token, `actor` is for the audit trail.
 
     It only reads, so a tool cannot write without a proposal; `writing` returns an API that also
     writes.

@@ -84,7 +84,7 @@ def propose(api: InProcessApi, kind: str, arguments: Mapping[str, Any], rational
 
 
 def approve(proposal_id: UUID, api: InProcessApi, *, reason: str = "") -> Proposal:
-    """Apply the change as the caller, and note what it did.
+    """Apply the change as the caller, and record the result.
 
     Raises NotFound, WrongState, Forbidden for a token without the scope `unattended`, and
     NotApplied if an operation is refused: then nothing changes and the proposal stays open.

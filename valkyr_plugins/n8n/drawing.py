@@ -191,7 +191,7 @@ class Nodes(ABC):
             self.agents.pop()
 
     def variable(self, name: str, node: Node) -> str | None:
-        """Return the workflow's variable for one of n8n's; None if it may hold a secret."""
+        """Return the workflow's variable for a variable of n8n; None if it may hold a secret."""
         found = plain(name) if not name.isidentifier() or not name.isascii() else name[:100]
         if secret_name(name) or not found or found[0].isdigit():
             return None

@@ -79,7 +79,7 @@ def many(expression: str, each: Mapping[Keys, Keys] | None = None) -> Shape:
 
 
 def path(base: str, keys: Keys) -> str:
-    """Return an expression for a key of another one."""
+    """Return an expression for a key of another expression."""
     for key in keys:
         if isinstance(key, int):
             base += f"[{key}]"

@@ -63,7 +63,7 @@ def pause(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def resume(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Continue after a pause or too many failures. Raises NotFound, WrongState.
+    """Resume a redrive after a pause or too many failures. Raises NotFound, WrongState.
 
     Failures are counted from zero, and no more canaries are sent.
     """
@@ -80,7 +80,7 @@ def resume(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def abort(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Stop sending permanently; dead letters that were sent continue.
+    """Abort a redrive: dead letters that were requeued continue.
 
     Raises NotFound, WrongState.
     """

@@ -84,7 +84,7 @@ def grant(
 
 
 def revoke(role: str, slugs: Sequence[str], *, actor: Actor, reason: str = "") -> bool:
-    """Take workspaces from a role, or with none of them all, and then drop the role.
+    """Revoke a role's access to workspaces; if none is given, to all, and drop the role.
 
     Return whether the role was dropped. Raises NotFound.
     """

@@ -92,7 +92,7 @@ def is_installed() -> bool:
 
 
 def install() -> bool:
-    """Create what is missing or outdated; return whether anything was.
+    """Create missing or outdated objects; return whether there were any.
 
     Raises ImproperlyConfigured with the statements to run if this role of PostgreSQL lacks rights.
     """

@@ -104,12 +104,12 @@ def pause(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMig
 
 
 def resume(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMigration:
-    """Continue after a pause or after the canaries. Raises NotFound, WrongState."""
+    """Resume a migration after a pause or after its canaries. Raises NotFound, WrongState."""
     return _moved(migration_id, "resume", actor, reason, State.RUNNING, State.PAUSED)
 
 
 def cancel(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMigration:
-    """Move no further executions; those that moved stay. Raises NotFound, WrongState."""
+    """Cancel a migration; executions that have moved stay. Raises NotFound, WrongState."""
     return _moved(
         migration_id, "cancel", actor, reason, State.CANCELLED, *_sources(State.CANCELLED)
     )

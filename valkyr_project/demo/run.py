@@ -20,7 +20,7 @@ class Mails:
     """Counts new files in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        """Note the existing files; the folder need not exist yet."""
+        """Record the existing files; the folder need not exist yet."""
         self._folder = folder
         self._before = self._names()
 

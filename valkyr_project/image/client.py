@@ -86,7 +86,7 @@ class ProcessImage:
             )
 
     def start(self, command: Sequence[str], environment: Mapping[str, str]) -> ForkedProcess:
-        """Run `python -m …` from a command line, with `environment` added to the image's."""
+        """Run `python -m …` from a command line, with `environment` added to that of the image."""
         python, option, *module_and_words = command
         if [python, option] != [sys.executable, "-m"]:
             raise ValueError(f"{command[:2]} is not what the image runs: {sys.executable} -m")

@@ -25,7 +25,7 @@ SECONDS = 3.5e-6
 
 
 class BudgetExceeded(Exception):
-    """The check, or all checks of one request, would take more evaluations than they may."""
+    """The check, or all checks of one request, would take more evaluations than allowed."""
 
     def __init__(self, most: int, payloads: int = 1) -> None:
         checked, send = "the value", "less data"

@@ -175,7 +175,7 @@ def entry(spec: ModuleSpec, common: Common) -> str:
 
 
 def _own_facts(spec: ModuleSpec, common: Common) -> str:
-    """Return the facts that differ from the page's."""
+    """Return the facts that differ from the facts of the page."""
     facts = {
         name: fact or ("secrets in `with`" if name == "secrets" else "none")
         for name, fact in _facts(spec).items()

@@ -256,7 +256,7 @@ class _Bridge(httpx2.AsyncBaseTransport):
         )
 
     def limit_exceeded(self, host: str) -> StepError:
-        """Note and return the failure of a response that is too long."""
+        """Record and return the failure of a response that is too long."""
         self.failure = StepError(
             f"{host} responded with more than {self._limit:,} bytes: request less, or raise "
             "maxBytes"

@@ -27,7 +27,7 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """The parsed URL of a credential; `options` are libpq's."""
+    """The parsed URL of a credential; `options` are the options of libpq."""
 
     host: str
     port: int

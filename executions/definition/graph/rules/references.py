@@ -218,7 +218,7 @@ def template_problems(
 
 
 def bodies_by_task(reading: BodyReading) -> dict[str, BodyReading]:
-    """Return the body of each task ID; if several have that ID, the outermost, then the first."""
+    """Return the body of each task ID; for a repeated ID, the outermost body, then the first."""
     found: dict[str, BodyReading] = {}
     level = [reading]
     while level:

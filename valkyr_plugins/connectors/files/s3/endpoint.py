@@ -1,4 +1,4 @@
-"""The S3 server that a step uses: its own, the administrator's, or Amazon's.
+"""The S3 server that a step uses: its own server, the administrator's, or Amazon's.
 
 The endpoint in a step is not trusted: only addresses that HTTP steps may reach are used. The
 administrator's own (`VALKYR_S3_ENDPOINT`) may be in a private network.
