@@ -1,4 +1,4 @@
-"""The metrics that `/metrics` reads from the database, and those that this app counts."""
+"""The metrics that `/metrics` reads from the database, and the metrics that this app counts."""
 
 import logging
 import threading

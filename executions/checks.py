@@ -28,7 +28,7 @@ REFERENCE = "Fix it where it is set; docs/reference/configuration.md lists every
 
 
 def classes() -> list[type[SettingsModel]]:
-    """Return the engine's settings, and those of the installed plugins."""
+    """Return the settings of the engine and of the installed plugins."""
     found = (plugin.settings_class for plugin in plugins())
     return [EngineSettings, *(one for one in found if one is not None)]
 

@@ -157,7 +157,7 @@ def is_redis(url: str) -> bool:
 
 
 def broker_priority(priority: int) -> int:
-    """Convert a priority (9 is first, as in RabbitMQ) to the broker's; in Redis, 0 is first."""
+    """Convert a priority (9 is first, as in RabbitMQ) for the broker; in Redis, 0 is first."""
     return 9 - priority if is_redis(broker_url()) else priority
 
 

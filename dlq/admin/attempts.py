@@ -29,7 +29,7 @@ LEAST = 2  # the minimum size, so that every duration is visible
 
 @dataclass(frozen=True, slots=True)
 class AttemptTime:
-    """How many seconds an attempt spent backing off, waiting and running."""
+    """The seconds that an attempt spent backing off, waiting and running."""
 
     backing_off: float
     waiting: float

@@ -220,7 +220,7 @@ def _labelled(
 
 
 class DeadLetterLabelQuery(LabelCountQuery):
-    """Which dead letters are counted."""
+    """The dead letters to count."""
 
     resolution = serializers.ChoiceField(Resolution.choices, required=False)
 

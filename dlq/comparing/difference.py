@@ -17,7 +17,7 @@ Key = str | int
 
 
 class DifferenceKind(StrEnum):
-    """How a value differs."""
+    """The kind of a difference between two values."""
 
     ADDED = "added"
     REMOVED = "removed"

@@ -260,8 +260,8 @@ def _literal(text: str) -> str:
 def curl(request: CopiedRequest, *, key: str = "", credential: str = "", kind: str = "") -> str:
     """Return the command.
 
-    `key` is the step's idempotency key, `credential` the name of one of `kind`. A comment above it
-    lists the secrets to fill in.
+    `key` is the step's idempotency key, `credential` the name of a credential of type `kind`. A
+    comment above the command lists the secrets to fill in.
     """
     options = list(options_of(request, key=key, credential=credential, kind=kind))
     piped = f"printf %s {word(request.base64)} | base64 -d | " if request.base64 else ""

@@ -165,7 +165,7 @@ class GroupNews(models.Model):
 
 
 class GroupHour(models.Model):
-    """How many dead letters a group got in an hour (UTC)."""
+    """The number of dead letters that a group got in an hour (UTC)."""
 
     id = models.BigAutoField(primary_key=True)
     group = models.ForeignKey(
@@ -185,7 +185,7 @@ class GroupHour(models.Model):
 
 
 class GroupVersion(models.Model):
-    """How many dead letters a group got from one version of its workflow."""
+    """The number of dead letters that a group got from one version of its workflow."""
 
     id = models.BigAutoField(primary_key=True)
     group = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""How long executions are kept: by final state, with exceptions for workspaces and workflows.
+"""The retention of executions: by final state, with exceptions for workspaces and workflows.
 
 Pure. A workflow's term takes precedence over its workspace's term, which takes precedence over the
 installation's term.

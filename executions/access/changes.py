@@ -26,8 +26,8 @@ class Base(Enum):
 class AccessChange:
     """How a new execution differs from its origin, or from a plain start of its workflow.
 
-    `inside`: it begins at a step or a checkpoint. `payload`: its input differs from its origin's.
-    `approved`: it changes a step's inputs or outputs in an approved execution.
+    `inside`: it begins at a step or a checkpoint. `payload`: its input differs from the input of
+    its origin. `approved`: it changes a step's inputs or outputs in an approved execution.
     """
 
     base: Base = Base.LATEST

@@ -225,7 +225,8 @@ def with_primary(buttons: Iterable[Mapping[str, Any]], name: str) -> Iterable[Ma
 def with_menu(buttons: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the buttons of a page: a primary one, a second one, and a menu of the others.
 
-    `buttons` are Unfold's, in order; the first with the variant PRIMARY becomes the first button.
+    `buttons` are the buttons of Unfold, in order; the first with the variant PRIMARY becomes the
+    first button.
     """
     ordered = sorted(buttons, key=lambda button: button["variant"] != ActionVariant.PRIMARY)
     outside: list[Mapping[str, Any]] = [

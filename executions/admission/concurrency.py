@@ -30,7 +30,7 @@ class ConcurrencyKey(NamedTuple):
 
 
 class ConcurrencyUse(NamedTuple):
-    """How many executions hold a key, and how many wait for it."""
+    """The number of executions that hold a key, and the number that wait for it."""
 
     holders: int
     waiting: int

@@ -1,4 +1,4 @@
-"""API tokens: list, create, read, shorten, revoke your own or, as admin, the workspace's."""
+"""API tokens: list, create, read, shorten and revoke yours or, as admin, your workspace's."""
 
 from typing import Any
 from uuid import UUID

@@ -62,7 +62,7 @@ class CredentialUseShape(CamelCase, serializers.ModelSerializer[CredentialUse]):
 
 
 class CredentialUseFilters(Body):
-    """Which uses of credentials."""
+    """The uses of credentials to list."""
 
     workspaceId = serializers.UUIDField(required=False, help_text="Only objects of this workspace.")
     credentialId = serializers.UUIDField(required=False)

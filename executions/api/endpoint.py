@@ -104,7 +104,7 @@ class Endpoint(APIView):
         limit_to(request.user)
 
     def get_authenticators(self) -> list[Any]:
-        """Return Valkyr's authenticators, then the project's; none if the view is public."""
+        """Return the authenticators of Valkyr and of the project; none for a public view."""
         ours = super().get_authenticators()
         return [*ours, *(added() for added in added_authentication())] if ours else []
 

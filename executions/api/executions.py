@@ -181,7 +181,7 @@ class QueuedStart(Body):
 
 
 class QueuedShape(CamelCaseSerializer):
-    """A new queue item; its ID is the execution's."""
+    """A new queue item; its ID is the ID of the execution."""
 
     queueId = serializers.UUIDField(source="id")
     status = serializers.SerializerMethodField()

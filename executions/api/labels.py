@@ -62,7 +62,7 @@ def _labels(data: Any) -> dict[str, str]:
 
 
 class LabelCountQuery(Body):
-    """What is counted."""
+    """The label to count by, and the rows to count."""
 
     name = serializers.CharField(max_length=200, help_text="The name of the label.")
     workspaceId = serializers.UUIDField(required=False, help_text="Only objects of this workspace.")
@@ -80,7 +80,7 @@ class LabelCountQuery(Body):
 
 
 class ExecutionLabelQuery(LabelCountQuery):
-    """Which executions are counted."""
+    """The executions to count."""
 
     state = serializers.ChoiceField(ExecutionState.choices, required=False)
 

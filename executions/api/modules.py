@@ -101,7 +101,7 @@ class ModuleType(CamelCaseSerializer):
 
 
 class ModuleTypeQuery(Body):
-    """Which modules to list."""
+    """The modules to list."""
 
     types = serializers.CharField(
         required=False,

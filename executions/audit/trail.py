@@ -32,7 +32,7 @@ from executions.models import Activity
 
 
 def name_of(model: type[Model]) -> str:
-    """Return the trail's name for a model: the API's, else the class's."""
+    """Return the trail's name for a model: its name in the API, else the name of the class."""
     return str(getattr(model, "AUDITED_AS", model.__name__))
 
 

@@ -40,7 +40,7 @@ class InvalidBundle(WithProblems):
 
 @dataclass(frozen=True, slots=True)
 class BundleSource:
-    """Where a bundle comes from: a repository, a commit, and a branch or tag."""
+    """The origin of a bundle: a repository, a commit, and a branch or tag."""
 
     repository: str = ""
     commit: str = ""

@@ -108,7 +108,7 @@ class BundleComparison:
 def plan(
     workspace: Workspace, bundle: Bundle, actor: Actor, readable: Iterable[BundleKind] = ()
 ) -> BundlePlan:
-    """Return what applying the bundle would do; writes nothing.
+    """Return the effects of applying the bundle; writes nothing.
 
     For `readable` kinds that the bundle does not name, the plan lists the items that stay.
     """

@@ -70,7 +70,8 @@ def setting(
     """Declare a setting.
 
     `unset` describes the default if its value does not. `variables` are additional environment
-    variables. `bounds` are pydantic's: `ge`, `gt`, `le`, `lt`, `min_length`, `pattern`.
+    variables. `bounds` are constraints of pydantic: `ge`, `gt`, `le`, `lt`, `min_length`,
+    `pattern`.
     """
     extra: Any = {"unit": unit, "unset": unset, "variables": list(variables)}
     return Field(default=default, description=meaning, json_schema_extra=extra, **bounds)

@@ -187,7 +187,7 @@ def source_of(credential: Credential) -> CredentialSource:
 
 
 def connect(source: CredentialSource, found: Issued, *, actor: Actor, details: Any = None) -> None:
-    """Store what the provider issued after a person's consent: `found.store`, and the values.
+    """Store the data that the provider issued after a consent: `found.store`, and the values.
 
     Raises NotFound, StaleRevision if the credential was changed since it was read, and sealing's
     errors.

@@ -26,7 +26,7 @@ from executions.live.viewer import KEEP_ALIVE, RETRY, Frame, StreamEnded, Viewer
 
 
 class Full(Enum):
-    """The connection limit that was reached: that of the user or of the process."""
+    """The connection limit that was reached: the limit of the user or of the process."""
 
     PROCESS = "process"
     PERSON = "person"

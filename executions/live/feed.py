@@ -63,7 +63,7 @@ class Feed(Protocol):
         ...
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """Return a new viewer's first rows: everything, or those written since the cursor.
+        """Return a new viewer's first rows: everything, or the rows written since the cursor.
 
         The result includes whether the object has ended; None if it was deleted.
         """

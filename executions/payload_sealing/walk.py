@@ -38,7 +38,7 @@ TRIES = 5
 
 @dataclass(slots=True)
 class WalkResult:
-    """The rows read so far, those that were changed (or have to be), and those that do not open."""
+    """The rows read so far, those changed (or to be changed), and those that do not open."""
 
     table: str = ""
     read: int = 0

@@ -74,7 +74,7 @@ def collect(seconds: float = TURN_SECONDS, grace: timedelta | None = None) -> Co
 
 
 def totals() -> StoredTotals:
-    """Return what is stored. Reads the whole table: for people, not for duties."""
+    """Return the counts of stored values. Reads the whole table: for people, not for duties."""
     rows = StoredPayload.objects.all()
     size = rows.aggregate(total=Sum("size"))["total"] or 0
     return StoredTotals(rows.count(), size, rows.filter(~Exists(_needed())).count())

@@ -41,7 +41,7 @@ class CodeDefinition:
 
     @property
     def called(self) -> str:
-        """Return the displayed name: the given one, else the definition's, else the slug."""
+        """Return the displayed name: the given name, else the definition's name, else the slug."""
         return (self.name or str(self.definition.get("name") or self.slug))[:200]
 
 

@@ -1,8 +1,8 @@
 """Apply changes of a schedule's entry in beat's own admin to its trigger.
 
-Beat's admin is the project's, and some of its actions send no signal (its bulk actions, a crontab
-that several entries share). So no signal is used: the entry is read before a fire time is recorded,
-and `follow_all` reads all entries after any change.
+Beat's admin belongs to the project, and some of its actions send no signal (its bulk actions, a
+crontab that several entries share). So no signal is used: the entry is read before a fire time is
+recorded, and `follow_all` reads all entries after any change.
 """
 
 import logging

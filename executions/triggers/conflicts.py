@@ -23,7 +23,7 @@ ACTOR = Actor.system("concurrency")
 
 @dataclass(frozen=True, slots=True)
 class ConflictVerdict:
-    """Which new executions may run within their key's limit, and which a later one replaces.
+    """The new executions that may run within their key's limit, and those replaced by later ones.
 
     Both lists are in the order of the executions. A replaced execution is inserted waiting, and
     then cancelled.

@@ -45,7 +45,7 @@ class PatientConnection:
         return next((one for one in _ours(found.driver_type) if found in one.__bases__), found)
 
     def ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
-        """Connect, with retries; the arguments are kombu's."""
+        """Connect, with retries; the arguments are kombu's arguments."""
         return super().ensure_connection(*args, **RETRY | kwargs)  # type: ignore[misc]
 
 

@@ -63,9 +63,9 @@ class SecretRefused(SecretUnavailable):
 class Revealed:
     """The module's real inputs, its credential's fields, and the scrubber of its results.
 
-    `boundaries` are those of all credentials that the step names, `opened` the credentials,
-    `short_lived` those whose values were issued, and `kept_from` the connections that a boundary
-    refused.
+    `boundaries` are the boundaries of all credentials that the step names, `opened` the
+    credentials, `short_lived` those whose values were issued, and `kept_from` the connections that
+    a boundary refused.
     """
 
     inputs: Any

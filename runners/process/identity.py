@@ -1,4 +1,4 @@
-"""The identity of a lease's holder: others on the machine can tell whether the process is gone.
+"""The identity of a lease's holder: others on the machine can tell whether it has ended.
 
 A process id alone says nothing after a restart or in another container; boot, pid namespace and
 start time together identify a process. If any of them is unknown or differs, the process is not
@@ -83,7 +83,7 @@ def parent_lives(other: str) -> bool:
 
 
 def unreaped(other: str) -> bool:
-    """Return whether a holder that is gone is a zombie not yet reaped by its living parent."""
+    """Return whether an ended holder is a zombie not yet reaped by its living parent."""
     parts = other.split(SEPARATOR)
     if len(parts) < ALONE or not gone(other) or not parent_lives(other):
         return False
@@ -116,7 +116,7 @@ def _is_here(parts: list[str]) -> bool:
 
 
 def started(pid: int) -> str:
-    """Return a process's start in clock ticks since boot; "" if it is gone or a zombie."""
+    """Return a process's start in clock ticks since boot; "" if it has ended or is a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

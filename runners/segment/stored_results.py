@@ -27,7 +27,7 @@ class LoadsOutside(TemplateError):
 def load(data: Any, step: Step, scope: dict[str, Any]) -> None:
     """Load the stored values that the step's templates read, into the scope and the data.
 
-    Raises TemplateError above the limit or for a value that is gone, PayloadStoreUnavailable, and
+    Raises TemplateError above the limit or for a missing value, PayloadStoreUnavailable, and
     LoadsOutside in a transaction.
     """
     if not payload_store.enabled():

@@ -52,7 +52,7 @@ Found = dict[tuple[UUID, date], list[UUID]]
 
 @dataclass(slots=True)
 class ArchivingTurn:
-    """How many files and executions were archived, and whether there are more."""
+    """The number of archived files and executions, and whether there are more."""
 
     files: int = 0
     executions: int = 0

@@ -17,7 +17,7 @@ HIGHEST = 2**31 - 1
 
 
 class StopRuleBody(Body):
-    """When the canary stops by itself; null switches a condition off."""
+    """The conditions that stop the canary automatically; null switches a condition off."""
 
     atLeast = Whole(
         required=False,
@@ -143,7 +143,7 @@ class NewRollback(Body):
 
 
 class StopRuleShape(CamelCaseSerializer):
-    """When the canary stops by itself."""
+    """The conditions that stop the canary automatically."""
 
     at_least = serializers.IntegerField()
     failure_rate = serializers.FloatField(allow_null=True)

@@ -6,7 +6,7 @@ Two tests share one limit. The plain test compares the share of bad executions w
 Only the sequential test bounds the probability of a wrong stop. The plain test does what its limit
 says: a version whose true rate is near the limit exceeds it sooner or later. Simulated with a limit
 of 10 % and `at_least` 50: within 50 executions, 96 % of the versions that fail 20 % of the time
-stop, and 36 % of those that fail 10 % of the time.
+stop, and 36 % of the versions that fail 10 % of the time.
 """
 
 import math

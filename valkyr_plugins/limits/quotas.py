@@ -30,7 +30,7 @@ class QuotaExists(LimitExists):
 
 
 class QuotaRefused(LimitRefused):
-    """The quota limits nothing, or its limit is impossible."""
+    """The quota sets no limit, or a limit that its resource cannot have."""
 
     code = "quota_refused"
 

@@ -209,7 +209,7 @@ class RejectProposal(Endpoint):
 
 
 class NewWorkflowTool(Body):
-    """How the tool starts executions."""
+    """The way in which the tool starts executions."""
 
     direct = Flag(
         required=False,
@@ -229,7 +229,7 @@ class WorkflowToolShape(CamelCaseSerializer):
 
 
 class ExposeWorkflow(Endpoint):
-    """Whether a workflow is a tool."""
+    """The tool of one workflow."""
 
     @operation(
         "exposeWorkflow",

@@ -407,7 +407,7 @@ def _outside(shape: Shape | None) -> Shape | None:
 
 
 def failure(work: NodeWork) -> Shape:
-    """Return what n8n passes on after a failure: the item, and the message as `error`."""
+    """Return the data that n8n passes on after a failure: the item, and the message as `error`."""
     message = f"tasks.{work.id}.error.message"
     named: dict[Keys, str] = {("error", "message"): message, ("error",): message}
     came = work.shape

@@ -81,7 +81,7 @@ def _after_migrate(using: str, **_: Any) -> None:
 
 
 def is_installed() -> bool:
-    """Return whether the schema exists. Raises ImproperlyConfigured if it is not Valkyr's."""
+    """Return whether the schema exists. Raises ImproperlyConfigured if Valkyr did not create it."""
     found = rows(COMMENT, [schema()])
     if found and not found[0][0].startswith(MARK):
         raise ImproperlyConfigured(

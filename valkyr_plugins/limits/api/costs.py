@@ -123,7 +123,7 @@ SPAN = timedelta(days=30)
 
 
 class Costs(Endpoint):
-    """All entries."""
+    """The cost entries of steps."""
 
     @operation("listCosts", "CostEntry", {200: CostEntryShape(many=True)}, parameters=[CostQuery])
     def get(self, request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Tools that propose changes, and those that follow proposals."""
+"""Tools that propose changes, and tools that follow proposals."""
 
 from typing import Annotated, Any, Literal
 from uuid import UUID

@@ -260,7 +260,7 @@ class Trace:
         return edges
 
     def precede(self, earlier: Any, later: Any) -> Any:
-        """Handle `earlier >> later`: add an edge, in place of those from the line above."""
+        """Handle `earlier >> later`: add an edge in place of the edges from the line above."""
         for one in later if isinstance(later, list | tuple) else [later]:
             facts = facts_of(one)
             if facts is None or facts.task is None:
