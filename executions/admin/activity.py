@@ -271,7 +271,7 @@ HEADERS = (lazy("When"), lazy("Who"), lazy("Via"), lazy("Action"), lazy("Why"))
 
 
 def done_to(pk: Any) -> PageSection:
-    """Return the newest rows of the audit trail about an object's ID."""
+    """Return the newest rows of the audit trail about the object with this ID."""
     rows = Activity.objects.filter(object_id=str(pk)).order_by("-created_at", "-id")
     found = rows.only("created_at", "actor_name", "via", "action", "reason")[:SHOWN]
     return PageSection(

@@ -41,7 +41,7 @@ class OpenedKey:
 
 
 class _Opened:
-    """The opened keys of this process, the last used ones last."""
+    """The opened keys of this process, the most recently used last."""
 
     keys: OrderedDict[int, OpenedKey] = OrderedDict()
     lock = Lock()

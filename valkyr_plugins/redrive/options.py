@@ -147,7 +147,7 @@ BASES = {LATEST: Base.LATEST, PINNED: Base.PINNED}
 def needed(wish: RedriveOptions | Redrive, *, by_inputs: bool = False) -> list[Power]:
     """Return the powers that the user must have over every entry.
 
-    A new execution is a fork, and needs the powers of one. A user who selects entries by their
+    A new execution is a fork, and needs the same powers. A user who selects entries by their
     inputs (`by_inputs`), or computes with them, must be allowed to see them.
     """
     changed = bool(wish.overrides) or bool(wish.expression)

@@ -159,7 +159,7 @@ def requeue(choices: Choices, letters: tuple[Any, ...], overrides: Any) -> int:
 
 
 def _each_requeued(api: "ApiClient", letters: list[str], body: Any, progress: Any) -> Any:
-    """Print the result for each; raises CliError when continuing makes no sense."""
+    """Print the result for each; raises CliError for an error that concerns all of them."""
     done: dict[str, Any] = {"done": [], "refused": []}
     for number, letter in enumerate(letters):
         if progress is not None:
