@@ -117,10 +117,9 @@ def cancel(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMi
 
 def hold_after_canary(migration: ExecutionMigration) -> None:
     """Move RUNNING to PAUSED after the canaries; the caller holds the migration's lock."""
-    reason = (
-        f"The first {migration.canary} executions were moved. Check them, then resume the "
-        "migration."
-    )
+    many = f"{migration.canary:,} executions were moved. Check them"
+    first = "execution was moved. Check it" if migration.canary == 1 else many
+    reason = f"The first {first}, then resume the migration."
     _move(migration, State.PAUSED, pause_reason=reason, canary_done=True)
     _note(migration, "pause", DRIVER, reason, State.RUNNING)
 

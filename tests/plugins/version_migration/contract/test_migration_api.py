@@ -104,7 +104,7 @@ def test_the_canaries_move_first_then_it_pauses(author: APIClient, workflow: Wor
     drive()
     told = author.get(f"{PATH}/{made['id']}").json()
     assert (told["state"], told["moved"]) == ("PAUSED", 1)
-    assert told["pauseReason"].startswith("The first 1 executions were moved.")
+    assert told["pauseReason"].startswith("The first execution was moved.")
     assert numbers(workflow) == [2, 1, 1, 1]
     assert post(author, made, "resume").status_code == 200
     drive()
