@@ -82,7 +82,7 @@ def test_a_preview_gives_the_reasons(author: APIClient, workflow: Workflow) -> N
         workflow.pk, {"definition": changed}, actor=ACTOR, expected_revision=None
     )
     versioning.publish(workflow.pk, actor=ACTOR)
-    made = make(author, workflow, toVersion=3).json()
+    made = make(author, workflow, toVersion=3, patienceSeconds=0).json()
 
     [group] = post(author, made, "preview").json()["groups"]
 
