@@ -36,6 +36,7 @@ class FileEntry:
     """An execution in a file."""
 
     id: UUID
+    workflow_id: UUID
     ended_at: datetime
     group: int
 
@@ -82,8 +83,13 @@ class FileWriter:
         if not table.num_rows:
             return
         self._file.write_table(table, row_group_size=table.num_rows)
-        found = zip(table["id"].to_pylist(), table["finished_at"].to_pylist(), strict=True)
-        self.done.entries += [FileEntry(UUID(pk), ended, self._group) for pk, ended in found]
+        found = zip(
+            *(table[name].to_pylist() for name in ("id", "workflow_id", "finished_at")), strict=True
+        )
+        self.done.entries += [
+            FileEntry(UUID(pk), UUID(workflow_id), ended, self._group)
+            for pk, workflow_id, ended in found
+        ]
         self.done.counts += counts_of(table)
         self._group += 1
 
@@ -201,6 +207,7 @@ def _index(file: ArchiveFile, written: WrittenFile, instead_of: ArchiveFile | No
                 ArchivedExecution(
                     id=entry.id,
                     workspace_id=file.workspace_id,
+                    workflow_id=entry.workflow_id,
                     ended_at=entry.ended_at,
                     file=file,
                     row_group=entry.group,
@@ -209,7 +216,7 @@ def _index(file: ArchiveFile, written: WrittenFile, instead_of: ArchiveFile | No
             ],
             update_conflicts=True,
             unique_fields=["id"],
-            update_fields=["ended_at", "file", "row_group"],
+            update_fields=["workflow", "ended_at", "file", "row_group"],
         )
     if instead_of is not None:
         ArchiveFile.objects.filter(pk=instead_of.pk).update(state=FileState.DELETING)
