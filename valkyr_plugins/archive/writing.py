@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from hashlib import file_digest
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +22,7 @@ from valkyr_plugins.archive import columns, storage
 from valkyr_plugins.archive.conf import chosen
 from valkyr_plugins.archive.errors import ArchiveBroken, ArchiveRefused
 from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile, FileState, KeptLetter
+from valkyr_plugins.archive.work_folder import work_folder
 
 # A row group is what one opened execution reads.
 GROUP_ROWS, GROUP_BYTES = 1_000, 8 * 1024 * 1024
@@ -114,8 +114,8 @@ def write(workspace_id: UUID, day: date, ids: Sequence[UUID]) -> tuple[ArchiveFi
     process took this file for abandoned.
     """
     file = begin(workspace_id, day)
-    with TemporaryDirectory(prefix="valkyr-archive-") as folder:
-        local = Path(folder) / "part.parquet"
+    with work_folder() as folder:
+        local = folder / "part.parquet"
         writer, taken = FileWriter(local, columns.schema()), 0
         for start in range(0, len(ids), READ_AT_ONCE):
             some = ids[start : start + READ_AT_ONCE]
