@@ -110,8 +110,17 @@ def _row(file: ArchiveFile, group: int, pk: str) -> columns.Row:
             ids = parquet.read_row_group(group, columns=["id"])["id"].to_pylist()
             row: columns.Row = parquet.read_row_group(group).slice(ids.index(pk), 1).to_pylist()[0]
         except (pa.ArrowException, ValueError, IndexError) as error:
-            raise ArchiveBroken(
-                f"The file {file.name} of the archive does not have the execution {pk} where the "
-                "index says. Restore the file from a backup."
-            ) from error
+            raise _broken(file, pk) from error
+        except OSError as error:
+            # Also of a page whose checksum is wrong, not only of a storage that does not answer.
+            if storage.digest(file.name) == (file.size, file.sha256):
+                raise
+            raise _broken(file, pk) from error
     return row
+
+
+def _broken(file: ArchiveFile, pk: str) -> ArchiveBroken:
+    return ArchiveBroken(
+        f"The file {file.name} of the archive is damaged: the execution {pk} cannot be read where "
+        "the index says. Restore the file from a backup."
+    )

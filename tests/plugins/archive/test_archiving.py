@@ -17,7 +17,7 @@ from executions.access.actor import Actor
 from executions.database.clock import database_now
 from executions.models import Activity, Workflow, WorkflowExecution
 from runners.models import Run
-from tests.plugins.archive.conftest import files, old
+from tests.plugins.archive.conftest import damage, files, old
 from tests.support import admin_rows
 from valkyr_plugins.archive import archiving, erasing, reading, restoring, storage, writing
 from valkyr_plugins.archive.errors import ArchiveBroken, ArchiveUnavailable
@@ -226,6 +226,17 @@ def test_a_file_that_differs_is_not_indexed(
     assert "differs" in ArchiveFile.objects.get().error
     pruning.turn()
     assert there() == {gone.pk}
+
+
+@pytest.mark.parametrize("where", [0.1, 0.5, 0.9, 0.999])
+def test_a_damaged_file_is_named(archive: Path, orders: Workflow, where: float) -> None:
+    gone = old(orders)
+    archiving.turn()
+    [file] = files(archive)
+    damage(file, where)
+
+    with pytest.raises(ArchiveBroken, match="Restore the file from a backup"):
+        reading.load(gone.pk)
 
 
 def test_storage_that_is_away_is_named(archive: Path, orders: Workflow) -> None:
