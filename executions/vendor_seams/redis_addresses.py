@@ -32,11 +32,11 @@ class AddressedConnection(Connection):
         if time.monotonic() < until:
             self.host = known
             try:
-                return super()._connect()  # type: ignore[no-any-return]
+                return super()._connect()  # type: ignore[no-any-return, no-untyped-call]
             except OSError:
                 _known.pop((name, self.port), None)
             finally:
                 self.host = name
-        made: socket.socket = super()._connect()
+        made: socket.socket = super()._connect()  # type: ignore[no-untyped-call]
         _known[name, self.port] = (made.getpeername()[0], time.monotonic() + KEPT_SECONDS)
         return made
