@@ -273,6 +273,10 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         found = labels.listed(request, rows, searched, _states(request), narrowed=narrowed)
         return found, duplicates
 
+    def get_paginator(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Return the paginator; with labels, the one that reads only the rows of its page."""
+        return labels.paginator(request, super().get_paginator(request, *args, **kwargs))
+
     @display(description=lazy("execution"))
     def short_id(self, row: WorkflowExecution) -> Any:
         """Return the end of the ID; the full ID on hover."""

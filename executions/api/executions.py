@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions import ports, replica
-from executions.access import Action, Powers, let_through, obtain, visible
+from executions.access import Action, Powers, obtain, visible
 from executions.access.actor import record
 from executions.access.operation import Operation
 from executions.api.documentation import operation
@@ -297,9 +297,8 @@ class OneExecution(Endpoint):
         return Response(WorkflowExecutionShape(execution, context={"may": may}).data)
 
     def _archived(self, pk: UUID) -> tuple[WorkflowExecution, Powers]:
-        """Return an archived execution; each use is recorded."""
-        row = ports.archived_execution(pk)
-        execution, may = let_through(self.user, row, Action.VIEW, f"workflow execution {pk}")
+        """Return an archived execution; each use is recorded. Raises NotFound and Forbidden."""
+        execution, may = ports.archived_execution(self.user, pk, Action.VIEW)
         record(
             self.actor,
             "archive.open",

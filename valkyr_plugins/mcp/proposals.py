@@ -19,7 +19,7 @@ from executions.public.access import (
     require,
 )
 from executions.public.configuration import read
-from executions.public.database import ClockTimestamp, database_now, transaction
+from executions.public.database import ClockTimestamp, connection, database_now, transaction
 from executions.public.errors import NotFound, ValkyrError, WrongState
 from valkyr_plugins.mcp.conf import McpSettings
 from valkyr_plugins.mcp.in_process import ApiRefused, InProcessApi
@@ -121,14 +121,12 @@ def expire() -> int:
 def preview(proposal: Proposal, api: InProcessApi) -> Any:
     """Preview the approval of a proposal now, as the caller; change nothing.
 
-    Operations run in a transaction that is rolled back. Raises ApiRefused.
+    PostgreSQL refuses any write of the transaction. Raises ApiRefused.
     """
     with transaction.atomic():
-        try:
-            kind = KINDS[proposal.kind]
-            return kind.preview(api.writing(), proposal.arguments, _basis(proposal))
-        finally:
-            transaction.set_rollback(True)
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
+        return KINDS[proposal.kind].preview(api, proposal.arguments, _basis(proposal))
 
 
 def _basis(proposal: Proposal) -> Basis:

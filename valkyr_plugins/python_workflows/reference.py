@@ -27,6 +27,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "Decide": ("when", "otherwise", "switch", "failed", "succeeded", "outcome", "error"),
     "Order": ("then", "parallel", "chain"),
     "Repeat": ("each", "repeat", "history", "sub"),
+    "Agents": ("agent", "tool"),
     "Wait": ("sleep", "approve", "wait_event", "callback"),
     "Values": (
         "choose", "first_of", "contains", "is_missing", "not_", "expr", "filters", "variables",

@@ -45,11 +45,13 @@ from valkyr_plugins.redrive.options import (
     PINNED,
     InvalidRedrive,
     RedriveOptions,
+    among,
     check_approved,
     check_start,
+    entries_of,
     needed,
 )
-from valkyr_plugins.redrive.preview import preview
+from valkyr_plugins.redrive.preview import Preview, preview, preview_of
 
 # The selected dead letters that a caller may redrive, and the permissions for that.
 
@@ -70,11 +72,31 @@ def make_permitted(
     return redrive
 
 
-def require_bulk(user: User, redrive: Redrive) -> None:
-    """Raise Forbidden for many dead letters without the permission for bulk actions."""
+def preview_permitted(
+    user: User, given: dict[str, Any], wish: RedriveOptions, actor: Actor
+) -> tuple[Preview, Powers]:
+    """Return the preview of the redrive that `make_permitted` would create; nothing is written.
+
+    Raises Forbidden, NotFound, InvalidRedrive.
+    """
+    by_inputs = bool(given.get("filter", {}).get("inputs"))
+    rows = _permitted(user, given, needed(wish, by_inputs=by_inputs))
+    redrive, ids = lifecycle.unsaved(rows, wish, actor=actor)
+    require_bulk(user, redrive, among(ids))
+    check_approved(user, redrive, among(ids))
+    return preview_of(redrive, ids), powers_on(user, redrive.workspace_id)
+
+
+def require_bulk(
+    user: User, redrive: Redrive, entries: QuerySet[DeadLetterEntry] | None = None
+) -> None:
+    """Raise Forbidden for many dead letters without the permission for bulk actions.
+
+    `entries` are those of a redrive that is not stored.
+    """
     if redrive.total <= FREE_IDS:
         return
-    entries = DeadLetterEntry.objects.filter(redrive_items__redrive=redrive)
+    entries = entries_of(redrive) if entries is None else entries
     if visible(user, entries, Permission.BULK).count() < redrive.total:
         mine = powers_on(user, redrive.workspace_id)
         raise refused(mine.role, Permission.BULK, limited=mine.limited)
@@ -195,6 +217,21 @@ class Redrives(Endpoint):
         given = self.body(NewRedrive)
         made = make_permitted(self.user, given, wish_of(given, request.data), self.actor)
         return shown(made, powers_on(self.user, made.workspace_id), 201)
+
+
+class PreviewNewRedrive(Endpoint):
+    """Preview a redrive before it is created."""
+
+    @operation("previewNewRedrive", TAG, {200: PreviewShape}, request=NewRedrive, errors=[403, 404])
+    def post(self, request: Request) -> Response:
+        """Return what `previewRedrive` would return for this redrive, without creating it.
+
+        Nothing is written. Others may change the dead letters before the redrive is created.
+        """
+        given = self.body(NewRedrive)
+        wish = wish_of(given, request.data)
+        found, may = preview_permitted(self.user, given, wish, self.actor)
+        return Response(PreviewShape(found, context={"may": may}).data)
 
 
 class RequeueEntries(Endpoint):

@@ -266,6 +266,11 @@ class VersionChangeShape(CamelCaseSerializer):
 class PreviewShape(CamelCaseSerializer):
     """The effects of a redrive."""
 
+    entries = serializers.IntegerField(help_text="The number of dead letters.")
+    dead_letters = serializers.ListField(
+        child=serializers.UUIDField(),
+        help_text="The IDs of the first 100, in the order of sending.",
+    )
     runs = serializers.IntegerField(help_text="The number of dead letters that would run.")
     skipped = SkippedShape(many=True)
     effects = EffectShape(many=True)
