@@ -105,7 +105,8 @@ class ModuleSpec:
     types of credential it accepts, one at a time; its `with` may name secrets if it
     `takes_secrets`. `judges_hosts` says which data the module sends to checked hosts only:
     `everything` in its `with`, its `credential` alone, or nothing (""). `addresses` are the keys of
-    `with` that hold the address, `keeps` those that never leave this machine.
+    `with` that hold the address, `keeps` the keys whose values never leave
+    this machine.
     """
 
     type: str

@@ -1,4 +1,4 @@
-"""A step's inputs: rendered, merged with an operator's overrides, hashed, with a key."""
+"""A step's inputs: rendered, merged with an operator's overrides, and hashed for its key."""
 
 import time
 from collections.abc import Mapping

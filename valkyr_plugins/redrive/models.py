@@ -158,7 +158,7 @@ class Redrive(models.Model):
 
 
 class RedriveItem(models.Model):
-    """One entry of a redrive. `active` (else null) holds the entry for this redrive alone."""
+    """One entry of a redrive. While `active` is true, no other redrive can take the entry."""
 
     id = models.BigAutoField(primary_key=True)
     redrive = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""The options of a redrive (scope, rate, care), and the permissions that it needs."""
+"""The options of a redrive (scope, rate, canary), and the permissions that it needs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -106,7 +106,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A step with side effects that entries repeat, and their number; iterations as `[]`."""
+    """A step whose side effects `count` entries repeat; its path has `[]` for iterations."""
 
     step: str
     module: str

@@ -151,7 +151,7 @@ def grant_views(role: str) -> None:
 
 
 def revoke_views(role: str) -> None:
-    """Take the rights on the views from a role."""
+    """Revoke a role's rights on the views."""
     names = ", ".join(_named(view.name) for view in views())
     execute(f"REVOKE ALL ON {names} FROM {quoted(role)}")
     execute(f"REVOKE ALL ON SCHEMA {quoted(schema())} FROM {quoted(role)}")
