@@ -86,7 +86,7 @@ class ArchivedExecution(models.Model):
         db_constraint=False,
         db_index=False,
     )
-    # Without a constraint: the workflow may be deleted. Null in rows of older versions.
+    # Without a constraint: the workflow may be deleted. Null if the execution was erased.
     workflow = models.ForeignKey(
         Workflow,
         on_delete=models.DO_NOTHING,

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from dlq.public.models import DeadLetterEntry
-from executions.public.access import Action, Powers, powers_on, powers_on_row, refused
+from executions.public.access import Action, Powers, powers_on, refused
 from executions.public.errors import NotFound
 from executions.public.models import WorkflowExecution
 from runners.public.models import Run
@@ -71,8 +71,6 @@ def powers_of(user: Any, pk: UUID, power: Action) -> Powers:
     """
     entry = find(pk)
     powers = powers_on(user, entry.workspace_id, entry.workflow_id) if entry is not None else None
-    if entry is not None and powers is not None and _needs_workflow(entry, powers, power):
-        powers = powers_on_row(user, load(pk).execution)
     if powers is None or not powers.any:
         raise NotFound(f"There is no archived execution {pk} in your workspaces.")
     if not powers.allows(power):
@@ -93,11 +91,6 @@ def obtain_execution(user: Any, pk: UUID, power: Action) -> tuple[Any, Powers]:
     """Return an archived execution as a row, for the engine; see `obtain`."""
     found, powers = obtain(user, pk, power)
     return found.execution, powers
-
-
-def _needs_workflow(entry: ArchivedExecution, powers: Powers, power: Action) -> bool:
-    """Return whether only the file says if a member has the power: in rows of older versions."""
-    return entry.workflow_id is None and powers.role is not None and not powers.allows(power)
 
 
 def _row(file: ArchiveFile, group: int, pk: str) -> columns.Row:

@@ -12,7 +12,7 @@ from executions.models import Activity, Membership, Workflow, WorkflowExecution
 from tests.plugins.archive.conftest import old
 from tests.support.sharing import assign_perm
 from valkyr_plugins.archive import archiving
-from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile
+from valkyr_plugins.archive.models import ArchiveFile
 
 pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.django_db
@@ -93,13 +93,7 @@ def test_their_requests_read_no_file(
     assert answer.status_code == hidden, answer.content
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_a_permission_on_the_workflow_opens_it(
-    gone: WorkflowExecution, orders: Workflow, known: bool
-) -> None:
-    """Rows of the index that an older version wrote do not name the workflow."""
-    if not known:
-        ArchivedExecution.objects.update(workflow=None)
+def test_a_permission_on_the_workflow_opens_it(gone: WorkflowExecution, orders: Workflow) -> None:
     client = client_of(orders, "USER")
     user = get_user_model().objects.get()
     address = f"/v1/WorkflowExecution/{gone.pk}"
