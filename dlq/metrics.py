@@ -1,4 +1,4 @@
-"""The metrics that `/metrics` reads from the database, and those that this app counts."""
+"""The metrics that `/metrics` reads from the database, and the metrics that this app counts."""
 
 import logging
 import threading
@@ -156,7 +156,7 @@ TRIAGE: list[Reading] = [approvals]
 
 
 def triage(now: datetime) -> Iterator[Family]:
-    """Yield the readings of work for users."""
+    """Yield the metrics of work that waits for users."""
     for part in TRIAGE:
         yield from part(now)
 

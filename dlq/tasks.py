@@ -34,7 +34,7 @@ def tally() -> dict[str, int]:
 
 @task("dlq.pulse")
 def pulse() -> None:
-    """Note, every five seconds, that beat runs."""
+    """Record every five seconds that beat runs."""
     from dlq.pulse import beat
 
     beat()

@@ -66,7 +66,7 @@ def admin_or_none(name: str, *args: Any) -> str:
 
 
 def sign_in() -> str:
-    """Return the sign-in page: the admin's, or LOGIN_URL in a project without an admin."""
+    """Return the sign-in page: the admin's page, or LOGIN_URL in a project without an admin."""
     from django.shortcuts import resolve_url  # no worker needs it
 
     return admin_or_none("login") or resolve_url(settings.LOGIN_URL)

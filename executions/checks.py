@@ -28,7 +28,7 @@ REFERENCE = "Fix it where it is set; docs/reference/configuration.md lists every
 
 
 def classes() -> list[type[SettingsModel]]:
-    """Return the engine's settings, and those of the installed plugins."""
+    """Return the settings of the engine and of the installed plugins."""
     found = (plugin.settings_class for plugin in plugins())
     return [EngineSettings, *(one for one in found if one is not None)]
 
@@ -47,7 +47,7 @@ def refuse() -> None:
 def with_settings(check: Check) -> Check:
     """Return a check that reads settings.
 
-    It reports nothing if `settings` reports them as invalid.
+    The check reports nothing if `settings` already reports invalid settings.
     """
 
     @wraps(check)
@@ -162,7 +162,7 @@ def authentication_is_there(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.security)
 def sessions_can_be_ended(**_: Any) -> list[CheckMessage]:
-    """Check that browser requests are tied to the sessions that users see and end."""
+    """Check for the middleware by which users see and end their browser sessions."""
     if SESSIONS in django_settings.MIDDLEWARE:
         return []
     return [

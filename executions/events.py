@@ -45,8 +45,8 @@ class ReportedCondition:
     The code that detects its start reports it in that transaction. The code that notifies users
     listens, and queries later which conditions last. Neither imports the other.
 
-    `noun` is the object's in a word, `path` its page; `sentence` is for users and holds no payload,
-    `details` is for programs.
+    `noun` is a word for the object, `path` is its page; `sentence` is for users and holds no
+    payload, `details` is for programs.
     """
 
     kind: str

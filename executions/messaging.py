@@ -181,7 +181,7 @@ def is_redis(url: str) -> bool:
 
 
 def broker_priority(priority: int) -> int:
-    """Convert a priority between ours (9 is first, as in RabbitMQ) and Redis's (0 is first)."""
+    """Convert a priority (9 is first, as in RabbitMQ) for the broker; in Redis, 0 is first."""
     return 9 - priority if is_redis(broker_url()) else priority
 
 

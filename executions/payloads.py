@@ -184,7 +184,7 @@ def _holds_nul(value: Any) -> bool:
 
 
 def _holds_key(value: Any, key: str) -> bool:
-    """Return whether a reader would take the value, or one of its items, for the engine's own."""
+    """Return whether the value, or one of its items, is an object with the key."""
     if isinstance(value, str):
         return False
     items = value.values() if isinstance(value, dict) else value

@@ -95,11 +95,14 @@ Arguments are the row, the column, its form (`sealed_columns`) and the value.
 seal_payload: Port[[Any, str, str, Any], Any] = Port("executions.ports.seal_payload", "executions")
 """Return what to store for a value of a row's sealed column; arguments as of `open_payload`."""
 
-archived_execution: Port[[UUID], Any] = Port("executions.ports.archived_execution", "archive")
-"""Return an archived execution as a row that is not in the table, or None.
+archived_execution: Port[[Any, UUID, Any], tuple[Any, Any]] = Port(
+    "executions.ports.archived_execution", "archive"
+)
+"""Return an archived execution as a row that is not in the table, and the caller's `Powers` on it.
 
-It has the attributes `version_number`, `version_kind` and `archived_at`. Raises ArchiveUnavailable.
-Optional.
+Arguments are the user, the ID and the `Action`. The row has the attributes `version_number`,
+`version_kind` and `archived_at`. Raises NotFound and Forbidden before the archive is read, and
+ArchiveUnavailable. Optional.
 """
 
 archived_page: Port[[Any, str], str] = Port("executions.ports.archived_page", "archive")

@@ -38,7 +38,7 @@ class CompensationState(TextChoices):
 
 
 class CapacityState(TextChoices):
-    """Whether an unfinished execution counts against its workspace's limit."""
+    """The use of its workspace's capacity by an unfinished execution."""
 
     HELD = "HELD", lazy("held")
     FREE = "FREE", lazy("released while all its steps wait")
@@ -95,7 +95,7 @@ class Permission(TextChoices):
 
 
 class QuotaWindow(TextChoices):
-    """How long a counter counts: from one full hour, or midnight in UTC, to the next."""
+    """The period of a counter: from one full hour, or midnight in UTC, to the next."""
 
     HOUR = "hour", lazy("hour")
     DAY = "day", lazy("day")
@@ -136,7 +136,7 @@ def sources(target: str) -> tuple[str, ...]:
 
 
 class SessionKind(TextChoices):
-    """How a session's requests authenticate."""
+    """The way in which a session's requests authenticate."""
 
     TOKEN = "TOKEN", lazy("tokens")
     BROWSER = "BROWSER", lazy("browser")

@@ -35,7 +35,7 @@ def limited() -> bool:
 
 
 def memory(groups: Path = GROUPS, root: Path = ROOT) -> int:
-    """Return the bytes of memory: the machine's, or the lowest limit of an enclosing cgroup."""
+    """Return the bytes of memory: of the machine, or the lowest limit of an enclosing cgroup."""
     found = _machine()
     for file in _limits(groups, root):
         try:

@@ -77,7 +77,7 @@ def end_live_runs(execution_id: UUID) -> Any:
 def stop_what_is_to_be_undone(execution_id: UUID) -> bool:
     """End the runs that would delay undoing the execution.
 
-    Return False if nothing is to be undone.
+    Return False if there is no step to undo.
     """
     version_id = WorkflowExecution.objects.values_list("version_id", flat=True).get(pk=execution_id)
     return compensation.stop(execution_id, compiled(version_id).graph.undone)

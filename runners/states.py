@@ -18,7 +18,7 @@ class RunState(StrEnum):
 
 
 class WaitKind(StrEnum):
-    """The kinds of waits of a WAITING run; BODY means that a container waits for its turns."""
+    """The kinds of waits of a WAITING run; BODY means that a container waits for its iterations."""
 
     BODY = "body"
     TIMER = "timer"

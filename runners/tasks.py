@@ -76,7 +76,7 @@ def deliver_event(event_id: str, stamp: str = "") -> None:
 
 @task("runners.sweep_due")
 def sweep_due() -> dict[str, int]:
-    """Sweep every second: due retries, and steps whose process is gone."""
+    """Sweep every second: due retries, and steps whose process has ended."""
     from runners.recovery.sweeper import often
 
     return often()

@@ -1,4 +1,4 @@
-"""The Celery app; its settings are Django's, its tasks are in each app's `tasks`."""
+"""The Celery app; Django's settings configure it, and each app has its tasks in `tasks`."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""`manage.py check --deploy` reports probable mistakes in the settings of production."""
+"""Report probable mistakes in production settings in `manage.py check --deploy`."""
 
 from typing import Any
 
@@ -10,5 +10,5 @@ from valkyr_project.processes.production import warnings
 
 @checks.register(checks.Tags.security, deploy=True)
 def production(**_: Any) -> list[checks.CheckMessage]:
-    """Check for problems that do not prevent the start; the settings reject the others."""
+    """Check for problems that do not prevent the start; the settings module rejects the others."""
     return [checks.Warning(text, id="valkyr.W001") for text in warnings(settings.INSTALLATION)]

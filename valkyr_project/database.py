@@ -15,7 +15,7 @@ PATIENCE_SECONDS = 2
 
 
 def database(primary: dict[str, Any], url: str) -> dict[str, Any]:
-    """Return the settings of the server at `url`: as of the primary, but with a short timeout."""
+    """Return the settings of the server at `url`: those of the primary, with a short timeout."""
     given = env.database(url)
     options = dict(primary["OPTIONS"])
     if "pool" in options:

@@ -42,7 +42,7 @@ def may_view(model: str) -> Allowed:
 
 @dataclass(frozen=True, slots=True)
 class AdminPage:
-    """A page of the admin: its title, icon, URL, and what its card says about it."""
+    """A page of the admin: its title, icon, URL, and the text of its card."""
 
     title: Any
     icon: str

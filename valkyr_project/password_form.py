@@ -1,6 +1,6 @@
 """The admin's form for a name and a password.
 
-Attempts are counted together with those for API tokens.
+Attempts are counted together with the attempts for API tokens.
 """
 
 from typing import Any

@@ -24,7 +24,7 @@ SETTINGS = {
 
 
 def _prepare() -> None:
-    """Set the environment before Django reads its settings: pytest-django does so early."""
+    """Set the environment before pytest-django makes Django read its settings."""
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
     # Any broker in the environment belongs to another system: no test may reach it.
@@ -51,7 +51,7 @@ _prepare()
 
 
 def pytest_configure() -> None:
-    """Let Django empty the tests' database after tests that commit: it truncates every table."""
+    """Let Django truncate every table of the tests' database after tests that commit."""
     from django.db.models.signals import post_migrate
 
     post_migrate.connect(_allow_truncate, dispatch_uid="valkyr_project.pytest_plugin")

@@ -35,7 +35,7 @@ admin.site.unregister(Group)
 
 
 class UserAddForm(UserCreationForm):
-    """A new user. Its first field has no autofocus, because Django's script focuses the field.
+    """A new user. Django's script focuses the first field, so the field has no `autofocus`.
 
     With both, their order is a race, and browsers warn if the script comes first.
     """

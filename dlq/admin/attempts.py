@@ -29,7 +29,7 @@ LEAST = 2  # the minimum size, so that every duration is visible
 
 @dataclass(frozen=True, slots=True)
 class AttemptTime:
-    """The seconds of an attempt."""
+    """The seconds that an attempt spent backing off, waiting and running."""
 
     backing_off: float
     waiting: float
@@ -37,11 +37,11 @@ class AttemptTime:
 
     @property
     def all(self) -> float:
-        """Return the seconds from the row's creation to its end."""
+        """Return the seconds from the creation of the run's row to its end, or to now."""
         return self.backing_off + self.waiting + self.running
 
     def parts(self) -> list[tuple[str, str, float]]:
-        """Return name, class and seconds of each part."""
+        """Return the label, CSS class and seconds of each part that took time."""
         every = [
             (gettext("backing off"), "backoff", self.backing_off),
             (gettext("waiting"), "waiting", self.waiting),
@@ -51,7 +51,7 @@ class AttemptTime:
 
 
 def spent(run: Run, now: datetime) -> AttemptTime:
-    """Return the attempt's seconds by activity, so far."""
+    """Return how many seconds the attempt has spent on each activity so far."""
     due = max(run.queued_at, run.retry_after) if run.retry_after else run.queued_at
     end = run.finished_at or now
     begun = run.started_at or end
@@ -64,7 +64,7 @@ def spent(run: Run, now: datetime) -> AttemptTime:
 
 
 def bars(runs: Sequence[Run], now: datetime) -> list[SafeString]:
-    """Return a bar for each attempt, all on the scale of the longest."""
+    """Return a bar for each attempt, drawn to the scale of the longest attempt."""
     times = [spent(run, now) for run in runs]
     longest = max((time.all for time in times), default=0.0) or 1.0
     return [_bar(time, longest) for time in times]
@@ -158,7 +158,7 @@ def _kept(entry: DeadLetterEntry) -> SafeString | str:
 
 
 def attempts_section(entry: DeadLetterEntry) -> PageSection:
-    """Return every attempt of the step, requeued ones included, with its times."""
+    """Return a table of the step's attempts and their times, including requeued ones."""
     runs = list(
         Run.objects.filter(execution_id=entry.execution_id, step_path=entry.step_path)
         .defer(*LARGE)

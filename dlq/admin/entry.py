@@ -56,7 +56,7 @@ class EntryList(TriageList):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the list as the base does; conditions on inputs become part of the URL."""
+        """Show the list; a submitted condition on inputs is added to the URL."""
         asking = InputsForm(request.GET if PATH in request.GET else None)
         if request.method == "GET" and asking.is_bound and asking.is_valid():
             return HttpResponseRedirect(_with_condition(request, asking))
@@ -68,7 +68,7 @@ class EntryList(TriageList):
         return answer
 
     def tab_counts(self, request: HttpRequest, changelist: Any) -> dict[str, int | str]:
-        """Return the number of dead letters behind each tab."""
+        """Return the number of dead letters in each tab."""
         return resolution_counts(self.behind_tabs(request, changelist))
 
     @display(description=lazy("error"))

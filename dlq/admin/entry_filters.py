@@ -54,14 +54,11 @@ def resolution_counts(rows: QuerySet[Any]) -> dict[str, int | str]:
     every workspace, instead of reading all dead letters for a resolution that is rare.
     """
     rows = rows.filter(workspace__in=Workspace.objects.order_by().values("pk"))
-    found: dict[str, int | str] = {}
-    for word in (*ResolutionFilter.groups, "all"):
-        values = ResolutionFilter.groups.get(word)
-        count = bounded_list.count(rows.filter(resolution__in=values) if values else rows, PAGED)
-        if count is None:
-            break
-        found[word] = count if count < PAGED else f"{PAGED:,}+"
-    return found
+    tabs = {
+        word: rows.filter(resolution__in=values) for word, values in ResolutionFilter.groups.items()
+    }
+    counted = bounded_list.counts(tabs | {"all": rows}, PAGED)
+    return {word: number if number < PAGED else f"{PAGED:,}+" for word, number in counted.items()}
 
 
 class ConditionsField(forms.Field):
@@ -88,7 +85,7 @@ class LabelWordsField(forms.CharField):
     """Labels as `order:4711 country:DE`."""
 
     def clean(self, value: Any) -> dict[str, str] | None:
-        """Return the values by name, None for no label; report words that are not labels."""
+        """Return the labels' values by name, None without any; report words that are not labels."""
         found, rest = in_search(value or "")
         if rest:
             raise ValidationError(
@@ -250,7 +247,7 @@ class InputsForm(forms.Form):
             field.widget.attrs["class"] = "vk-input"
 
     def clean(self) -> dict[str, Any]:
-        """Add the condition under `condition`."""
+        """Return the cleaned data with the parsed condition as `condition`."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if not self.errors:
             try:

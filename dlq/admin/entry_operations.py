@@ -93,7 +93,7 @@ class FixForm(NotesForm):
             self.fields["outputs"].help_text = f"{HELP} {origin}"
 
     def clean(self) -> dict[str, Any]:
-        """Report a result that the step could not have, at its field."""
+        """Report a result that the step cannot have, next to the field that holds it."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if self.entry is None or self.errors:
             return given

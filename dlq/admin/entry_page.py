@@ -60,7 +60,7 @@ def panels(
 ) -> tuple[list[PageSection], list[PageSection]]:
     """Return the panels above and below the facts; payloads only if the user `sees` them.
 
-    Inputs with marked values belong to the reason, above the facts.
+    Inputs with marked values are above the facts, next to the error.
     """
     good = against_good(entry) if sees else None
     marked_ones = marked_inputs(entry, good.changes) if good else None
@@ -92,7 +92,7 @@ def _sections(
 
 
 def entry_facts(entry: DeadLetterEntry) -> list[tuple[str, Any]]:
-    """Return the facts in short."""
+    """Return a short list of facts."""
     return [
         (gettext("Error"), " ".join(filter(None, (entry.exception, entry.error_type)))),
         (gettext("HTTP status"), str(entry.http_status or "")),

@@ -36,7 +36,7 @@ class ExportingAdmin(ScopedAdmin):
         return [*own, (gettext("Export…"), "download", address)]
 
     def get_urls(self) -> list[Any]:
-        """Return the export's URL before the admin's own, whose last one matches everything."""
+        """Return the export's URL, then the admin's URLs, the last of which matches every path."""
         view = self.admin_site.admin_view(self.exported)
         return [path("export/", view, name=EXPORT_URL_NAME), *super().get_urls()]
 
@@ -94,7 +94,7 @@ class CopyingAdmin(ScopedAdmin):
     """An admin of dead letters with a dialog for each kind of copy."""
 
     def get_urls(self) -> list[Any]:
-        """Return the dialogs' URLs before the admin's own, whose last one matches everything."""
+        """Return the dialogs' URLs, then the admin's URLs, the last of which matches every path."""
         view = self.admin_site.admin_view(self.copied)
         return [path("<uuid:pk>/copy/<slug:kind>/", view, name=COPY_URL_NAME), *super().get_urls()]
 

@@ -80,7 +80,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         return self.ordered(rows, self.order_of(request))
 
     def ordered(self, rows: QuerySet[Any], order: tuple[str, ...]) -> QuerySet[Any]:
-        """Add the growth, if the list is ordered by it."""
+        """Return the rows; annotate them with `growth` if the list is ordered by it."""
         known = rows.query.annotations
         return (
             groups_filters.with_growth(rows)
@@ -96,7 +96,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
             row.plugin_links = links_of(request, row)
 
     def tab_counts(self, request: HttpRequest, changelist: Any) -> dict[str, int]:
-        """Return the number of groups behind each tab."""
+        """Return the number of groups in each tab."""
         return status_counts(self.behind_tabs(request, changelist))
 
     @display(description=lazy("failure"))
@@ -110,7 +110,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("workflow, step, versions"))
     def where(self, row: Any) -> Any:
-        """Return the place of the failure, and its first and last version."""
+        """Return the workflow and step that fail, and the first and last version that failed."""
         return format_html(
             '{}<br>{}<br><span class="vk-subtle">{}</span>',
             marks.clipped(row.workflow.name, 40),
@@ -138,7 +138,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("last 24 h, 7 d"))
     def trend(self, row: Any) -> Any:
-        """Return two sparklines, of the last day and week, each with its highest bar."""
+        """Return the sparklines of the last 24 hours and 7 days, each with its maximum."""
         own: GroupFigures = row.figures
         day = gettext("{count:,} in the last 24 hours, at most {top:,} in one hour")
         week = gettext("{count:,} in the last 7 days, at most {top:,} in six hours")
@@ -150,7 +150,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("last seen"))
     def seen(self, row: Any) -> Any:
-        """Return the last failure, with every date on hover; below, a deletion that is near."""
+        """Return the age of the last failure, with all dates on hover, and a deletion due soon."""
         own: GroupFigures = row.figures
         now = timezone.now()
         dates = [

@@ -141,7 +141,7 @@ COUNTED, COUNT_MS = 10_000, 500
 
 
 def status_counts(rows: QuerySet[FailureGroup]) -> dict[str, int]:
-    """Return the number of rows of each tab; none if there are too many to be counted in time."""
+    """Return the number of rows by tab; {} if there are too many to count in time."""
     some = rows.order_by().values("pk")[: COUNTED + 1]
     counted = FailureGroup.objects.filter(pk__in=some).order_by().values_list("status")
     try:

@@ -135,7 +135,7 @@ def terms(group: FailureGroup) -> SafeString | str:
 
 
 def facts_of(group: FailureGroup, figures: GroupFigures) -> list[tuple[str, Any]]:
-    """Return the facts that fit into a word or a link."""
+    """Return the group's facts, each a short text or a link, with their labels."""
     everything = links.listing(ENTRIES, group=group.pk, resolution="all")
     opened = links.link(
         links.listing(ENTRIES, group=group.pk),

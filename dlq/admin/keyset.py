@@ -36,7 +36,7 @@ class KeysetChangeList(BoundedChangeList):
 
     @property
     def tabs(self) -> list[Any]:
-        """Return the tabs, each with the number of its rows if that is known."""
+        """Return the tabs, each with its number of rows (None if unknown)."""
         tabs = super().tabs
         words = [word for word, _ in self.filter_specs[0].lookup_choices] if tabs else []
         return [

@@ -26,7 +26,7 @@ REASONS = {
 def marked_inputs(entry: DeadLetterEntry, against: Comparison | None) -> PageSection | None:
     """Return the panel of the inputs, None if no value is suspected.
 
-    `against` compares them with those of a good run.
+    `against` compares them with the inputs of a good run.
     """
     inputs = masked(entry.original_inputs)
     error = entry.run.error or entry.failure_reason

@@ -89,6 +89,6 @@ admin.site.unregister(Run)
 
 @admin.register(Run)
 class QuarantiningRunAdmin(RunAdmin):
-    """Runs, with the operation of a live one."""
+    """Runs, with an operation that quarantines a live run."""
 
     operations = (QUARANTINE, *RunAdmin.operations)

@@ -177,7 +177,7 @@ class TriageList(SavedViews):
         return self.orders.get(request.GET.get(ORDER, ""), first)[1]
 
     def ordered(self, rows: QuerySet[Any], order: tuple[str, ...]) -> QuerySet[Any]:
-        """Return the rows with the columns that `order` needs and the table lacks."""
+        """Return the rows, annotated with columns of `order` that the table does not have."""
         return rows
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
@@ -186,7 +186,7 @@ class TriageList(SavedViews):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the list as the base does, with the data of the form above it."""
+        """Show the list, with the filter form above it."""
         if request.method == "GET" and (clean := _without_empty(request)) is not None:
             return HttpResponseRedirect(clean)
         answer = super().changelist_view(request, extra_context)

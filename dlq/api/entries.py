@@ -84,14 +84,14 @@ class DeadLetterSummary(CamelCase, serializers.ModelSerializer[DeadLetterEntry])
         return entry.labels or {}
 
     def get_occurrences(self, entry: DeadLetterEntry) -> int:
-        """Return how many dead letters of the workspace have this fingerprint."""
+        """The number of dead letters of the workspace that have this fingerprint."""
         counted: int = self.context["occurrences"].get((entry.workspace_id, entry.fingerprint), 1)
         return counted
 
     def get_reviewedBy(  # noqa: N802 - the JSON's name
         self, entry: DeadLetterEntry
     ) -> str | None:
-        """Return the user name of the user who resolved it."""
+        """The name of the user who resolved the dead letter."""
         return entry.reviewed_by.get_username() if entry.reviewed_by else None
 
 
@@ -106,7 +106,7 @@ class DeadLetterQueue(DeadLetterSummary):
 
 
 class Discard(Body):
-    """The reason for discarding the dead letter, which keeps it."""
+    """The reason for discarding the dead letter, stored with it."""
 
     notes = Text(max_length=10_000)
 
@@ -118,7 +118,7 @@ class DiscardMany(Many):
 
 
 class SkipBody(Body):
-    """The reason for skipping the dead letter's step; the dead letter keeps it."""
+    """The reason for skipping the dead letter's step, stored with the dead letter."""
 
     notes = Text(required=False, default="", allow_blank=True, max_length=10_000)
 
@@ -151,7 +151,7 @@ class Quarantine(Body):
 
 
 def occurrences(entries: Iterable[DeadLetterEntry]) -> dict[tuple[UUID, str], int]:
-    """Return how often each of their fingerprints occurs in its workspace. One query."""
+    """Count the dead letters with each fingerprint of `entries`, by workspace. One query."""
     entries = list(entries)
     rows = (
         DeadLetterEntry.objects.filter(
@@ -222,7 +222,7 @@ def _labelled(
 
 
 class DeadLetterLabelQuery(LabelCountQuery):
-    """Which dead letters are counted."""
+    """The dead letters to count."""
 
     resolution = serializers.ChoiceField(Resolution.choices, required=False)
 
@@ -242,7 +242,7 @@ class DeadLetterLabelCounts(Endpoint):
         "countDeadLettersByLabel", TAG, {200: LabelCountsShape}, parameters=[DeadLetterLabelQuery]
     )
     def get(self, request: Request) -> Response:
-        """Count the newest 10,000 dead letters that match by the value of a label.
+        """Count matching dead letters by the value of a label, among the newest 10,000.
 
         `byState` counts by resolution; `createdAfter` and `createdBefore` are compared with
         `quarantinedAt`. `values` has the 100 most frequent values.
@@ -302,7 +302,7 @@ class RevealEntry(Reveal):
         errors=[403, 404],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return original inputs and config unmasked; requires the permission `reveal`.
+        """Return the original inputs and config unmasked; requires the permission `reveal`.
 
         Each use is recorded with its reason.
         """

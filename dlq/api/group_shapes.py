@@ -71,7 +71,7 @@ class FailureGroupSummary(CamelCase, serializers.ModelSerializer[FailureGroup]):
         ]  # fmt: skip
 
     def get_owner(self, group: FailureGroup) -> str | None:
-        """Return the owner's user name."""
+        """The owner's user name."""
         return group.owner.get_username() if group.owner else None
 
 
@@ -182,9 +182,7 @@ class FailureGroupDetail(FailureGroupSummary):
 class GroupQuery(PageQuery):
     """The filters of the list of failure groups."""
 
-    workspaceId = serializers.UUIDField(
-        required=False, help_text="Only what belongs to this workspace."
-    )
+    workspaceId = serializers.UUIDField(required=False, help_text="Only objects of this workspace.")
     workflowId = serializers.UUIDField(required=False)
     status = serializers.ChoiceField(GroupStatus.choices, required=False)
     ownerId = asked_user_id(required=False)
@@ -197,13 +195,13 @@ class GroupQuery(PageQuery):
         "or with several, as a JSON object.",
     )
     text = serializers.CharField(
-        required=False, max_length=200, help_text="The part of the message that failures share."
+        required=False, max_length=200, help_text="A part of a group's message."
     )
     order = serializers.ChoiceField(
         [(name, name) for name in ORDERS],
         required=False,
         default="lastSeen",
-        help_text="The newest, or the largest, come first.",
+        help_text="The newest or the largest groups first.",
     )
 
 
@@ -212,12 +210,14 @@ class GroupChange(Body):
 
     status = serializers.ChoiceField(SETTABLE, required=False)
     snoozeUntil = serializers.DateTimeField(required=False)
-    snoozeTotal = Whole(required=False, min_value=1, max_value=2**53, help_text="Ever seen.")
+    snoozeTotal = Whole(required=False, min_value=1, max_value=2**53,
+        help_text="The snooze ends when the group's total number of failures reaches this.",
+    )  # fmt: skip
     snoozeVersion = Whole(
         required=False,
         min_value=1,
         max_value=MOST,
-        help_text=("It wakes when a failure occurs in a later version."),
+        help_text=("The snooze ends when a failure occurs in a later version than this."),
     )
     resolvedIn = Whole(
         required=False,

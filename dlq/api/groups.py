@@ -166,7 +166,7 @@ class ChangeGroups(Endpoint):
 
     @operation("changeFailureGroups", TAG, {200: ManyDone}, request=GroupChangeMany)
     def post(self, request: Request) -> Response:
-        """Make the same change in each group; a failure in one does not stop the others."""
+        """Make the same change in each group; an error in one does not stop the others."""
         given = self.body(GroupChangeMany)
         return each(self.user, FailureGroup.objects.all(), CHANGE, self.actor, given)
 
@@ -199,7 +199,7 @@ class MergeGroups(Endpoint):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Merge other groups into this one: their failures, past and future, and notes."""
+        """Merge other groups into this one, with their past and future failures and their notes."""
         obtain(self.user, groups(), id, Action.OPERATE)
         given = self.body(MergeBody)
         for pk in given["ids"]:
@@ -220,7 +220,7 @@ class UnmergeGroup(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Move a fingerprint of the group to a separate group, which is returned."""
+        """Move a fingerprint of the group to a separate group, and return that group."""
         obtain(self.user, groups(), id, Action.OPERATE)
         given = self.body(UnmergeBody)
         made = merging.unmerge(id, given["fingerprint"], actor=self.actor, reason=given["reason"])
@@ -239,7 +239,7 @@ class SplitGroup(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Give each value of a facet its own group from now on.
+        """Split a group by a facet: each value gets its own group from now on.
 
         The most frequent value stays in this group.
         """

@@ -43,7 +43,7 @@ class Requeue(Endpoint):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Start a new run of the step in the same execution; the body is merged into its inputs.
+        """Start a new run of the step in its execution; the body is merged into the step's inputs.
 
         Changed inputs after an approval also need *author*.
         """
@@ -82,7 +82,7 @@ class Skip(Endpoint):
         "skipDeadLetterEntry", TAG, {200: RunShape}, request=SkipBody, errors=[403, 404, 409]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Record the step, and those that depend on it alone, as skipped."""
+        """Mark the step, and the steps that depend only on it, as skipped."""
         run, may = self.perform(SKIP, entries().defer(*LARGE), id, SkipBody)
         return Response(RunShape(run, context={"may": may}).data)
 
@@ -98,7 +98,7 @@ class DiscardEntry(Endpoint):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Resolve a dead letter as discarded."""
+        """Discard a dead letter; its notes say why."""
         entry, may = self.perform(DISCARD, entries().defer(*LARGE), id, Discard)
         return shown(entry, may)
 
@@ -108,7 +108,7 @@ class DiscardEntries(Endpoint):
 
     @operation("discardDeadLetterEntries", TAG, {200: ManyDone}, request=DiscardMany)
     def post(self, request: Request) -> Response:
-        """Resolve dead letters as discarded; a resolved one does not stop the others."""
+        """Discard dead letters; one that is already resolved does not stop the others."""
         given = self.body(DiscardMany)
         return each(self.user, DeadLetterEntry.objects.all(), DISCARD, self.actor, given)
 
@@ -137,7 +137,7 @@ class RestoreEntry(_Kept):
 
     @_described("restore")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Reopen a discarded dead letter while it is kept."""
+        """Reopen a discarded dead letter that retention has not deleted."""
         return self._done(RESTORE, id)
 
 
@@ -146,7 +146,7 @@ class PinEntry(_Kept):
 
     @_described("pin")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Exclude a dead letter from retention; a pinned one stays pinned."""
+        """Exclude a dead letter from retention; no effect if it is pinned already."""
         return self._done(PIN, id)
 
 

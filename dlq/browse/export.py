@@ -97,8 +97,8 @@ def begin(
 ) -> Batch:
     """Return the batches of the rows that exist now, and record the export.
 
-    The audit trail gets an entry in the requested workspace, or in each of the user's workspaces;
-    one for the whole installation if the user may see all of it.
+    The export is recorded in the audit trail of the requested workspace, or of each of the user's
+    workspaces, or, if the user may see all of them, once for the whole installation.
     """
     until = rows.filter(quarantined_at__lt=database_now()).order_by("pk")
     for workspace_id in _workspaces(user, filters.get("workspaceId")):

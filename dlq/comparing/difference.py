@@ -17,7 +17,7 @@ Key = str | int
 
 
 class DifferenceKind(StrEnum):
-    """How a value differs."""
+    """The kind of a difference between two values."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -36,14 +36,14 @@ class ValueDifference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The differences in the order of the values; `whole` is False if there may be more."""
+    """The differences, in the order of the values; `whole` is False if some may be missing."""
 
     changes: tuple[ValueDifference, ...]
     whole: bool
 
     @property
     def same(self) -> bool:
-        """Return whether there are no differences."""
+        """Return whether the values were compared completely and are equal."""
         return self.whole and not self.changes
 
 

@@ -33,7 +33,7 @@ class Good:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The last successful run, if any; `looked` executions of the workflow were searched."""
+    """The last successful run, if any, and the number of searched executions (`looked`)."""
 
     good: Good | None
     looked: int

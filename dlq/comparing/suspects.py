@@ -20,7 +20,7 @@ Path = tuple[Key, ...]
 
 
 class SuspectReason(StrEnum):
-    """Why a value is suspected, the stronger reason first."""
+    """The reasons to suspect a value, the strongest first."""
 
     NAMED = "named"
     DIFFERENT = "different"
@@ -42,7 +42,7 @@ class Suspect:
 def suspects(
     inputs: Any, error: str, details: Any = None, against: Comparison | None = None
 ) -> list[Suspect]:
-    """Return the values that the error names, and those that differ from a good run.
+    """Return the values that the error names, and the values that differ from a good run.
 
     `details` are the failure's own: a list of problems with a `field`, or an object that has one.
     `against` compares `{"inputs": …}` of a good run with this one: a value that is in the error's

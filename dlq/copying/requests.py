@@ -260,8 +260,8 @@ def _literal(text: str) -> str:
 def curl(request: CopiedRequest, *, key: str = "", credential: str = "", kind: str = "") -> str:
     """Return the command.
 
-    `key` is the step's idempotency key, `credential` the name of one of `kind`. A comment above it
-    lists the secrets to fill in.
+    `key` is the step's idempotency key, `credential` the name of a credential of type `kind`. A
+    comment above the command lists the secrets to fill in.
     """
     options = list(options_of(request, key=key, credential=credential, kind=kind))
     piped = f"printf %s {word(request.base64)} | base64 -d | " if request.base64 else ""
@@ -295,7 +295,7 @@ def options_of(
 
 
 def requeuing(address: str) -> str:
-    """Return the call that requeues a dead letter; `address` is below the API's root."""
+    """Return a curl command that requeues a dead letter; `address` is below the API's root."""
     # The shell expands variables within double quotes only, so these words are written directly.
     return (
         "# Set first: VALKYR_URL, VALKYR_TOKEN\n"

@@ -10,7 +10,7 @@ class CannotJoin(ValkyrError):
 
 
 class CannotSplit(ValkyrError):
-    """The group cannot be split like that."""
+    """The group cannot be split in this way."""
 
     code = "cannot_split"
 

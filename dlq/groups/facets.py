@@ -105,7 +105,7 @@ def breakdown(group_id: UUID, most: int = LOOKED_AT) -> Breakdown:
 
 
 def _mask(name: str | None) -> int:
-    """Return the value of `grouping(…)`: a bit for every column that is not grouped by."""
+    """Return the value of SQL's `grouping(…)`, which has a bit for each column not grouped by."""
     bits = (1 << len(ORDER)) - 1
     return bits if name is None else bits & ~(1 << (len(ORDER) - 1 - ORDER.index(name)))
 
@@ -119,6 +119,6 @@ def _facet(name: str, shares: list[Share]) -> Facet:
 
 
 def _named(share: Share) -> Share:
-    """Return a workspace by its name, for a group's only workspace."""
+    """Return the share with the name of its workspace in place of the ID."""
     name = Workspace.objects.filter(pk=share.value).values_list("name", flat=True).first()
     return Share(name or share.value, share.count)

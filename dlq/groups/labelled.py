@@ -18,8 +18,8 @@ def labelled(
 ) -> QuerySet[Any]:
     """Return the groups of the newest 2,000 of `letters` with these labels.
 
-    `letters` are those that the caller may see, narrowed as the groups are. Raises TooManyRows if
-    they cannot be searched in time.
+    `letters` are the dead letters that the caller may see, with the filters of the groups. Raises
+    TooManyRows if the search takes too long.
     """
     found = first(letters.filter(labels__contains=dict(labels)).order_by("-id"), MOST, MOST)
     rows = DeadLetterEntry.objects.filter(pk__in=among(found.ids)).order_by()

@@ -44,7 +44,7 @@ Data = Mapping[str, Any]
 
 
 def _refuse_unless(to: GroupStatus) -> Callable[[FailureGroup], str]:
-    """Return a function that says why a group cannot change its status to `to`."""
+    """Return a function that returns why a group cannot change its status to `to`, or ""."""
 
     def refuse(group: FailureGroup) -> str:
         if merged := _refuse_merged(group):

@@ -63,7 +63,7 @@ def regressed_in(standing: GroupStanding, seen: Occurrence) -> int | None:
 
 
 def wakes(standing: GroupStanding, seen: Occurrence, now: datetime) -> bool:
-    """Return whether a snooze ends: by time, by count, or by a later version."""
+    """Return whether a snooze ends because of the time, the count or a later version."""
     if standing.status is not _S.SNOOZED:
         return False
     if standing.until is not None and standing.until <= now:
@@ -74,7 +74,7 @@ def wakes(standing: GroupStanding, seen: Occurrence, now: datetime) -> bool:
 
 
 def back(standing: GroupStanding) -> GroupStatus:
-    """Return the status after a snooze, or after redrives that left open entries."""
+    """Return the status to restore after a snooze, or after redrives that left open entries."""
     return standing.before or _S.NEW
 
 

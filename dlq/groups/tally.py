@@ -142,7 +142,7 @@ def _add(sums: dict[UUID, Sums]) -> dict[UUID, int]:
 
 
 def _tell(group: FailureGroup, sums: Sums, now: datetime) -> None:
-    """Send the signals of a new or regressed group, and wake snoozed ones if a condition is met."""
+    """Send the signals of a new or regressed group; wake a snoozed group if a condition is met."""
     if not sums.fresh:
         return
     if group.total == sums.fresh and not sums.moved:
@@ -180,5 +180,5 @@ def _later(one: datetime | None, other: datetime | None) -> datetime | None:
 
 
 def turn() -> dict[str, int]:
-    """Count news, wake snoozed groups, and continue moves."""
+    """Count changes, wake snoozed groups, and continue moves; return the number of each."""
     return {"counted": fold(), "woken": wake(), "moved": merging.move_on()}

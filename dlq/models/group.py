@@ -15,7 +15,7 @@ from executions.models.sealed_columns import BlankedText
 
 
 class FailureGroup(models.Model):
-    """The dead letters that share a fingerprint (after merges: several).
+    """The dead letters that share a fingerprint, or, after merges, one of several.
 
     `rule` is the version of the fingerprint's rule, `place` the step path without iterations,
     `message` the normalised first line and `sample` an original one. Only `dlq.groups.tally`
@@ -165,7 +165,7 @@ class GroupNews(models.Model):
 
 
 class GroupHour(models.Model):
-    """How many dead letters a group got in an hour (UTC)."""
+    """The number of dead letters that a group got in an hour (UTC)."""
 
     id = models.BigAutoField(primary_key=True)
     group = models.ForeignKey(
@@ -185,7 +185,7 @@ class GroupHour(models.Model):
 
 
 class GroupVersion(models.Model):
-    """How many dead letters a group got from one version of its workflow."""
+    """The number of dead letters that a group got from one version of its workflow."""
 
     id = models.BigAutoField(primary_key=True)
     group = models.ForeignKey(

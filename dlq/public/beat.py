@@ -1,4 +1,4 @@
-"""When beat last ran a duty."""
+"""The times at which beat last ran its duties."""
 
 from dlq import pulse
 

@@ -24,7 +24,7 @@ def discard(entry_id: UUID, *, actor: Actor, notes: str = "") -> DeadLetterEntry
 
 
 def restore(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
-    """Undo a discard while the entry is kept; raises NotFound, WrongState."""
+    """Reopen a discarded dead letter that still exists; raises NotFound, WrongState."""
     entry = transitions.find(entry_id)
     with transaction.atomic():
         transitions.restore(entry, actor=actor, reason=reason)

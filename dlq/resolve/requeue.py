@@ -118,10 +118,10 @@ def requeue_together(
 ) -> RequeuedTogether:
     """Start new runs of dead steps in the caller's transaction; see `requeue` for one.
 
-    A step that is locked, or whose dead letter is resolved, is in neither part of the result and
-    stays unchanged. The audit trail names `object_type` and `object_id` as the cause. Executions
-    need no other locks: they hold no concurrency key, have no parent, and their workspaces do not
-    have `goes_alone`.
+    Steps that are locked, or whose dead letter is resolved, stay unchanged and are in neither part
+    of the result. The audit trail names `object_type` and `object_id` as the cause. The executions
+    must hold no concurrency key and have no parent, and `goes_alone` must be False for their
+    workspace, so that no other locks are necessary.
     """
     opened = _locked(steps, workspace_id)
     steps = _still_open([step for step in steps if step.execution_id in opened])

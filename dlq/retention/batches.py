@@ -72,7 +72,7 @@ class PruningTally:
     more: bool = False
 
     def span(self, first: datetime | None, last: datetime | None) -> None:
-        """Extend the span to include these ends."""
+        """Extend the range from the first to the last end to include these ends."""
         if first is not None:
             self.first = first if self.first is None else min(self.first, first)
         if last is not None:

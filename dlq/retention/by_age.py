@@ -115,7 +115,7 @@ def prune(kind: str, wanted: RetentionPeriods, pace: PruningPace) -> PruningTall
 
 
 def look(kind: str, wanted: RetentionPeriods) -> PruningTally:
-    """Return what `prune` would delete."""
+    """Return the rows that `prune` would delete."""
     rows = KINDS[kind].due(wanted)
     if rows is None:
         return PruningTally(kind)

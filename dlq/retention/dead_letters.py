@@ -65,7 +65,7 @@ def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def look(wanted: RetentionPeriods) -> PruningTally:
-    """Return what `prune` would delete; and how many resolved ones stay for other reasons."""
+    """Return the rows that `prune` would delete, and how many others stay and why."""
     rows = _due(wanted)
     first, last = rows.aggregate(first=Min("resolved_at"), last=Max("resolved_at")).values()
     tally = PruningTally(KIND, rows.count(), first, last)

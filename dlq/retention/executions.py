@@ -52,7 +52,7 @@ NOT_STORED = "they are not in the archive yet"
 class Family:
     """A root and its descendants; `reason` says why it stays, "" if it may be deleted.
 
-    `members` are at most 500, those without children first; `size` and `runs` count all.
+    `members` are at most 500, executions without children first; `size` and `runs` count all.
     """
 
     root: UUID
@@ -99,7 +99,7 @@ class WalkBatch:
 
 
 def horizon(wanted: RetentionPeriods) -> datetime | None:
-    """Return the latest end to delete: by the periods, and by plugins' needs."""
+    """Return the latest end of deletable executions, by the periods and the plugins' needs."""
     youngest = youngest_end(wanted.terms, wanted.now)
     if youngest is None:
         return None
@@ -231,7 +231,7 @@ def look_at(
     tally: PruningTally,
     without: LettersGone = NONE_GONE,
 ) -> set[UUID]:
-    """Count what `clear` would delete; return the roots that stay."""
+    """Count the rows that `clear` would delete; return the roots that stay."""
     kept: set[UUID] = set()
     for roots in _some(ends):
         found = families(roots, wanted, before, without=without)
@@ -245,7 +245,7 @@ def look_at(
 
 
 def look(wanted: RetentionPeriods, pace: PruningPace, without: LettersGone) -> PruningTally:
-    """Return what `prune` would delete, from the beginning."""
+    """Return the rows that `prune` would delete, from the beginning."""
     tally = PruningTally("executions")
     before = horizon(wanted)
     if before is None:

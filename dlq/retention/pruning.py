@@ -46,7 +46,7 @@ def prune_logs(
 
 
 def kinds() -> tuple[str, ...]:
-    """Return what can be pruned, in order."""
+    """Return the kinds of rows that can be pruned, in order."""
     return ("dead letters", "executions", "tests", "logs", *by_age.KINDS)
 
 
@@ -72,7 +72,7 @@ def prune(
 def look(
     chosen: Sequence[str], wanted: RetentionPeriods, pace: PruningPace
 ) -> Iterator[PruningTally]:
-    """Yield what `prune` would delete, and why other rows stay; changes no rows."""
+    """Yield the rows that `prune` would delete, and why other rows stay; changes no rows."""
     for kind in kinds():
         if kind not in chosen:
             continue
@@ -91,7 +91,7 @@ def look(
 
 
 def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
-    """Delete what has expired by the settings, from the position where the last turn stopped."""
+    """Delete what has expired by the settings, from the position where the last pass stopped."""
     done = [dead_letters.prune(wanted, pace), *dead_letters.prune_groups(wanted.now, pace)]
     tally, place = executions.prune(wanted, pace, read("executions"))
     write("executions", place)
@@ -129,7 +129,7 @@ ACTOR = Actor.system("retention")
 
 @dataclass(frozen=True, slots=True)
 class PruningTurn:
-    """How many rows were deleted, by kind, and whether time ran out."""
+    """The number of deleted rows by kind, and whether time ran out."""
 
     counts: dict[str, int] = field(default_factory=dict)
     more: bool = False

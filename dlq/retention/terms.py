@@ -1,7 +1,7 @@
-"""How long executions are kept: by final state, with exceptions for workspaces and workflows.
+"""The retention of executions: by final state, with exceptions for workspaces and workflows.
 
-Pure. A term of a workflow takes precedence over one of its workspace, and that over the
-installation's.
+Pure. A workflow's term takes precedence over its workspace's term, which takes precedence over the
+installation's term.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -56,7 +56,7 @@ def youngest_end(terms: Iterable[Term], now: datetime) -> datetime | None:
 
 
 def parameters(terms: Sequence[Term], scope: RetentionScope, now: datetime) -> dict[str, Any]:
-    """Return the parameters of the statements."""
+    """Return the parameters of the SQL statements for these terms and this scope."""
     return {
         "now": now,
         "term_states": [term.state for term in terms],

@@ -144,7 +144,7 @@ def record(
 
 
 def recording(actor: Actor, line: AuditLine) -> statements.BoundStatement:
-    """Return the statement that writes a line as `record` does, to run it with others."""
+    """Return the statement that `record` would execute, to run it together with others."""
     return statements.asked("note_activity", _noted(actor, line))
 
 

@@ -26,8 +26,8 @@ class Base(Enum):
 class AccessChange:
     """How a new execution differs from its origin, or from a plain start of its workflow.
 
-    `inside`: it begins at a step or a checkpoint. `payload`: its input differs from its origin's.
-    `approved`: it changes a step's inputs or outputs in an approved execution.
+    `inside`: it begins at a step or a checkpoint. `payload`: its input differs from the input of
+    its origin. `approved`: it changes a step's inputs or outputs in an approved execution.
     """
 
     base: Base = Base.LATEST
@@ -40,7 +40,7 @@ class AccessChange:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A change, and the sets of permissions, one of which is required in full."""
+    """A change, and sets of permissions: the user needs all permissions of one of the sets."""
 
     what: str
     either: tuple[tuple[Power, ...], ...]
@@ -70,7 +70,7 @@ def needs(change: AccessChange) -> Iterator[Need]:
 
 
 def operators_powers(change: AccessChange) -> list[Power]:
-    """Return sets of powers that suffice for an operator's change, not an author's."""
+    """Return the powers that suffice for a change by an operator who is not an author."""
     return list(dict.fromkeys(power for need in needs(change) for power in need.either[-1]))
 
 

@@ -130,7 +130,7 @@ class Powers:
 
     @cached_property
     def _on_workflow(self) -> frozenset[Action]:
-        """Return the object permissions; none are read if the role allows everything."""
+        """Return the actions that object permissions add; no query if the role allows all."""
         if self.workflow_id is None or self.role in {Role.ADMIN, Role.WORKFLOW}:
             return frozenset()
         codes = _granted(self.user, self.workflow_id)
@@ -146,7 +146,7 @@ def holds_permission(user: User, permission: Permission) -> bool:
 
 
 def limits_of(user: User) -> TokenLimits | None:
-    """Return the limits of the API token that the user signed in with; None without one."""
+    """Return the limits of the API token that the user signed in with; None without a token."""
     limits: TokenLimits | None = getattr(user, "token_limits", None)
     return limits
 

@@ -1,7 +1,7 @@
 """Limit a request to the rows of the caller's workspaces, even if a query has no filter.
 
 A second defence behind `visible`: PostgreSQL hides other workspaces' rows by policies
-(`executions.database.row_policies`). Superusers see all rows; an API token sees those of its one
+(`executions.database.row_policies`). Superusers see all rows; an API token sees the rows of its one
 workspace. Requests without a caller, such as webhooks, are not limited: their secret selects what
 they reach.
 """

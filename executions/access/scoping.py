@@ -39,12 +39,12 @@ def visible(
     path: str = "",
     reach: Reach | None = None,
 ) -> QuerySet[M]:
-    """Return the rows on which the user has `power`, by role or by grant.
+    """Return the rows on which the user has `power`, by role or by object permission.
 
-    A superuser sees everything, without a comparison that would keep a large list from its index.
-    `path` is the lookup to the workspace's ID if the model's foreign keys do not show it; `reach`
-    saves a query. One workspace is compared by equality, so that lists are read in the order of
-    their index.
+    For a superuser the rows have no condition, which would prevent the use of an index for a large
+    list. `path` is the lookup to the workspace's ID if the model's foreign keys do not show it;
+    `reach` saves a query. One workspace is compared by equality, so that lists are read in the
+    order of their index.
     """
     if sees_all(user):
         return queryset
@@ -180,7 +180,7 @@ def _follow(row: Model, path: str) -> UUID:
 
 
 def _limits(user: User, power: Power) -> bool:
-    """Return whether the token forbids an action that its user may perform."""
+    """Return whether the user signed in with a token whose scopes do not include the action."""
     limits = limits_of(user)
     return limits is not None and power not in limits.scopes
 

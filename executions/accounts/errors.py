@@ -4,25 +4,25 @@ from executions.errors import ValkyrError
 
 
 class Taken(ValkyrError):
-    """Another one has that name already."""
+    """The name is in use. Choose another name."""
 
     code = "taken"
 
 
 class InUse(ValkyrError):
-    """Something still needs it."""
+    """The object is still in use. Remove what uses it first."""
 
     code = "in_use"
 
 
 class LastAdministrator(ValkyrError):
-    """A workspace keeps at least one active person with the role ADMIN; appoint another first."""
+    """A workspace needs at least one active person with the role ADMIN. Appoint another first."""
 
     code = "last_administrator"
 
 
 class TokenRefused(ValkyrError):
-    """This token does not let anybody in."""
+    """The API token is not valid. Create a new token."""
 
     code = "token_unknown"
 

@@ -84,7 +84,7 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
         return self.has_view_permission(request, row)
 
     def end_others(self, request: HttpRequest) -> HttpResponse:
-        """Show the dialog that ends all sessions of the user except this browser's."""
+        """Show the dialog that ends all sessions of the user except the session of this browser."""
         form = DialogForm(data=request.POST or None, request=request)
         if request.method != "POST" or not form.is_valid():
             context = {"form": form, "dialog": OTHERS}

@@ -153,7 +153,7 @@ class OperatingAdmin(ScopedAdmin):
 
 
 def _permission(operation: AdminOperation) -> Callable[..., bool]:
-    """Return the permission that Django checks before it offers the operation for any row."""
+    """Return the check by which Django decides whether to offer the operation at all."""
 
     def permitted(admin: OperatingAdmin, request: HttpRequest, obj: Any = None) -> bool:
         return admin.may_operate(request, operation)
@@ -209,7 +209,7 @@ def _variant(operation: AdminOperation) -> Any:
 
 
 def with_primary(buttons: Iterable[Mapping[str, Any]], name: str) -> Iterable[Mapping[str, Any]]:
-    """Return the buttons of a page, with the operation of that name as the only primary one."""
+    """Return the buttons of a page; only the button of the operation `name` is primary."""
     if not name:
         return buttons
     chosen = {True: ActionVariant.PRIMARY, False: ActionVariant.DEFAULT}
@@ -225,7 +225,8 @@ def with_primary(buttons: Iterable[Mapping[str, Any]], name: str) -> Iterable[Ma
 def with_menu(buttons: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the buttons of a page: a primary one, a second one, and a menu of the others.
 
-    `buttons` are Unfold's, in order; the first with the variant PRIMARY becomes the first button.
+    `buttons` are the buttons of Unfold, in order; the first with the variant PRIMARY becomes the
+    first button.
     """
     ordered = sorted(buttons, key=lambda button: button["variant"] != ActionVariant.PRIMARY)
     outside: list[Mapping[str, Any]] = [
@@ -250,7 +251,7 @@ def _shown(
     row: Any,
     report: OperationReport,
 ) -> HttpResponse:
-    """Return the result in the dialog only: messages would be stored until the next page."""
+    """Show the result in the dialog only: a message would be stored until the next page."""
     words = {"title": f"{operation.shows}: {row}"}
     result = report.result
     shown = result if isinstance(result, SafeString) else copyable(result)

@@ -76,7 +76,7 @@ class AddressFilter(TextFilter):
     parameter_name = "address"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows from that address."""
+        """Return the rows from the entered address; all rows without one."""
         text = (self.value() or "").strip()
         if not text:
             return queryset
@@ -190,7 +190,7 @@ class ActivityAdmin(FactAdmin):
         return marks.clipped(row.reason) or marks.EMPTY
 
     def get_urls(self) -> Any:
-        """Return Django's URLs and the export's."""
+        """Return Django's URLs and the URL of the export."""
         view = self.admin_site.admin_view(self.export_view)
         return [
             path("export/", view, name=f"{self.opts.app_label}_activity_export"),
@@ -271,7 +271,7 @@ HEADERS = (lazy("When"), lazy("Who"), lazy("Via"), lazy("Action"), lazy("Why"))
 
 
 def done_to(pk: Any) -> PageSection:
-    """Return the newest rows of the audit trail about an object's ID."""
+    """Return the newest rows of the audit trail about the object with this ID."""
     rows = Activity.objects.filter(object_id=str(pk)).order_by("-created_at", "-id")
     found = rows.only("created_at", "actor_name", "via", "action", "reason")[:SHOWN]
     return PageSection(

@@ -72,7 +72,7 @@ class FewerScripts(_DjangosAdmin):
 
 
 class AuditedAdmin(ModelAdmin, FewerScripts):
-    """Records what is added, changed and deleted through its forms and lists."""
+    """Records the rows that its forms and lists add, change and delete."""
 
     # Whether its forms change permissions or hold secrets: then they need a recent sign-in.
     sensitive = False
@@ -298,7 +298,7 @@ class ScopedAdmin(AuditedAdmin):
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def get_or_refuse(self, request: HttpRequest, object_id: str) -> Any:
-        """Return the object; raises PermissionDenied if the user may not see such an object."""
+        """Return the object; raises PermissionDenied if it is missing or hidden from the user."""
         found = self.get_object(request, object_id)
         if found is None:
             raise PermissionDenied(
@@ -375,7 +375,7 @@ class FactAdmin(ScopedAdmin):
 class WritingAdmin(ScopedAdmin):
     """Rows that users add and change in a form, which calls `write`.
 
-    Such a page leaves recording to the function it calls.
+    The called function writes the audit trail.
     """
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Any:

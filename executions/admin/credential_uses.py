@@ -1,4 +1,4 @@
-"""The uses of credentials by steps: a list, and what a credential's page shows of them."""
+"""The uses of credentials by steps: a list, and the sections of a credential's page."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ class CredentialNameFilter(TextFilter):
 
 @admin.register(CredentialUse)
 class CredentialUseAdmin(FactAdmin):
-    """Which step used which credential, and what was refused; never a value."""
+    """The list of uses and refused uses of credentials by steps; shows no values."""
 
     needs = Action.AUTHOR
     list_display = ("when", "name", "result", "workspace", "step_path", "module", "host_short")
@@ -71,7 +71,7 @@ class CredentialUseAdmin(FactAdmin):
 
     @display(description=lazy("result"))
     def result(self, row: CredentialUse) -> Any:
-        """Return whether the step got the credential."""
+        """Return a mark that says whether the step got the credential."""
         return result_of(row)
 
     @display(description=lazy("host"))

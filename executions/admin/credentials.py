@@ -173,7 +173,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("type"))
     def kinds(self, row: Credential) -> Any:
-        """Return, for a new credential, links to the forms of its type and of the others."""
+        """Return the type of a new credential, and links to the forms of the other types."""
         address = f"{links.listing('executions_credential')}add/"
         others = format_html_join(
             " · ",

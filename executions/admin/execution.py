@@ -254,7 +254,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """Show the page, or that of the archive for an execution that retention deleted."""
+        """Show the page, or the archive's page for an execution that retention deleted."""
         try:
             answer: HttpResponse = super().changeform_view(
                 request, object_id, form_url, extra_context
@@ -272,6 +272,10 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         narrowed = bool(rest) or any(request.GET.get(name) for name in NARROWING)
         found = labels.listed(request, rows, searched, _states(request), narrowed=narrowed)
         return found, duplicates
+
+    def get_paginator(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Return the paginator; with labels, the one that reads only the rows of its page."""
+        return labels.paginator(request, super().get_paginator(request, *args, **kwargs))
 
     @display(description=lazy("execution"))
     def short_id(self, row: WorkflowExecution) -> Any:
@@ -291,7 +295,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("trigger"))
     def trigger(self, row: WorkflowExecution) -> str:
-        """Return what started the execution."""
+        """Return the cause that started the execution."""
         return str(TriggerType(row.trigger_type).label)
 
     @display(description=lazy("created"))

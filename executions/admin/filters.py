@@ -157,7 +157,7 @@ class KindFilter(SimpleListFilter):
 
 
 class VersionKindFilter(KindFilter):
-    """The kind filter for versions themselves."""
+    """The filter by kind, for the list of versions."""
 
     path = "kind"
 

@@ -1,20 +1,22 @@
 """Labels in the lists of executions: a filter with a chip, words of the search, links."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.admin import SimpleListFilter
+from django.core.paginator import Page
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.functional import cached_property
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from executions.addresses import admin as admin_page
-from executions.admin.changelist import PAGED
+from executions.admin.changelist import PAGED, BoundedPaginator
 from executions.admin.filters import id_bounds
 from executions.admin.scope import scoped
 from executions.labels import finding
@@ -23,6 +25,8 @@ from executions.language import lazy
 from executions.models import Workflow, WorkflowExecution
 
 PARAMETER = "label"
+# The attribute of a request with the executions that its labels found, newest first.
+FOUND = "labelled_executions"
 
 
 class LabelFilter(SimpleListFilter):
@@ -79,7 +83,37 @@ def listed(
                 "state or an age too."
             ),
         )
+    setattr(request, FOUND, found.ids)
     return rows.filter(pk__in=finding.among(found.ids))
+
+
+class LabelledPaginator(BoundedPaginator):
+    """Pages of executions that were found by their labels: only the rows of one page are read."""
+
+    ids: Sequence[UUID] = ()
+
+    @cached_property
+    def count(self) -> int:
+        """Return the number of executions, at most `PAGED`."""
+        return len(self.ids)
+
+    def page(self, number: int | str) -> Page[Any]:
+        """Return a page, newest first."""
+        number = self.validate_number(number)
+        first = (number - 1) * self.per_page
+        rows: Any = self.object_list
+        shown = rows.filter(pk__in=finding.among(self.ids[first : first + self.per_page]))
+        return Page(shown, number, self)
+
+
+def paginator(request: HttpRequest, usual: BoundedPaginator) -> BoundedPaginator:
+    """Return the paginator of a list; that of its labels if `listed` found executions by them."""
+    ids: Sequence[UUID] | None = getattr(request, FOUND, None)
+    if ids is None:
+        return usual
+    made = LabelledPaginator(usual.object_list, usual.per_page)
+    made.ids = ids
+    return made
 
 
 def newest(

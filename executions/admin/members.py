@@ -35,7 +35,7 @@ ROLES = (
 
 
 def role_field(initial: str) -> forms.ChoiceField:
-    """Return the field of the role, with an explanation of each."""
+    """Return the form field of the role; the choices explain each role."""
     return forms.ChoiceField(choices=ROLES, initial=initial, widget=Select())
 
 

@@ -1,6 +1,6 @@
 """Page parts for Django's own admin: buttons of lists, rows and objects, dialogs, filters.
 
-They take the same attributes as Unfold's, so that each page is written once: `actions_list`,
+They take the same attributes as Unfold's parts, so that each page is written once: `actions_list`,
 `actions_row`, `actions_detail`, `list_before_template`, `change_form_outer_before_template`.
 Unfold's modals are separate pages here; no page needs a script.
 """
@@ -80,7 +80,7 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
     actions_detail: Sequence[str] = ()
 
     def get_urls(self) -> list[Any]:
-        """Return the actions' URLs before Django's, whose last one matches everything."""
+        """Return the actions' URLs before Django's URLs, the last of which matches every path."""
         wrap = self.admin_site.admin_view
         of_lists = [
             path(f"{action.path}/", wrap(action.method), name=action.action_name)

@@ -53,7 +53,8 @@ class Page:
     """A whole page; `lead` is an introductory sentence or mark.
 
     `top` precedes everything, `first` are the sections above the facts. Without a `title`, the
-    object's own text is the title.
+    object's own text is the title. `refresh` is for objects that change by themselves: the seconds
+    after which the browser renews the page's content, and 0 once they do not change any more.
     """
 
     lead: Sequence[Cell]
@@ -62,6 +63,7 @@ class Page:
     title: str = ""
     first: Sequence[PageSection] = ()
     top: Cell = ""
+    refresh: int | None = None
 
 
 def json_section(title: str, value: Any, *, folded: bool = True) -> PageSection:

@@ -1,4 +1,4 @@
-"""API tokens: the user's own, and those of administered workspaces; created here, shown once."""
+"""API tokens: the user's own, and tokens of administered workspaces; created here, shown once."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -178,7 +178,7 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
     empty_text = lazy("No API tokens. Create one for each program with “New token…”.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
-        """Return the user's own tokens, and those of workspaces that the user administers."""
+        """Return the user's own tokens, and the tokens of workspaces that the user administers."""
         if is_superuser(request):
             return rows
         return rows.filter(pk__in=tokens.visible_tokens(request.user).values("pk"))

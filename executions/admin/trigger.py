@@ -34,7 +34,7 @@ HOW_SIGNED = {
 
 
 def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
-    """Return labels and values of a webhook, an event or a queue; none for a schedule."""
+    """Return the labels and values of a webhook, event or queue trigger; none for a schedule."""
     settings = trigger.settings
     if trigger.type == TriggerType.WEBHOOK:
         return [
@@ -212,7 +212,7 @@ def _next(trigger: Trigger) -> Any:
 
 
 def _entry(trigger: Trigger) -> Any:
-    """Return a link to the entry in beat's own admin, and the entry's values."""
+    """Return a link to the schedule's entry in beat's own admin, with the entry's schedule."""
     entry = beat_entries.entry_of(trigger)
     if entry is None:
         return gettext("none: beat has no entry for the schedule")

@@ -253,7 +253,7 @@ class WorkflowAdmin(OperatingAdmin):
         return super().get_queryset(request).filter(archived_at=None)
 
     def get_urls(self) -> list[Any]:
-        """Return Django's URLs, and that of the search over all pages."""
+        """Return Django's URLs, and the URL of the search over all pages."""
         view = self.admin_site.admin_view(search)
         return [path("search/", view, name="executions_workflow_search"), *super().get_urls()]
 
@@ -266,7 +266,7 @@ class WorkflowAdmin(OperatingAdmin):
 
     @display(description=lazy("published"))
     def published(self, row: Workflow) -> Any:
-        """Return the latest version."""
+        """Return a link to the latest version, or a mark if there is none."""
         if row.latest_version is None:
             return marks.mark(gettext("draft only"), "edit_note", "amber")
         text = f"v{row.latest_version.number}"
@@ -354,7 +354,7 @@ class WorkflowAdmin(OperatingAdmin):
             self.message_user(request, gettext("The draft has no problems; it can be published."))
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may operate; a copy needs more permissions."""
+        """Return whether the user may perform the operation; a copy needs more permissions."""
         allowed = super().may_operate(request, operation, row)
         if operation is TAKE_OVER and row is not None:
             return allowed and may(request, row.workspace, operation.needs)

@@ -32,7 +32,7 @@ BATCH = 100
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """An execution that is RUNNING from this transaction on; `fresh` if it never ran before."""
+    """An execution that this transaction set to RUNNING; `fresh` if it has not run before."""
 
     execution_id: UUID
     version_id: UUID
@@ -91,7 +91,7 @@ def take_places(tier: Ceilings, workspace_id: UUID, ready: Sequence[bool]) -> li
 
 
 def check_waiting(tier: Ceilings, workspace_id: UUID, more: int) -> None:
-    """Raise QuotaExceeded if `more` executions would exceed the tier's limit of waiting ones."""
+    """Raise QuotaExceeded if `more` executions would exceed the tier's limit on the queue."""
     if tier.max_pending is None or not more:
         return
     count = waiting(workspace_id, tier.max_pending + 1)
@@ -154,7 +154,7 @@ def admit(workspace_id: UUID, key: ConcurrencyKey | None = None) -> int:
 
 
 def admit_next(ended_id: UUID) -> None:
-    """Admit waiting executions to the slot and the key of an ended or suspended one."""
+    """Admit executions to the slot and key that an ended or suspended execution freed."""
     row = statements.fetch_one("waiting", {"ended": ended_id})
     if row is None:
         return

@@ -30,7 +30,7 @@ class ConcurrencyKey(NamedTuple):
 
 
 class ConcurrencyUse(NamedTuple):
-    """How many executions hold a key, and how many wait for it."""
+    """The number of executions that hold a key, and the number that wait for it."""
 
     holders: int
     waiting: int
@@ -55,9 +55,9 @@ def one_budget() -> Iterator[None]:
 def render_all(
     rule: Concurrency | None, workflow_id: UUID, payload_list: Sequence[Any]
 ) -> list[ConcurrencyKey | None]:
-    """Return the key of an execution with each payload; None if the rule does not apply.
+    """Return the key of the execution of each payload; None if the rule does not apply.
 
-    Raises InvalidPayload with the problems of all payloads from which no key can be made.
+    Raises InvalidPayload with the problems of all payloads for which the key cannot be rendered.
     """
     if rule is None:
         return [None] * len(payload_list)
@@ -92,10 +92,10 @@ def _render_all(
 
 
 def render(rule: Concurrency, payload: Any, budget: RenderBudget | None = None) -> str | None:
-    """Return the text of a payload's key; None if it yields null or "": then no rule applies.
+    """Return the text of a payload's key; None if the key is null or "", which means no limit.
 
-    Other values count as canonical JSON, a key longer than 300 characters as its digest. Raises
-    TemplateError, PayloadError.
+    Values other than text become canonical JSON; a key longer than 300 characters becomes its
+    digest. Raises TemplateError, PayloadError.
     """
     value = rule.key.render({"input": payload}, budget)
     if value is None or value == "":

@@ -13,7 +13,7 @@ FAILURES = (ExecutionState.FAILED, ExecutionState.TIMEOUT)
 
 
 def commits_alone() -> bool:
-    """Return whether a successful end may be committed before any signal is sent."""
+    """Return whether a successful end may commit before its signals: no receiver must join it."""
     return not execution_finished.has_listeners(WorkflowExecution)
 
 

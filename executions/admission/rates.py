@@ -92,7 +92,7 @@ class Excess:
 
 
 def count(rates: Sequence[Rate]) -> Excess | None:
-    """Increment the counter of each rate; return the exceeded one that lasts longest, or None.
+    """Count each rate; return the exceeded rate with the longest wait, or None.
 
     One round trip to Redis; none if nothing is limited, or an excess is known already.
     """
@@ -112,7 +112,7 @@ def count(rates: Sequence[Rate]) -> Excess | None:
 
 
 def exceeded(rate: Rate) -> Excess | None:
-    """Return the excess of a rate if this process knows it; counts nothing."""
+    """Return the excess of a rate if this process has recorded one; counts nothing."""
     left = _memory.left(f"over {rate.key}") if rate.most > 0 else 0.0
     return Excess(rate, left) if left > 0 else None
 

@@ -89,7 +89,7 @@ class ActivityFilters(Body):
     workspaceId = serializers.UUIDField(required=False)
     actor = serializers.CharField(required=False, max_length=200, help_text="A user's name.")
     action = serializers.CharField(
-        required=False, max_length=60, help_text="`execution.cancel`, or a beginning: `execution.`"
+        required=False, max_length=60, help_text="An action, or a prefix, such as `execution.`."
     )
     objectType = serializers.CharField(required=False, max_length=60)
     objectId = serializers.CharField(required=False, max_length=64)
@@ -139,7 +139,7 @@ class OneActivity(Endpoint):
 
     @operation("getActivity", "Activity", {200: ActivityShape}, errors=[404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return one row, with its changes."""
+        """Return one recorded action, with the changed values."""
         return Response(ActivityShape(trail.one(self.user, id)).data)
 
 
@@ -151,7 +151,7 @@ class NewestSeal(Endpoint):
         """Return the newest seal, for administrators.
 
         Keep it outside the database: `manage.py verify_audit --head` then detects changes to the
-        rows that it covers. It covers the whole installation.
+        rows that it covers. The seal covers the whole installation.
         """
         if trail.administered(self.user).workspaces == []:
             raise refused(None, Action.ADMINISTER)

@@ -1,4 +1,4 @@
-"""API tokens: list, create, read, shorten, revoke your own or, as admin, the workspace's."""
+"""API tokens: list, create, read, shorten and revoke yours or, as admin, your workspace's."""
 
 from typing import Any
 from uuid import UUID
@@ -156,10 +156,10 @@ class ApiTokens(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Create a token for yourself or a service account; only this response has its text.
+        """Create a token for yourself or a service account; only this response contains its text.
 
-        It never allows more than its user may do at the time of use, nor anything outside its
-        scopes.
+        A token allows an operation if its scopes include the operation, and if its user has the
+        permission when the token is used.
         """
         given = self.body(NewApiToken)
         workspace, owner = self._whose(given)
@@ -247,6 +247,6 @@ class OneApiToken(Endpoint):
 
     @operation("revokeApiToken", "ApiToken", {204: None}, errors=[403, 404])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Revoke a token, from the next request on."""
+        """Revoke a token; later requests with it are rejected."""
         tokens.revoke_token(found(self.user, id).pk, actor=self.actor, maker=self.user)
         return Response(status=204)

@@ -32,7 +32,7 @@ REALM = "valkyr"
 class ApiTokenAuthentication(authentication.BaseAuthentication):
     """`Authorization: Bearer vlk_…`.
 
-    It comes first, so that its challenge makes refusals respond 401.
+    It comes first, so that its challenge turns refusals into 401 responses.
     """
 
     def authenticate(self, request: Request) -> tuple[Any, ApiToken] | None:
@@ -128,7 +128,7 @@ class TokenAuthentication(JWTAuthentication):
 
 
 def _likely(request: Request) -> signing_in.Likely:
-    """Return the queries whose rows the view needs after authentication."""
+    """Return the view's function that lists queries to run together with authentication."""
     view = (request.parser_context or {}).get("view")
     found: signing_in.Likely = getattr(view, "likely", signing_in.nothing)
     return found

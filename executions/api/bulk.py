@@ -146,9 +146,9 @@ class CancelMany(MoveMany):
 
     @_described("cancel")
     def post(self, request: Any) -> Response:
-        """End each execution.
+        """Cancel each execution.
 
-        An execution that has already ended is refused without stopping the others.
+        An execution that has already ended is refused; the others are cancelled.
         """
         return self._moved()
 
@@ -160,7 +160,7 @@ class PauseMany(MoveMany):
 
     @_described("pause")
     def post(self, request: Any) -> Response:
-        """Start no new step in each execution; running steps finish and are recorded."""
+        """Pause each execution: no new step starts; running steps finish and are recorded."""
         return self._moved()
 
 
@@ -171,5 +171,5 @@ class ResumeMany(MoveMany):
 
     @_described("resume")
     def post(self, request: Any) -> Response:
-        """Continue each paused execution from where it stopped."""
+        """Resume each paused execution from where it stopped."""
         return self._moved()

@@ -80,7 +80,7 @@ class Definitions(Body):
     prune = Flag(
         required=False,
         default=False,
-        help_text="Archive and delete what an earlier bundle brought and this one lacks.",
+        help_text="Archive and delete objects of an earlier bundle that this one lacks.",
     )
 
     def validate_resources(self, value: dict[str, Any]) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class NewDefinitions(Definitions):
         allow_blank=True,
         default="",
         max_length=64,
-        help_text="That of the plan: 412 if the workspace or the bundle changed since.",
+        help_text="The plan's fingerprint; 412 if the workspace or the bundle has changed since.",
     )
     source: Any = BundleSourceShape(
         required=False, help_text="Without it, the workspace's recorded source stays."
@@ -113,7 +113,7 @@ class NewDefinitions(Definitions):
 
 
 class PlanLine(CamelCaseSerializer):
-    """One difference in words."""
+    """One difference, as a sentence."""
 
     sign = serializers.ChoiceField(SIGNS)
     text = serializers.CharField()
@@ -126,24 +126,24 @@ class BundleChangeShape(CamelCaseSerializer):
     name = serializers.CharField(help_text="The workflow's slug, or what identifies the item.")
     action = serializers.ChoiceField(ACTIONS)
     version = serializers.IntegerField(
-        allow_null=True, help_text="The workflow's present version; null if it has none."
+        allow_null=True, help_text="The workflow's current version; null if it has none."
     )
     lines = PlanLine(many=True)
     warnings = serializers.ListField(child=serializers.CharField())
 
 
 class PlanShape(CamelCaseSerializer):
-    """What applying a bundle does."""
+    """The changes that applying a bundle makes."""
 
     fingerprint = serializers.CharField(
-        help_text="Of the bundle and of what it was compared with; `applyBundle` takes it."
+        help_text="The fingerprint of both compared states, for `applyBundle`."
     )
     valid = serializers.SerializerMethodField(help_text="Whether the bundle can be applied.")
     changes = BundleChangeShape(many=True)
     unchanged = serializers.IntegerField(help_text="The number of objects that stay as they are.")
     kept = serializers.ListField(
         child=serializers.CharField(),
-        help_text="What an earlier bundle brought and this one lacks; `prune` removes it.",
+        help_text="Objects of an earlier bundle that this one lacks; `prune` removes them.",
     )
     problems = ValidationItem(many=True)
     missing_credentials = serializers.ListField(
@@ -215,7 +215,7 @@ class BundleEndpoint(Endpoint):
     """Requests with a bundle."""
 
     def given(self, pk: UUID, form: type[Definitions]) -> tuple[Workspace, Bundle, dict[str, Any]]:
-        """Return the workspace, if the caller may write all that the bundle has, and the bundle."""
+        """Return the workspace, the bundle and the body; raises Forbidden, see `require_kinds`."""
         workspace = _workspace(self.user, pk, Action.AUTHOR)
         values = self.body(form)
         bundle = Bundle(
@@ -259,7 +259,7 @@ class PlanBundle(BundleEndpoint):
 
     @operation("planBundle", "Bundle", {200: PlanShape}, request=Definitions, errors=[403, 404])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return what applying the bundle would do, in words, and its problems; changes nothing."""
+        """Return the changes that the bundle would make, and its problems; change nothing."""
         workspace, bundle, _ = self.given(id, Definitions)
         seen = readable(self.user, workspace, installation=True)
         return Response(PlanShape(plan(workspace, bundle, self.actor, seen)).data)
@@ -280,8 +280,8 @@ class ApplyBundle(BundleEndpoint):
         """Create, change and publish everything in one transaction, or nothing at all.
 
         With the `fingerprint` of a plan, 412 if anything that it compared has changed since.
-        Requires permission to write workflows; to archive them with `prune`, to delete them; to
-        write items, that of their kind; and `deploy` where only Git publishes.
+        Requires permission to write workflows and to write each kind of item in the bundle; with
+        `prune`, also to delete workflows; and `deploy` where only Git publishes.
         """
         workspace, bundle, values = self.given(id, NewDefinitions)
         if workspace.publish_from_git:

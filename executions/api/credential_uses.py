@@ -62,11 +62,9 @@ class CredentialUseShape(CamelCase, serializers.ModelSerializer[CredentialUse]):
 
 
 class CredentialUseFilters(Body):
-    """Which uses of credentials."""
+    """The uses of credentials to list."""
 
-    workspaceId = serializers.UUIDField(
-        required=False, help_text="Only what belongs to this workspace."
-    )
+    workspaceId = serializers.UUIDField(required=False, help_text="Only objects of this workspace.")
     credentialId = serializers.UUIDField(required=False)
     name = serializers.CharField(required=False, max_length=80, help_text="A credential's name.")
     workflowId = serializers.UUIDField(required=False)
@@ -94,7 +92,7 @@ FILTERS = {
 
 
 def _given(query: dict[str, Any]) -> dict[str, Any]:
-    """Return the query, without a filter that was omitted."""
+    """Return the query's values, without omitted filters."""
     return {name: value for name, value in query.items() if value is not None}
 
 

@@ -221,7 +221,7 @@ class OneCredential(Endpoint):
         parameters=[IF_MATCH],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Set some fields or the description; steps get the new values from now on."""
+        """Change fields or the description; steps that start later receive the new values."""
         credential, _ = obtain(self.user, rows(), id, Permission.CONFIGURE)
         changes: dict[str, Any] = self.body(CredentialChange)
         if not changes:
@@ -237,7 +237,7 @@ class OneCredential(Endpoint):
         parameters=[IF_MATCH],
     )
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Delete a credential that no published workflow names; 409 lists those that do."""
+        """Delete a credential; 409 lists the published workflows that use it, if any."""
         credential, _ = obtain(self.user, rows(), id, Permission.CONFIGURE)
         credentials.delete(
             id, actor=self.actor, expected_version=etags.asked(request, credential.version)

@@ -99,7 +99,7 @@ class Endpoint(APIView):
         return response
 
     def likely(self, user_id: Any) -> Sequence[BoundStatement]:
-        """Return data to load for this account together with its sign-in."""
+        """Return queries to run together with the query that authenticates this account."""
         return ()
 
     def perform_authentication(self, request: Request) -> None:
@@ -111,7 +111,7 @@ class Endpoint(APIView):
             own.get = merged(own.get, partial(link_of, request))
 
     def get_authenticators(self) -> list[Any]:
-        """Return Valkyr's authenticators, then the project's; none if the view is public."""
+        """Return the authenticators of Valkyr and of the project; none for a public view."""
         ours = super().get_authenticators()
         return [*ours, *(added() for added in added_authentication())] if ours else []
 

@@ -48,14 +48,14 @@ class Evaluation(Body):
     scope = JsonObject(
         required=False,
         default=dict,
-        help_text="What its expressions name, such as `input`, `vars` and `tasks`.",
+        help_text="The values that its expressions read, such as `input`, `vars` and `tasks`.",
     )
 
 
 class Evaluated(CamelCaseSerializer):
-    """The result of a template, or why there is none."""
+    """The result of a template, or the reason why there is none."""
 
-    value = Json(allow_null=True, help_text="With the type that a step would get.")
+    value = Json(allow_null=True, help_text="The value, with the type that a step would receive.")
     truncated = serializers.BooleanField(
         help_text="The value is longer than 16 KiB as JSON: `value` is the beginning of that text."
     )
@@ -108,7 +108,7 @@ def _told(
 class NewSchedule(Body):
     """The body of `previewSchedule`: a trigger of type CRON, as in a definition."""
 
-    trigger = JsonObject(help_text="With `schedule`, `timezone`, and as in a definition.")
+    trigger = JsonObject(help_text="A trigger, as in a definition, with its `schedule`.")
 
 
 class ScheduleTimes(CamelCaseSerializer):

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from executions import ports, replica
-from executions.access import Action, Powers, let_through, obtain, visible
+from executions.access import Action, Powers, obtain, visible
 from executions.access.actor import record
 from executions.access.operation import Operation
 from executions.api import merged_lists
@@ -84,14 +84,14 @@ class WorkflowExecutionSummary(Flat, serializers.ModelSerializer[WorkflowExecuti
         return execution.labels or {}
 
     def get_version(self, execution: WorkflowExecution) -> int:
-        """Return the number of the version that runs."""
+        """The number of the version that runs."""
         if hasattr(execution, "version_number"):
             number: int = execution.version_number
             return number
         return compiled(execution.version_id).number
 
     def get_test(self, execution: WorkflowExecution) -> bool:
-        """Return whether the execution is a test run."""
+        """Whether the execution is a test run."""
         if hasattr(execution, "version_kind"):
             kind: str = execution.version_kind
             return kind == VersionKind.TEST
@@ -121,7 +121,7 @@ class WorkflowExecutionShape(WorkflowExecutionSummary):
     def get_errorStackTrace(  # noqa: N802 - the JSON's name
         self, execution: WorkflowExecution
     ) -> str | None:
-        """Return the stack trace; null unless the caller is an administrator."""
+        """The stack trace; null unless the caller is an administrator."""
         may: Powers = self.context["may"]
         return execution.error_stack_trace if may.allows(Action.ADMINISTER) else None
 
@@ -153,7 +153,7 @@ class ExecutionQuery(ListQuery):
 
     workflowId = serializers.UUIDField(required=False)
     version = Whole(
-        required=False, min_value=1, max_value=2**31 - 1, help_text="Give `workflowId` too."
+        required=False, min_value=1, max_value=2**31 - 1, help_text="Requires `workflowId`."
     )
     state = serializers.ChoiceField(ExecutionState.choices, required=False)
     triggerType = serializers.ChoiceField(TriggerType.choices, required=False)
@@ -183,14 +183,14 @@ class QueuedStart(Body):
 
 
 class QueuedShape(CamelCaseSerializer):
-    """A new queue item; its ID is the execution's."""
+    """A new queue item; its ID is the ID of the execution."""
 
     queueId = serializers.UUIDField(source="id")
     status = serializers.SerializerMethodField()
 
     @extend_schema_field(serializers.ChoiceField(QUEUE_STATES))
     def get_status(self, execution: WorkflowExecution) -> str:
-        """Return PENDING, DISPATCHED once admitted, or FAILED if it was never admitted."""
+        """Return a start's state: PENDING, DISPATCHED (admitted) or FAILED (never admitted)."""
         if execution.state == ExecutionState.PENDING:
             return "PENDING"
         return "DISPATCHED" if execution.started_at else "FAILED"
@@ -290,7 +290,7 @@ class OneExecution(Endpoint):
         errors=[403, 404],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return one execution in full; also from the archive, then with `archivedAt`."""
+        """Return one execution in full; `archivedAt` is set if it comes from the archive."""
         try:
             execution, may = obtain(self.user, executions(), id, Action.VIEW)
         except NotFound:
@@ -300,9 +300,8 @@ class OneExecution(Endpoint):
         return Response(WorkflowExecutionShape(execution, context={"may": may}).data)
 
     def _archived(self, pk: UUID) -> tuple[WorkflowExecution, Powers]:
-        """Return an archived execution; each use is recorded."""
-        row = ports.archived_execution(pk)
-        execution, may = let_through(self.user, row, Action.VIEW, f"workflow execution {pk}")
+        """Return an archived execution; each use is recorded. Raises NotFound and Forbidden."""
+        execution, may = ports.archived_execution(self.user, pk, Action.VIEW)
         record(
             self.actor,
             "archive.open",
@@ -342,7 +341,7 @@ class Cancel(Move):
 
     @_described("cancel")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """End the execution; running steps are notified, and no new step starts."""
+        """Cancel an execution: running steps are notified, and no new step starts."""
         return self._moved(id)
 
 
@@ -353,7 +352,7 @@ class Pause(Move):
 
     @_described("pause")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Start no new step; running steps finish and are recorded."""
+        """Pause an execution: no new step starts; running steps finish and are recorded."""
         return self._moved(id)
 
 
@@ -379,5 +378,5 @@ class Resume(Move):
 
     @_described("resume")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Continue from where the pause stopped it."""
+        """Resume a paused execution from where it stopped."""
         return self._moved(id)

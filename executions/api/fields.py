@@ -44,13 +44,13 @@ class CamelCaseSerializer(CamelCase, serializers.Serializer[Any]):
 
 @cache
 def camel_case(name: str) -> str:
-    """Return `created_at` as `createdAt`."""
+    """Return a name in camel case: `createdAt` for `created_at`."""
     first, *others = name.split("_")
     return first + "".join(word.capitalize() for word in others)
 
 
 def _renamed(name: str, field: Field) -> tuple[str, Field]:
-    """Return the name in JSON and the field, which reads and writes the attribute `name`."""
+    """Return the field's name in JSON, and the field, which uses the attribute `name`."""
     _pin(field)
     sent_as = camel_case(name)
     if isinstance(field, serializers.SerializerMethodField):

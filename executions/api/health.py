@@ -69,11 +69,11 @@ class Ready(OpenEndpoint):
         "getReadiness", "Health", {200: Health, 503: Health}, public=True, parameters=[ReadyQuery]
     )
     def get(self, request: Request) -> Response:
-        """Return whether this process can serve.
+        """Return whether this process can serve requests.
 
         503 if a part that it needs, or in `parts`, is DOWN. Failed workers and beat only make it
-        DEGRADED, because removing web processes would not help. `?parts=all` responds 503 for those
-        as well.
+        DEGRADED, because removing web processes would not help. With `?parts=all`, the response is
+        503 for those as well.
         """
         return answer(request, self.query(ReadyQuery).get("parts", parts.NEEDED))
 

@@ -62,12 +62,10 @@ def _labels(data: Any) -> dict[str, str]:
 
 
 class LabelCountQuery(Body):
-    """What is counted."""
+    """The label to count by, and the rows to count."""
 
     name = serializers.CharField(max_length=200, help_text="The name of the label.")
-    workspaceId = serializers.UUIDField(
-        required=False, help_text="Only what belongs to this workspace."
-    )
+    workspaceId = serializers.UUIDField(required=False, help_text="Only objects of this workspace.")
     workflowId = serializers.UUIDField(required=False)
     createdAfter = serializers.DateTimeField(required=False)
     createdBefore = serializers.DateTimeField(required=False)
@@ -82,7 +80,7 @@ class LabelCountQuery(Body):
 
 
 class ExecutionLabelQuery(LabelCountQuery):
-    """Which executions are counted."""
+    """The executions to count."""
 
     state = serializers.ChoiceField(ExecutionState.choices, required=False)
 
@@ -140,7 +138,7 @@ class ExecutionLabelCounts(Endpoint):
         parameters=[ExecutionLabelQuery],
     )
     def get(self, request: Request) -> Response:
-        """Count the newest 10,000 executions that match by the value of a label and by state.
+        """Count matching executions by the value of a label and by state, among the newest 10,000.
 
         `values` has the 100 most frequent values. A superuser's count by state without
         `workspaceId` is of the newest 100,000 executions. For an exact count, narrow it by

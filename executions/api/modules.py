@@ -25,7 +25,7 @@ FRESH = 300
 
 
 class BadInputShape(CamelCaseSerializer):
-    """A problem of bad input, and how it is reported."""
+    """A kind of bad input, and how its failure is reported."""
 
     what = serializers.CharField()
     error_type = serializers.ChoiceField(["TRANSIENT", "PERMANENT", "TIMEOUT"])
@@ -39,9 +39,10 @@ class OutcomeRuleShape(CamelCaseSerializer):
     take = serializers.ChoiceField(
         TAKES,
         help_text=(
-            "each: every item of its list, or every value of its mapping, as text. value: its "
-            "value, or `otherwise` if it has none. given: `outcomes`, if it exists and is not "
-            "null. equals: `outcomes`, if its value is `equals`."
+            "The outcomes that the key adds. each: every item of the key's list, or every value "
+            "of its mapping, as text. value: the key's value, or `otherwise` without one. given: "
+            "`outcomes`, if the key exists and is not null. equals: `outcomes`, if the key's "
+            "value is `equals`."
         ),
     )
     outcomes = serializers.ListField(child=serializers.CharField())
@@ -65,8 +66,8 @@ class ModuleType(CamelCaseSerializer):
     outcomes_from = OutcomeRuleShape(
         many=True,
         help_text=(
-            "If there are rules, they replace `outcomes`: the outcomes of all rules, in order, "
-            "each once; none means `success`."
+            "Rules that replace `outcomes`, if there are any. The outcomes are those of all "
+            "rules, in order and without duplicates; without any, the outcome is `success`."
         ),
     )
     container = serializers.ChoiceField(
@@ -100,7 +101,7 @@ class ModuleType(CamelCaseSerializer):
 
 
 class ModuleTypeQuery(Body):
-    """Which modules to list."""
+    """The modules to list."""
 
     types = serializers.CharField(
         required=False,

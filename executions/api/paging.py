@@ -30,7 +30,7 @@ class PageQuery(Body):
         required=False, default=DEFAULT_LIMIT, min_value=1, max_value=MAX_LIMIT
     )
     cursor = serializers.CharField(
-        required=False, max_length=200, help_text="From the Link header of the previous page."
+        required=False, max_length=200, help_text="From the `Link` header of the previous page."
     )
 
 
@@ -38,7 +38,7 @@ class ListQuery(PageQuery):
     """The parameters of a list across workspaces."""
 
     workspaceId = serializers.UUIDField(  # noqa: N815 - the JSON's name
-        required=False, help_text="Only what belongs to this workspace."
+        required=False, help_text="Only objects of this workspace."
     )
     order = serializers.ChoiceField(
         ORDERS, required=False, default=NEWEST_FIRST, help_text="desc: newest first."
@@ -93,7 +93,7 @@ def position(rows: QuerySet[Any], query: Mapping[str, Any]) -> tuple[KeysetOrder
 
 
 def next_link(request: Request, keyset: KeysetOrder, reached: Any) -> dict[str, str]:
-    """Return the header with the page after the ID `reached`; none if that is None."""
+    """Return the `Link` header of the page after the ID `reached`; {} if `reached` is None."""
     return {} if reached is None else link_of(request, keyset.cursor_of(reached))
 
 

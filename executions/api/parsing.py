@@ -21,7 +21,7 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class BodyTooLarge(APIException):
-    """The body is longer than the server takes."""
+    """The body is longer than the server accepts."""
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_code = "body_too_large"

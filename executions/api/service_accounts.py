@@ -46,15 +46,15 @@ class ServiceAccountShape(CamelCase, serializers.ModelSerializer[ServiceAccount]
         ]  # fmt: skip
 
     def get_role(self, account: ServiceAccount) -> str:
-        """Return the account's role in the workspace."""
+        """The account's role in the workspace."""
         return str(_membership(account).role)
 
     def get_permissions(self, account: ServiceAccount) -> list[str]:
-        """Return the account's additional permissions."""
+        """The account's additional permissions."""
         return list(_membership(account).permissions)
 
     def get_enabled(self, account: ServiceAccount) -> bool:
-        """Return whether the account's tokens are accepted."""
+        """Whether the account's tokens are accepted."""
         return account.disabled_at is None
 
 
@@ -125,7 +125,7 @@ class ServiceAccounts(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Create a program of the workspace; create its token with `createApiToken`."""
+        """Create a service account for a program; create its token with `createApiToken`."""
         given = self.body(NewServiceAccount)
         workspace = workspace_for(self.user, given.pop("workspaceId", None), Action.ADMINISTER)
         account = accounts.create_service_account(workspace, actor=self.actor, **given)
@@ -162,7 +162,7 @@ class OneServiceAccount(Endpoint):
 
     @operation("disableServiceAccount", "ServiceAccount", {204: None}, errors=[403, 404])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Disable the account, whose tokens are then rejected.
+        """Disable a service account; its tokens are rejected.
 
         PATCH with `enabled: true` enables it again.
         """

@@ -55,7 +55,7 @@ class Refresh(Body):
 
 
 class Revocation(Body):
-    """The session to end; the names are those of RFC 7009."""
+    """The session to end; the names come from RFC 7009."""
 
     as_declared = frozenset({"token_type_hint"})
 

@@ -204,7 +204,7 @@ class QueueItem(Endpoint):
 
     @operation("getQueueItem", "Queue", {200: QueueItemShape}, errors=[403, 404])
     def get(self, request: Request, queueId: UUID) -> Response:  # noqa: N803
-        """Return PENDING, DISPATCHED once admitted, or FAILED if it was never admitted."""
+        """Return a start's state: PENDING, DISPATCHED (admitted) or FAILED (never admitted)."""
         rows = WorkflowExecution.objects.only(
             "id", "workspace_id", "workflow_id", "state", "started_at"
         )

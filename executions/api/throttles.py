@@ -74,13 +74,13 @@ def of_visitor(request: Request) -> Rate:
 
 
 def of_hook(request: Request, trigger_id: object) -> Rate:
-    """Return the rates of an accepted sender, who has a rate separate from other senders."""
+    """Return the rate of an accepted sender, which is counted separately from other senders."""
     whom = f"{trigger_id} {_whom(request)}"
     return Rate("requests to this webhook", whom, valkyr_settings().webhook_rate)
 
 
 def of_refused_hook(request: Request) -> Rate:
-    """Return the rates of a forged webhook request or a made-up callback URL."""
+    """Return the rate of requests with a forged signature or an unknown callback URL."""
     return Rate("rejected calls from your address", _whom(request), REFUSED_HOOKS)
 
 

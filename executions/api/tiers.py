@@ -54,7 +54,7 @@ class Tiers(Endpoint):
         "createTier", "Tier", {201: TierShape}, request=NewTier, errors=[403, 409], idempotent=True
     )
     def post(self, request: Request) -> Response:
-        """Create a tier, for superusers."""
+        """Create a tier; superusers only."""
         require_root(self.user, "make tiers")
         tier = workspaces.create_tier(self.body(NewTier), actor=self.actor)
         headers = {"Location": addresses.api("tier", tier.pk)}
@@ -71,7 +71,7 @@ class OneTier(Endpoint):
 
     @operation("patchTier", "Tier", {200: TierShape}, request=TierChange, errors=[403, 404, 409])
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change a tier's limits, for superusers; they apply from the next admission on."""
+        """Change a tier's limits, from the next admission on; superusers only."""
         found(self.user, id)
         require_root(self.user, "change tiers")
         given = self.body(TierChange)
@@ -81,7 +81,7 @@ class OneTier(Endpoint):
 
     @operation("deleteTier", "Tier", {204: None}, errors=[403, 404, 409])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Delete a tier without workspaces, for superusers."""
+        """Delete a tier that no workspace uses; superusers only."""
         found(self.user, id)
         require_root(self.user, "delete tiers")
         workspaces.delete_tier(id, actor=self.actor)

@@ -55,7 +55,7 @@ class WorkflowSummary(CamelCase, serializers.ModelSerializer[Workflow]):
         ]  # fmt: skip
 
     def get_latestVersion(self, workflow: Workflow) -> int | None:  # noqa: N802 - the JSON's name
-        """Return the number of the latest published version."""
+        """The number of the latest published version."""
         if hasattr(workflow, "latest_number"):
             number: int | None = workflow.latest_number
             return number
@@ -122,7 +122,7 @@ class WorkflowChange(Body):
 
 
 class WorkflowReplacement(WorkflowChange):
-    """A whole workflow, for PUT; omitted fields get their defaults."""
+    """A complete workflow, for PUT; omitted fields get their defaults."""
 
     name = Text(max_length=200)
     description = Text(allow_blank=True, max_length=10_000, required=False, default="")
@@ -345,7 +345,7 @@ class OneWorkflow(Endpoint):
         parameters=[IF_MATCH],
     )
     def put(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Replace the draft and its name."""
+        """Replace the name and the draft of a workflow."""
         return self._change(id, WorkflowReplacement)
 
     @operation(

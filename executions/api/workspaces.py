@@ -26,7 +26,7 @@ from executions.states import Role
 
 
 class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
-    """A workspace, and the caller's role in it (`powers` by workspace in the context)."""
+    """A workspace, and the caller's role in it."""
 
     tier_id = serializers.UUIDField()
     tierName = serializers.CharField(source="tier.name")
@@ -40,9 +40,9 @@ class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
     )
     created_at = serializers.DateTimeField()
     archived_at = serializers.DateTimeField(
-        allow_null=True, help_text="Since when no execution starts in it."
+        allow_null=True, help_text="When it was archived; null if it is not."
     )
-    role = serializers.SerializerMethodField(help_text="Yours.")
+    role = serializers.SerializerMethodField(help_text="Your role in the workspace.")
     permissions = serializers.SerializerMethodField(
         help_text="Your additional permissions there, on objects that you can view."
     )
@@ -186,7 +186,7 @@ class MeShape(CamelCaseSerializer):
     username = serializers.CharField()
     isSuperuser = serializers.BooleanField()
     serviceAccountId = serializers.UUIDField(allow_null=True)
-    workspaces = MyWorkspace(many=True, help_text="By slug, 500 at most.")
+    workspaces = MyWorkspace(many=True, help_text="At most 500, in the order of their slugs.")
     token = MyToken(allow_null=True, help_text="Null unless you signed in with an API token.")
 
 
@@ -248,7 +248,7 @@ class Workspaces(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Create a workspace, for superusers; it has no members yet."""
+        """Create a workspace without members; superusers only."""
         require_root(self.user, "make workspaces")
         given = self.body(NewWorkspace)
         tier = _tier(given["tierId"])
@@ -265,7 +265,7 @@ class OneWorkspace(Endpoint):
 
     @operation("getWorkspace", "Workspace", {200: WorkspaceShape}, errors=[404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return one of your workspaces, whatever your role."""
+        """Return one of your workspaces; any role is enough."""
         return Response(shown(*found(self.user, id)))
 
     @operation(
@@ -292,7 +292,7 @@ class OneWorkspace(Endpoint):
 
     @operation("archiveWorkspace", "Workspace", {204: None}, errors=[403, 404])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Archive a workspace, for superusers: triggers start nothing there, every row stays."""
+        """Archive a workspace: no execution starts in it, and all rows stay; superusers only."""
         found(self.user, id)
         require_root(self.user, "archive a workspace")
         workspaces.archive_workspace(id, actor=self.actor)

@@ -88,7 +88,7 @@ def split(leaves: bytes) -> Iterator[tuple[UUID, bytes]]:
 
 
 def joined(rows: Sequence[tuple[UUID, bytes]]) -> bytes:
-    """Return IDs and leaves as the text that `split` reads."""
+    """Return IDs and leaves as the bytes that `split` reads."""
     return b"".join(pk.bytes + one for pk, one in rows)
 
 

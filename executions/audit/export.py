@@ -38,8 +38,8 @@ def begin(
 ) -> QuerySet[M]:
     """Return the rows to export, as of now, and record the export.
 
-    Records one row in each of the workspaces, or, for None, one for the whole installation.
-    `filters` are the request's.
+    The audit trail gets one row for each workspace, or, if `workspaces` is None, one row for the
+    whole installation. `filters` are the filters of the request.
     """
     until = rows.filter(created_at__lt=database_now())
     for workspace_id in [None] if workspaces is None else workspaces:

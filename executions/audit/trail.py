@@ -32,7 +32,7 @@ from executions.models import Activity
 
 
 def name_of(model: type[Model]) -> str:
-    """Return the trail's name for a model: the API's, else the class's."""
+    """Return the trail's name for a model: its name in the API, else the name of the class."""
     return str(getattr(model, "AUDITED_AS", model.__name__))
 
 
@@ -131,7 +131,7 @@ def _has_workflow(model: type[Model]) -> bool:
 
 
 def _identities(model: type[Model]) -> QuerySet[Any]:
-    """Return rows with only the columns that identify their workspace."""
+    """Return the model's rows with only the columns that lead to their workspace and workflow."""
     relations: set[str] = set()
     columns = {"pk"}
     for path in (workspace_path(model), workflow_path(model)):

@@ -40,7 +40,7 @@ class InvalidBundle(WithProblems):
 
 @dataclass(frozen=True, slots=True)
 class BundleSource:
-    """Where a bundle comes from: a repository, a commit, and a branch or tag."""
+    """The origin of a bundle: a repository, a commit, and a branch or tag."""
 
     repository: str = ""
     commit: str = ""
@@ -158,7 +158,7 @@ def _moved(
 
 
 def _brought(found: BundleComparison, *, pruned: bool) -> set[str]:
-    """Return the keys of objects that bundles brought and that are still there."""
+    """Return the keys of existing objects that came from this or an earlier bundle."""
     slugs = [verdict.slug for verdict in found.verdicts]
     slugs += [] if pruned else [one.slug for one in found.gone]
     keys = {f"{WORKFLOWS}/{slug}" for slug in slugs}
@@ -169,6 +169,6 @@ def _brought(found: BundleComparison, *, pruned: bool) -> set[str]:
 
 
 def _unread(applied: AppliedBundle, found: BundleComparison) -> set[str]:
-    """Return the keys of kinds that this bundle does not name: they stay."""
+    """Return the recorded keys whose kinds this bundle does not name: their objects stay."""
     read = {WORKFLOWS, *(each.kind.name for each in found.items)}
     return {key for key in applied.keys if key.partition("/")[0] not in read}

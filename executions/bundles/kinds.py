@@ -34,7 +34,7 @@ class ItemField:
     `kind` is `text`, `whole`, `number`, `flag` or `texts` (a list). A field whose default is None,
     or that is `nullable`, may be null. A field that is not `compared` only helps to write: a plan
     does not compare it. A `column` is a field of the row with the same name in snake_case. `most`
-    limits a number, the length of a text, and that of a list.
+    limits a number, and the length of a text or a list.
     """
 
     kind: str

@@ -14,7 +14,7 @@ class GitState:
     """A workflow's source in Git, as of the last applied bundle.
 
     `locked` says that only bundles publish and archive it. `managed` is false for a workflow that
-    no bundle brought; its other fields are then empty.
+    does not come from a bundle; its other fields are then empty.
     """
 
     locked: bool
@@ -27,7 +27,7 @@ class GitState:
 
     @property
     def short_commit(self) -> str:
-        """Return the commit as people read it, such as `abc1234`."""
+        """Return the abbreviated commit, such as `abc1234`."""
         commit, dash, changed = self.commit.partition("-")
         return f"{commit[:SHORT]}{dash}{changed}"
 
@@ -38,7 +38,7 @@ def applied_bundle(workspace: Workspace) -> AppliedBundle | None:
 
 
 def brought_kinds(workspace: Workspace) -> set[str]:
-    """Return the kinds of the objects that earlier bundles brought."""
+    """Return the kinds of the objects that came from earlier bundles."""
     applied = applied_bundle(workspace)
     return {key.partition("/")[0] for key in applied.keys} if applied else set()
 

@@ -39,8 +39,9 @@ CREATE, CHANGE, LAYOUT, ARCHIVE, DELETE = "create", "change", "layout", "archive
 class Bundle:
     """The wanted definitions.
 
-    A kind that `resources` does not name stays as it is. `checksums` are those that versions must
-    have, by slug. `prune` archives and deletes what an earlier bundle brought and this one lacks.
+    A kind that `resources` does not name stays as it is. `checksums` maps slugs to the checksums
+    that the versions must have. `prune` archives and deletes objects of an earlier bundle that this
+    one lacks.
     """
 
     workflows: Mapping[str, Any]
@@ -57,7 +58,7 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class BundleChange:
-    """One object that applying changes; `version` is the workflow's present one."""
+    """One object that applying changes; `version` is the workflow's current version."""
 
     kind: str
     name: str
@@ -107,7 +108,7 @@ class BundleComparison:
 def plan(
     workspace: Workspace, bundle: Bundle, actor: Actor, readable: Iterable[BundleKind] = ()
 ) -> BundlePlan:
-    """Return what applying the bundle would do; writes nothing.
+    """Return the effects of applying the bundle; writes nothing.
 
     For `readable` kinds that the bundle does not name, the plan lists the items that stay.
     """
@@ -133,7 +134,7 @@ def first_problems(problems: Sequence[DefinitionProblem]) -> list[DefinitionProb
 
 
 def prepare(bundle: Bundle) -> None:
-    """Let the bundle's kinds prepare, before the transaction begins."""
+    """Call `prepare` of each kind in the bundle; call it before the transaction begins."""
     for name, kind in kinds().items():
         if bundle.resources.get(name):
             kind.prepare()
@@ -167,7 +168,7 @@ def compare(workspace: Workspace, bundle: Bundle, actor: Actor, *, lock: bool) -
 
 
 def _brought(workspace: Workspace, wanted: Sequence[BundleKind]) -> list[str]:
-    """Return the items of these kinds that earlier bundles brought."""
+    """Return the items of these kinds that came from earlier bundles."""
     applied = AppliedBundle.objects.filter(workspace=workspace).first()
     keys = set(applied.keys) if applied else set()
     kinds_of_keys = {key.partition("/")[0] for key in keys}
@@ -218,7 +219,7 @@ def _planned(workspace: Workspace, bundle: Bundle) -> dict[str, UUID | None]:
 
 
 def _kinds_of(bundle: Bundle, keys: set[str]) -> Iterator[BundleKind]:
-    """Yield the kinds that the bundle names or, with `prune`, that an earlier one brought."""
+    """Yield the kinds that the bundle names and, with `prune`, the kinds of earlier bundles."""
     brought = {key.partition("/")[0] for key in keys} if bundle.prune else set()
     for name, kind in kinds().items():
         if name in bundle.resources or name in brought:

@@ -72,8 +72,8 @@ class LiveWorkflow:
 class WorkflowVerdict:
     """The effect of applying a file to its workflow; an empty action means no change.
 
-    `id` is the workflow's, also for a workflow to create. `publishes` says whether a new version is
-    published.
+    `id` is the ID of the workflow, even if the workflow does not exist yet. `publishes` says
+    whether a new version is published.
     """
 
     slug: str
@@ -143,7 +143,7 @@ def judged(slug: str, document: dict[str, Any], live: LiveWorkflow | None) -> Wo
 def check(
     verdicts: Sequence[WorkflowVerdict], workspace: Workspace, checksums: Mapping[str, str]
 ) -> None:
-    """Note the problems of verdicts that change the workflow, and unexpected checksums."""
+    """Collect the problems of verdicts that change the workflow, and unexpected checksums."""
     changed = [one for one in verdicts if one.action and one.action != "layout"]
     given = [(one.document, one.id) for one in changed]
     for one, found in zip(changed, versioning.check_many(given, workspace.pk), strict=True):

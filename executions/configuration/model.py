@@ -82,7 +82,8 @@ def setting(
     """Declare a setting.
 
     `unset` describes the default if its value does not. `variables` are additional environment
-    variables. `bounds` are pydantic's: `ge`, `gt`, `le`, `lt`, `min_length`, `pattern`.
+    variables. `bounds` are constraints of pydantic: `ge`, `gt`, `le`, `lt`, `min_length`,
+    `pattern`.
     """
     extra: Any = {"unit": unit, "unset": unset, "variables": list(variables)}
     return Field(default=default, description=meaning, json_schema_extra=extra, **bounds)
@@ -103,7 +104,7 @@ class SettingsModel(BaseModel):
 
 
 def said(kind: type[SettingsModel]) -> dict[str, Any]:
-    """Return the values of a class's fields, set in the environment, else in Django's settings."""
+    """Return the fields that the environment or, if it does not, Django's setting `VALKYR` sets."""
     found: dict[str, Any] = {}
     entries = given()
     for name, field in kind.model_fields.items():

@@ -133,7 +133,7 @@ def module_pattern(text: str) -> str:
 
 
 def listed(patterns: Iterable[str]) -> str:
-    """Return the first few patterns for a message."""
+    """Return the first five patterns as text for a message."""
     names = list(patterns)
     return ", ".join(names[:5]) + (", …" if len(names) > 5 else "") or "none"
 
@@ -339,7 +339,7 @@ def refused(use: RequestedUse, name: str, boundary: Boundary) -> str | None:
 
 
 def _hosts_hold(use: RequestedUse, name: str, boundary: Boundary) -> bool:
-    """Return whether the step can enforce the boundary's hosts, or need not."""
+    """Return whether the step can enforce the boundary's hosts or does not have to."""
     alone = use.judges == CREDENTIAL_ALONE and name not in use.in_texts
     enforced = (use.judges == EVERYTHING and name not in use.kept) or alone
     return enforced or boundary.any_host or boundary.names_module(use.module)

@@ -33,7 +33,7 @@ class IssuerBusy(Exception):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CredentialSource:
-    """A credential as stored: how to get its values. A receiver refused the `rejected` ones."""
+    """A credential as stored, from which its values are issued; a receiver refused `rejected`."""
 
     id: UUID
     name: str
@@ -113,7 +113,7 @@ def issued(
 
 
 def forget(source: CredentialSource, rejected: Issued) -> None:
-    """Ask again at the next use, unless another step has new values already."""
+    """Request new values at the next use, unless another step has already received some."""
     slot = _slot(source)
     with slot.lock:
         if slot.kept is rejected:

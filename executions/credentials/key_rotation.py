@@ -52,7 +52,7 @@ class KeyUse:
 
 
 def standing() -> KeyUse:
-    """Return the current state, without an installation key. Raises NoKeyset."""
+    """Return the use of the keys; needs no installation key. Raises NoKeyset."""
     row = _row()
     ids, primary = ids_in(bytes(row.sealed))
     return KeyUse(row, ids, primary, {column.label: column.count() for column in columns()})

@@ -280,7 +280,7 @@ def _naming(what: str, name: str) -> str:
 
 
 def _kind_of(value: Any) -> str:
-    """Return a value's type in JSON's words, never the value."""
+    """Return the JSON type of a value, for messages that must not contain the value."""
     if value is None:
         return "null"
     names = {bool: "a boolean", int: "a number", float: "a number", list: "a list"}
@@ -304,7 +304,7 @@ TOKENS: Mapping[str, tuple[str, ...]] = {
 
 
 def suggested_hosts(kind: str, fields: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the hosts of a type's service, its URL or its token; () if unknown."""
+    """Return the hosts known from a type's service, URL field or token; () if unknown."""
     known = KINDS.get(kind, CredentialType(kind, kind))
     if known.hosts:
         return known.hosts

@@ -21,7 +21,7 @@ from executions.sealing import KeyUnknown, Sealed, SealingError, place_of, seal,
 
 
 def closed(credential_id: UUID, fields: dict[str, str]) -> Sealed:
-    """Return the fields sealed for the row, in the transaction that stores them."""
+    """Return the fields sealed for the row; call it in the transaction that stores them."""
     text = json.dumps(fields, separators=(",", ":"), ensure_ascii=False)
     return seal(text.encode(), place_of(Credential(pk=credential_id)))
 
@@ -165,7 +165,7 @@ def opened_of(workspace_id: UUID, names: Collection[str]) -> dict[str, OpenedCre
 
 
 def values_of(workspace_id: UUID, names: Collection[str]) -> dict[str, dict[str, str]]:
-    """Return the fields of `opened_of`."""
+    """Return the fields of each credential by name; see `opened_of`."""
     return {name: one.fields for name, one in opened_of(workspace_id, names).items()}
 
 

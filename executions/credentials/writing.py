@@ -179,7 +179,7 @@ def update(
 
 
 def source_of(credential: Credential) -> CredentialSource:
-    """Return how to get a credential's values, for a connection; raises sealing's errors."""
+    """Return the stored credential, to get its values for a connection; raises sealing's errors."""
     fields = without_issued(opened(credential.pk, credential.sealed))
     return CredentialSource(
         credential.pk, credential.name, credential.version, credential.workspace_id, fields
@@ -187,7 +187,7 @@ def source_of(credential: Credential) -> CredentialSource:
 
 
 def connect(source: CredentialSource, found: Issued, *, actor: Actor, details: Any = None) -> None:
-    """Store what the provider issued after a person's consent: `found.store`, and the values.
+    """Store the data that the provider issued after a consent: `found.store`, and the values.
 
     Raises NotFound, StaleRevision if the credential was changed since it was read, and sealing's
     errors.

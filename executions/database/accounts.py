@@ -1,4 +1,4 @@
-"""Copy accounts from another database into Valkyr's, if rows refer to them.
+"""Copy accounts from another database into Valkyr's database, if rows refer to them.
 
 A database can check keys and join tables only within itself. So if a project keeps its accounts
 elsewhere, an account (or group) that a row refers to is first copied into Valkyr's database,

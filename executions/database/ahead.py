@@ -18,7 +18,7 @@ _kept: ContextVar[list[tuple[BoundStatement, Rows]] | None] = ContextVar("ahead"
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Keep the rows that are read ahead, for as long as the block (one request) runs."""
+    """Keep rows that are read ahead until the end of the block, which is one request."""
     token = _kept.set([])
     try:
         yield

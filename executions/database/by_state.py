@@ -10,5 +10,5 @@ ENDED = frozenset({"CANCELLED", "DLQ", "FAILED", "SKIPPED", "SUCCESS", "TIMEOUT"
 
 
 def in_states(*states: str) -> Q:
-    """Return rows in any of these states, which must be all live or all final."""
+    """Return the condition for these states, which must be all live or all final."""
     return Q(state__in=sorted(states), finished_at__isnull=not ENDED.issuperset(states))

@@ -1,6 +1,6 @@
 """Keyset pagination: a cursor names the last row of a page, and the next page starts after it.
 
-So the thousandth page costs as much as the first, and new rows shift nothing.
+So the thousandth page costs as much as the first, and new rows do not shift pages.
 """
 
 import base64
@@ -57,7 +57,7 @@ class KeysetOrder:
         return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
     def rows(self, rows: QuerySet[M], cursor: str | None) -> QuerySet[M]:
-        """Return `rows` in this order, those after the cursor only. Raises InvalidCursor."""
+        """Return the rows after the cursor, in this order. Raises InvalidCursor."""
         if cursor:
             rows = rows.filter(self._after(self.values(rows, cursor)))
         return rows.order_by(*self.ordering)

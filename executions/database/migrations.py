@@ -1,4 +1,4 @@
-"""The base class of migrations, also of plugins', which refer to tables of the engine.
+"""The base class of migrations, also for plugins, which refer to tables of the engine.
 
 Their files name the engine's apps by the usual labels, as `makemigrations` writes them. A project
 may give these apps other labels (`executions.configuration.labels`), so references are translated

@@ -39,7 +39,7 @@ class HashIndex(_Index, indexes.HashIndex):
     """An index for equality only."""
 
     def deconstruct(self) -> Any:
-        """Return Django's own form."""
+        """Return the deconstructed form of Django's own class."""
         _, arguments, named = super().deconstruct()
         return "django.contrib.postgres.indexes.HashIndex", arguments, named
 
@@ -48,7 +48,7 @@ class GinIndex(_Index, indexes.GinIndex):
     """An index for the content of a document."""
 
     def deconstruct(self) -> Any:
-        """Return Django's own form."""
+        """Return the deconstructed form of Django's own class."""
         _, arguments, named = super().deconstruct()
         return "django.contrib.postgres.indexes.GinIndex", arguments, named
 
@@ -57,6 +57,6 @@ class ArrayField(_WithoutTheApp, fields.ArrayField):  # type: ignore[type-arg]
     """A list of values."""
 
     def deconstruct(self) -> Any:
-        """Return Django's own form."""
+        """Return the deconstructed form of Django's own class."""
         name, _, arguments, named = super().deconstruct()
         return name, "django.contrib.postgres.fields.ArrayField", arguments, named

@@ -70,7 +70,7 @@ def first() -> str:
 
 
 def _as_routed() -> str:
-    """Return where the project's own routers write Valkyr's models."""
+    """Return the alias to which the project's own routers write Valkyr's models."""
     ours = [one for one in apps.get_app_configs() if one.name == "executions"]
     for config in ours:
         for one in router.routers:

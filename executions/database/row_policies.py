@@ -1,8 +1,8 @@
 """Row-level security: a policy for each table whose rows belong to a workspace.
 
-A row belongs to the workspace of its column, else to that of the row it refers to, by the first
-foreign key that leads to a workspace. The policies restrict only the role of `row_scope`; other
-roles are unrestricted, so that the engine's statements keep their plans.
+A row belongs to the workspace of its column, else to the workspace of the row it refers to, by the
+first foreign key that leads to a workspace. The policies restrict only the role of `row_scope`;
+other roles are unrestricted, so that the engine's statements keep their plans.
 """
 
 import hashlib

@@ -71,7 +71,7 @@ class Statements:
         return EACH_TIME not in (self.folder / f"{name}.sql").read_text().splitlines()
 
     def _lines(self, file: Path) -> Iterator[str]:
-        """Yield the lines of a file; `--+ <name>` is replaced by those of `parts/<name>.sql`."""
+        """Yield the lines of a file; `parts/<name>.sql` replaces the line `--+ <name>`."""
         for line in map(str.strip, file.read_text().splitlines()):
             if line.startswith("--+ "):
                 yield from self._lines(self.folder / "parts" / f"{line[4:]}.sql")

@@ -11,7 +11,7 @@ leave: ContextVar[Callable[[], object] | None] = ContextVar("leave", default=Non
 
 
 def step_aside() -> None:
-    """Give the pooled connection and the request's slot back, so that others can use them."""
+    """Release this thread's pooled connection and the request's slot for other requests."""
     close_old_connections()
     if (give_back := leave.get()) is not None:
         give_back()

@@ -1,4 +1,4 @@
-"""Limit how long statements may take: those of a page or an endpoint, and of migrations."""
+"""Limit how long the statements of a page, an endpoint or a migration may take."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

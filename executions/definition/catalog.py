@@ -30,15 +30,15 @@ class OutcomeRule:
 
 
 def outcomes_by(rules: Sequence[OutcomeRule], config: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the outcomes by all rules, in their order, without repeats.
+    """Return the outcomes that the rules add, in their order, each once.
 
-    None for `success` only.
+    Empty if the only outcome is `success`.
     """
     return tuple(dict.fromkeys(one for rule in rules for one in _added(rule, config)))
 
 
 def outcome_text(value: Any) -> str:
-    """Return a value as an outcome, as JSON writes it; whole floats lose their `.0`."""
+    """Return the outcome that a value stands for: its JSON text, whole floats without `.0`."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -105,7 +105,8 @@ class ModuleSpec:
     types of credential it accepts, one at a time; its `with` may name secrets if it
     `takes_secrets`. `judges_hosts` says which data the module sends to checked hosts only:
     `everything` in its `with`, its `credential` alone, or nothing (""). `addresses` are the keys of
-    `with` that hold the address, `keeps` those that never leave this machine.
+    `with` that hold the address, `keeps` the keys whose values never leave
+    this machine.
     """
 
     type: str

@@ -17,7 +17,7 @@ from executions.egress.workspace_rules import rules_of
 def unreachable(
     definition: Any, catalog: Catalog, workspace_id: UUID
 ) -> Iterator[DefinitionProblem]:
-    """Yield addresses that steps of the workspace may not connect to.
+    """Yield a problem for each address that steps of the workspace may not connect to.
 
     An address that contains a template in its host is checked when the step runs.
     """

@@ -19,8 +19,8 @@ _lock = Lock()
 def rules_of(workspace_id: UUID | None) -> EgressRules | None:
     """Return the rules of a workspace; None if its steps may connect to any host.
 
-    A workspace without rules has those of the installation. A change in another process is
-    noticed after at most KEPT_SECONDS.
+    A workspace without rules uses the installation's rules. A change in another process is noticed
+    after at most KEPT_SECONDS.
     """
     slug, own = ("", ()) if workspace_id is None else _row(workspace_id)
     hosts = own or settings().egress_allow

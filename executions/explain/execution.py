@@ -33,8 +33,8 @@ UNDONE: dict[str, str] = {
 class QueuePosition:
     """An execution's queue position; `ahead` and `key_ahead` are counted up to 10,000.
 
-    `limit` and `active` are of its workspace's capacity, None and 0 if it is not counted; `holders`
-    are some of those that hold its key, `held` is their number.
+    `limit` and `active` are the limit and the use of its workspace's capacity, None and 0 if it is
+    not counted; `holders` are some of the executions that hold its key, `held` is their number.
     """
 
     workspace: str

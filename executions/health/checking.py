@@ -40,7 +40,7 @@ class CheckThread:
             self._thread.start()
 
     def end(self, until: float) -> Findings:
-        """Return the findings up to a time of `time.monotonic()`."""
+        """Return the findings so far; waits for the check up to the time `until` (monotonic)."""
         assert self._thread is not None
         self._thread.join(max(0.0, until - time.monotonic()))
         return dict(self._found)
@@ -68,7 +68,7 @@ class HealthChecks:
             return self._kept
 
     def forget(self) -> None:
-        """Check again the next time."""
+        """Make the next call of `findings` check again."""
         self._at = float("-inf")
 
     def _look(self) -> Findings:

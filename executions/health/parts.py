@@ -21,7 +21,7 @@ from executions.database import connection
 
 @dataclass(frozen=True, slots=True)
 class HealthFinding:
-    """Whether a part is healthy; `found`, `expected` and `do` are for the operator."""
+    """The health of a part; `found`, `expected` and `do` are for the operator."""
 
     well: bool
     found: str
@@ -113,5 +113,5 @@ def register(name: str, look: Check) -> None:
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all parts, beginning with those that a process itself needs."""
+    """Return the names of all parts; the parts that a process itself needs come first."""
     return (*NEEDED, *(name for name in SEEN if name not in NEEDED))

@@ -35,7 +35,7 @@ class RenderedLabels:
 
 
 def render_all(labels: Sequence[LabelTemplate], payload_list: Sequence[Any]) -> RenderedLabels:
-    """Return the labels of an execution with each payload; raises nothing for a bad label."""
+    """Return the labels of the execution of each payload; a bad label raises no error."""
     if not labels:
         return RenderedLabels([None] * len(payload_list))
     problems: dict[str, str] = {}

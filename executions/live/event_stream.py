@@ -27,7 +27,7 @@ from executions.live.viewer import KEEP_ALIVE, RETRY, Frame, StreamEnded, Viewer
 
 
 class Full(Enum):
-    """The limit of connections that is reached: the user's or the process's."""
+    """The connection limit that was reached: the limit of the user or of the process."""
 
     PROCESS = "process"
     PERSON = "person"

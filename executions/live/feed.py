@@ -46,7 +46,7 @@ def _plain(value: Any) -> Any:
 class News:
     """The current rows of one watched object.
 
-    `more` if there are too many rows to send at once; `ended` if nothing more will change.
+    `more` says that there are too many rows to send at once, `ended` that no row will change again.
     """
 
     executions: list[Row]
@@ -63,14 +63,14 @@ class Feed(Protocol):
         ...
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """Return a new viewer's first rows: everything, or those written since the cursor.
+        """Return a new viewer's first rows: everything, or the rows written since the cursor.
 
         The result includes whether the object has ended; None if it was deleted.
         """
         ...
 
     def told(self, news: News) -> dict[str, Any]:
-        """Return news as the members of the JSON object in a frame."""
+        """Return the members of a frame's JSON object."""
         ...
 
 

@@ -174,7 +174,7 @@ class Hub:
             await self._tell(topic, news, found[0])
 
     async def _tell(self, topic: Topic, news: News, at: Mark) -> None:
-        """Send every viewer its news."""
+        """Send every viewer the changes."""
         watched = self._watched.get(topic)
         if watched is None:
             return
@@ -191,14 +191,14 @@ class Hub:
         self._hand(list(watched.viewers), told, ended=news.ended)
 
     def _begin_anew(self, watched: Watched) -> None:
-        """Send all viewers a new snapshot: too much changed for one frame."""
+        """Let all viewers read a new snapshot, because too much changed for one frame."""
         watched.memory = RowFingerprints()
         for viewer in watched.viewers:
             viewer.last = None
             self._joining.append(viewer)
 
     async def _welcome(self) -> None:
-        """Read for new viewers, once for all with the same object."""
+        """Read the first rows for new viewers, once per object and cursor."""
         joining, self._joining = self._joining, []
         asked: dict[tuple[Topic, str | None], list[Viewer]] = {}
         for viewer in joining:

@@ -22,7 +22,7 @@ KEEP_ALIVE = b": keep-alive\n\n"
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """`id` is the cursor to reconnect with; `data` is one line of JSON."""
+    """One message to a viewer; `id` is the cursor for a reconnect, `data` is one line of JSON."""
 
     event: str
     id: str
@@ -59,7 +59,7 @@ class Viewer:
     """
 
     def __init__(self, feed: Feed, pk: UUID, last: str | None = None) -> None:
-        """Wait for frames, which the hub adds."""
+        """Begin with an empty queue, to which the hub adds frames."""
         self.feed, self.pk, self.last = feed, pk, last
         self._waiting: deque[Frame] = deque()
         self._characters = 0

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 
 class CommandWithExamples(BaseCommand):
-    """A command that prints `examples`, as they are, below its options in `--help`."""
+    """A command whose `--help` prints `examples` unchanged below the options."""
 
     examples: ClassVar[str] = ""
 

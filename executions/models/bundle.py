@@ -7,7 +7,7 @@ from executions.models.workspace import Workspace
 
 
 class AppliedBundle(models.Model):
-    """The source of a workspace's definitions: a Git commit, and the objects that it brought.
+    """The source of a workspace's definitions: a Git commit, and the objects that came from it.
 
     `keys` are `workflows/<slug>` and `<kind>/<name>` of objects that came from bundles. Only these
     are archived or deleted once a bundle no longer has them.

@@ -11,9 +11,9 @@ from executions.states import ExecutionState
 class ExecutionLabel(models.Model):
     """One label of one execution, inserted with it.
 
-    `labels` of the execution has the same values, for display. `state` is the execution's: a
-    trigger of the database keeps it equal (migration 0007), so that one index answers "the newest
-    of these workflows with this value in this state".
+    `labels` of the execution has the same values, for display. `state` is the state of the
+    execution: a trigger of the database keeps it equal (migration 0007), so that one index answers
+    "the newest of these workflows with this value in this state".
     """
 
     pk = models.CompositePrimaryKey("execution_id", "name")

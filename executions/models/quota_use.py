@@ -9,7 +9,7 @@ from executions.states import QuotaWindow
 
 
 class QuotaUse(models.Model):
-    """How much of a resource was used in one window of the database's clock (UTC hour or day)."""
+    """The use of a resource in one window of the database's clock (UTC hour or day)."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(

@@ -4,7 +4,7 @@ from django.db import models
 
 
 class RateCount(models.Model):
-    """How often something happened in the minute that ends at `ends_at`.
+    """The number of occurrences of something in the minute that ends at `ends_at`.
 
     The key is a digest: it reveals no names or addresses.
     """

@@ -76,9 +76,9 @@ class CredentialUse(models.Model):
 
     The row is written by the statement that reads the credential, before the step's module gets it.
     The row outlives the objects it names: the ids are not foreign keys, and `credential_id` is
-    empty if the workspace has no credential of the `name`. `version` is the credential's. `host` is
-    the host that the step connects to, if known before it runs; for a refused connection, its
-    target. `reason` says why it was refused.
+    empty if the workspace has no credential of the `name`. `version` is the version of the
+    credential. `host` is the host that the step connects to, if known before it runs; for a refused
+    connection, its target. `reason` says why it was refused.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -31,7 +31,7 @@ def read_networks(
 
 
 class Proxies:
-    """An ASGI middleware; `networks` are those of our proxies."""
+    """An ASGI middleware; `networks` are the networks of our proxies."""
 
     def __init__(self, app: App, networks: Sequence[Network]) -> None:
         """Wrap `app`."""

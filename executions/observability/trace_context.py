@@ -1,4 +1,4 @@
-"""Ids that travel with requests: those that callers send, and those that we pass on.
+"""Ids in requests: the ids that callers send, and the ids that we pass on.
 
 A request's id, and the trace and span in its `traceparent` (https://www.w3.org/TR/trace-context/),
 are used if they are well formed.
@@ -71,7 +71,7 @@ def parent_of(text: str) -> Parent | None:
 
 
 def outgoing() -> dict[str, str]:
-    """Return headers that name the current span for called servers; often none."""
+    """Return headers that pass the current span to called servers; {} without a provider."""
     return trace_headers() if trace_headers.provided else {}
 
 

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 def new_trace(*, own: bool) -> str:
-    """Return the trace id of a new execution: the request's, or a new one if `own` or none."""
+    """Return the trace id of a new execution: the request's, unless it has none or `own` is set."""
     request = trace_context.incoming.get()
     return secrets.token_hex(16) if own or request is None else request.trace_id
 

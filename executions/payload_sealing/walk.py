@@ -38,7 +38,7 @@ TRIES = 5
 
 @dataclass(slots=True)
 class WalkResult:
-    """The rows read so far, those that were changed (or have to be), and those that do not open."""
+    """The numbers of rows that were read, were changed (or would be), and cannot be opened."""
 
     table: str = ""
     read: int = 0

@@ -74,14 +74,14 @@ def collect(seconds: float = TURN_SECONDS, grace: timedelta | None = None) -> Co
 
 
 def totals() -> StoredTotals:
-    """Return what is stored. Reads the whole table: for people, not for duties."""
+    """Return the counts of stored values. Reads the whole table: for people, not for duties."""
     rows = StoredPayload.objects.all()
     size = rows.aggregate(total=Sum("size"))["total"] or 0
     return StoredTotals(rows.count(), size, rows.filter(~Exists(_needed())).count())
 
 
 def _marked(grace: timedelta) -> tuple[int, list[StoredPayload]]:
-    """Return how many values were checked, and those to delete, which are marked. Commits."""
+    """Mark a batch of unneeded values; return the number checked, and the marked. Commits."""
     now = database_now()
     due = Q(deleting_at=None, checked_at__lte=now - grace) | Q(deleting_at__lte=now - ABANDONED)
     with transaction.atomic():

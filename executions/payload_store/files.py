@@ -21,7 +21,7 @@ def read(name: str) -> bytes:
 
 
 def remove(name: str) -> None:
-    """Delete a file, which may be gone; raises PayloadStoreUnavailable."""
+    """Delete a file, if it exists; raises PayloadStoreUnavailable."""
     with _reported("deleted", name):
         _storage().remove(name)
 

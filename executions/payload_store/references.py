@@ -24,7 +24,7 @@ def reference(payload_id: UUID, digest: str, size: int, key: int, value: Any) ->
 
 
 def preview(value: Any, depth: int = DEPTH) -> Any:
-    """Return the beginning of a value, as a value: its keys stay, so that masks find them."""
+    """Return a shortened copy of a value; its keys stay, so that secrets in it can be masked."""
     if isinstance(value, str):
         return value if len(value) <= CHARACTERS else value[:CHARACTERS] + CUT
     if isinstance(value, dict):

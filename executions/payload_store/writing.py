@@ -60,7 +60,7 @@ def write(workspace_id: UUID, row: StoredPayload, text: str) -> None:
 
 
 def written(row: StoredPayload) -> None:
-    """Note that the file is complete, so that an equal value is not written again."""
+    """Record that the file is complete, so that an equal value is not written again."""
     if row.stored_at is None:
         StoredPayload.objects.filter(pk=row.pk).update(stored_at=ClockTimestamp())
 
@@ -79,7 +79,7 @@ def refer(row: StoredPayload, value: Any) -> payloads.StoredReference:
 
 
 def keep(execution_id: UUID, value: Any) -> None:
-    """Let an execution refer to what a value of another one refers to.
+    """Let an execution refer to the stored values in a value of another execution.
 
     Call it in the transaction that writes the value. The lock excludes the collector, which may
     have deleted the other execution's use.

@@ -41,7 +41,7 @@ class CodeDefinition:
 
     @property
     def called(self) -> str:
-        """Return the displayed name: the given one, else the definition's, else the slug."""
+        """Return the displayed name: the given name, else the definition's name, else the slug."""
         return (self.name or str(self.definition.get("name") or self.slug))[:200]
 
 
@@ -148,7 +148,7 @@ def _published(workspace: str, slugs: list[str]) -> Iterable[Any]:
 
 
 def _says(one: CodeDefinition, row: Mapping[str, Any]) -> bool:
-    """Return whether a row equals the code; compares the checksum, which is slow, last."""
+    """Return whether a row equals the code; compares the checksum last, because that is slow."""
     said = (one.origin, one.line, one.called, one.description)
     has = tuple(row[name] for name in ("origin", "origin_line", "name", "description"))
     return said == has and row["mark"] == _mark(one.definition)

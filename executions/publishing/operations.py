@@ -34,7 +34,7 @@ def _archive(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:
 
 
 def _take_over(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:
-    """Return the copy; `name` and `slug` are the copy's."""
+    """Return a copy with this `name` and `slug`."""
     chosen = {key: data[key] for key in ("name", "slug", "reason") if data.get(key)}
     return take_over(pk, actor=actor, **chosen)
 

@@ -16,7 +16,7 @@ LONGEST_NAME = 200
 
 
 class NotFromCode(ValkyrError):
-    """The workflow is a person's: it can be edited as it is."""
+    """This workflow does not come from code. Edit it directly."""
 
     code = "workflow_not_from_code"
 

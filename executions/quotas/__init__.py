@@ -1,4 +1,4 @@
-"""Hourly and daily limits on executions: a workspace's by its tier, and those that plugins add.
+"""Hourly and daily limits on executions: limits of the workspace's tier, and of plugins.
 
 There is a counter row for each window of the database's clock in UTC, updated in the transaction
 that starts the executions: a failed start is not counted, and no limit is ever exceeded. Only

@@ -78,7 +78,7 @@ def of_tier(row: Sequence[Any], more: Sequence[Limit] = ()) -> Ceilings:
 
 
 def tightest(limits: Sequence[Limit]) -> tuple[Limit, ...]:
-    """Return one limit per counter: those of the workspace first, the hour before the day."""
+    """Return one limit per counter: the workspace's limits first, and hours before days."""
     best: dict[tuple[Any, QuotaWindow], Limit] = {}
     for limit in limits:
         counter = (limit.user_id, limit.window)

@@ -1,7 +1,7 @@
 """Clients of the Redis server of an address, found by Sentinels if the address names them.
 
 `sentinel://:password@host:26379/0;sentinel://:password@host:26379/0` names Sentinels, as for
-Celery. The user, the password and the database are those of Redis, and are read from the first
+Celery. The user, the password and the database belong to Redis, and are read from the first
 address. The primary's name and the Sentinels' own password are read from Celery's options
 (`master_name`, `sentinel_kwargs`).
 """

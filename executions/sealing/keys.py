@@ -108,7 +108,7 @@ def opened_keys(sealed: bytes, by: Aead) -> Keys:
 
 
 def ids_in(sealed: bytes) -> tuple[tuple[int, ...], int]:
-    """Return the ids of the keys in a sealed set, and the primary's; needs no key."""
+    """Return the ids of the keys in a sealed set, and the primary key's id; needs no key."""
     from tink.proto import tink_pb2
 
     info = tink_pb2.EncryptedKeyset.FromString(sealed).keyset_info

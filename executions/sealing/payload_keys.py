@@ -41,7 +41,7 @@ class OpenedKey:
 
 
 class _Opened:
-    """The opened keys of this process, the last used ones last."""
+    """The opened keys of this process, the most recently used last."""
 
     # By the database's alias: each numbers its keys itself.
     keys: OrderedDict[tuple[str, int], OpenedKey] = OrderedDict()
@@ -114,7 +114,7 @@ def current(workspace_id: UUID) -> int | None:
 
 
 def with_key(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Return rows of workspaces with the `sealing_key` of each: `current`, without a query."""
+    """Annotate rows with the `sealing_key` of their workspace, like `current`. No query."""
     keys = PayloadKey.objects.filter(workspace_id=OuterRef("workspace_id"), seals=True)
     found: QuerySet[Any] = rows.annotate(sealing_key=Subquery(keys.values("pk")[:1]))
     return found

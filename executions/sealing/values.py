@@ -93,7 +93,7 @@ def _key_id(sealed: bytes, bound_to: str) -> int:
 
 
 def _holding(key_id: int, bound_to: str) -> Keys:
-    """Return keys that include this one: those of this process, or the current ones."""
+    """Return a keyset with this key: this process's or the current one. Raises KeyUnknown."""
     keys = store.kept()
     if keys is None or key_id not in keys.ids:
         keys = store.present()

@@ -22,7 +22,7 @@ def admin_page(name: str, *args: Any) -> str:
 
 @register.simple_tag
 def skin_styles() -> Any:
-    """Return the style sheets for pages that are not a model's."""
+    """Return the style sheets for pages that do not belong to a model."""
     from executions.admin.skin import MEDIA
 
     return SafeString("\n".join(MEDIA.render_css()))
@@ -38,7 +38,7 @@ def skin_fonts() -> Any:
 
 @register.simple_tag
 def skin_scripts() -> Any:
-    """Return the scripts for pages that are not a model's."""
+    """Return the scripts for pages that do not belong to a model."""
     from executions.admin.skin import MEDIA
 
     return SafeString("\n".join(MEDIA.render_js()))

@@ -1,8 +1,8 @@
 """Apply changes of a schedule's entry in beat's own admin to its trigger.
 
-Beat's admin is the project's, and some of its actions send no signal (its bulk actions, a crontab
-that several entries share). So no signal is used: the entry is read before a fire time is recorded,
-and `follow_all` reads all entries after any change.
+Beat's admin belongs to the project, and some of its actions send no signal (its bulk actions, a
+crontab that several entries share). So no signal is used: the entry is read before a fire time is
+recorded, and `follow_all` reads all entries after any change.
 """
 
 import logging
@@ -64,7 +64,7 @@ def follow(trigger: Trigger) -> bool:
 
 
 def follow_all() -> int:
-    """Apply changes in beat's tables since this process last read them; return how many."""
+    """Apply changes in beat's tables since this process last read them; return their number."""
     global _followed  # noqa: PLW0603 - one look a process
     changed = PeriodicTasks.last_change()
     if changed is None or changed == _followed:
@@ -79,7 +79,7 @@ def follow_all() -> int:
 
 
 def _schedules() -> Iterator[Trigger]:
-    """Return the CRON triggers that have an entry, or had one that was deleted."""
+    """Yield the CRON triggers that have an entry, or whose entry was deleted."""
     rows = Trigger.objects.filter(
         type=TriggerType.CRON, retired_at=None, workflow__workspace__archived_at=None
     )

@@ -55,7 +55,7 @@ def _chosen(
 
 
 def by_version(requests: Sequence[StartRequest]) -> Iterator[tuple[StartRequest, list[int]]]:
-    """Yield one request for each version, and the numbers of its payloads in the batch."""
+    """Yield one request for each version, and the indexes of its payloads in the batch."""
     for canary in (False, True):
         numbers = [n for n, request in enumerate(requests) if request.canary is canary]
         if numbers:

@@ -23,7 +23,7 @@ ACTOR = Actor.system("concurrency")
 
 @dataclass(frozen=True, slots=True)
 class ConflictVerdict:
-    """Which new executions may run within their key's limit, and which a later one replaces.
+    """The new executions that may run within their key's limit, and those replaced by later ones.
 
     Both lists are in the order of the executions. A replaced execution is inserted waiting, and
     then cancelled.
@@ -106,7 +106,7 @@ def _replace(
 
 
 def _replaced(rule: Concurrency, keys: Sequence[ConcurrencyKey | None]) -> list[bool]:
-    """Return the executions of a batch that later ones replace, to respect each key's limit."""
+    """Return which executions of a batch later ones replace, so that no key's limit is exceeded."""
     kept: Counter[ConcurrencyKey] = Counter()
     out = []
     for key in reversed(keys):

@@ -112,7 +112,7 @@ def _serve_next(trigger_id: UUID, patient: bool) -> bool:
 
 
 def _stopped(trigger: Trigger) -> str:
-    """Return why queued times of the trigger do not start any more, or ""."""
+    """Return why queued ticks of the trigger no longer start, or ""."""
     if not trigger.enabled or trigger.workflow.archived_at is not None:
         return SWITCHED_OFF
     paused = trigger.paused_until is not None and database_now() < trigger.paused_until
@@ -295,7 +295,7 @@ def tend() -> dict[str, int]:
 
 @receiver(execution_ended, dispatch_uid="executions.cron_turns")
 def _start_behind(*, execution_id: UUID, trigger_id: UUID | None, **_: Any) -> None:
-    """Start the tick, if any, that waited for the execution that ended."""
+    """Start the due ticks of a trigger that waited for the ended execution."""
     if trigger_id is None:
         return
     row = statements.fetch_one("queued_behind", {"ended": execution_id})

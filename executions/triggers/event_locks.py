@@ -19,7 +19,7 @@ from executions.triggers.request import chosen_version
 
 
 def take(triggers: Sequence[Trigger], event: Event, actor: Actor) -> None:
-    """Lock all that the starts of these triggers will lock, before the first start.
+    """Lock all rows that the starts of these triggers lock, before the first start.
 
     If at most one start has a key, that start takes its locks in this order.
     """

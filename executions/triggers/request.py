@@ -55,7 +55,7 @@ class ParentRun:
 
 @dataclass(frozen=True, slots=True)
 class StartRequest:
-    """The checked request; a priority below 0 is the workflow's own."""
+    """The checked request; a priority below 0 means the workflow's own priority."""
 
     workflow: Workflow
     version: Compiled
@@ -92,7 +92,7 @@ def chosen_version(
     branch: Branch | None = None,
     trial: WorkflowVersion | None = None,
 ) -> Compiled:
-    """Return the requested version, compiled: the latest, a given one, a branch's, or a test's.
+    """Return the requested version, compiled: the latest, a given, a branch or a test version.
 
     A test of a disabled workflow runs, so that its author can check a fix. Raises WorkflowDisabled,
     NotPublished, NotFound.

@@ -254,7 +254,7 @@ def _insert_by_version(
     texts: Sequence[str],
     actor: Actor,
 ) -> list[WorkflowExecution]:
-    """Insert a batch that the latest and the canary version share, one version after the other."""
+    """Insert a batch for the latest and the canary version, one version after the other."""
     made: dict[int, WorkflowExecution] = {}
     for version, numbers in by_version(requests):
         together = replace(version, more=len(made) + len(numbers) < len(requests))
@@ -359,7 +359,7 @@ def _is_last(request: StartRequest, verdict: conflicts.ConflictVerdict) -> bool:
 
 
 def _limits(request: StartRequest, actor: Actor) -> Ceilings:
-    """Return the workspace's limits; a joined start takes no lock, which others would wait for."""
+    """Return the workspace's limits; a joined start takes no lock, so that others do not wait."""
     take = unlocked if request.joined else hold
     return take(request.workflow.workspace_id, actor.user_id)
 
@@ -372,7 +372,7 @@ def _verdict(
 ) -> conflicts.ConflictVerdict:
     """Return which executions may run at once.
 
-    A joined start, which holds no locks, returns all or none.
+    For a joined start, which holds no locks, all of them or none.
     """
     if not request.joined:
         return conflicts.settle(rule, keys)

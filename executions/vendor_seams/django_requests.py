@@ -1,4 +1,4 @@
-"""The knowledge of Django's handlers and checks about a request and its response.
+"""Private state of Django's handlers and checks about a request and its response.
 
 Relies on: `HttpResponse._handler_class`, the sender of `request_finished` when the response is
 closed (receivers may filter by it); `CsrfViewMiddleware._origin_verified(request)`, which compares

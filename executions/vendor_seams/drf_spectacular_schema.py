@@ -27,7 +27,7 @@ _OF_VIEWS = ("SERVE_", "DEFAULT_GENERATOR_CLASS")
 
 
 class OwnSchema(AutoSchema):
-    """Describes a view in our document, and leaves it out of the project's."""
+    """Describes a view in our document, and leaves it out of the project's document."""
 
     def is_excluded(self) -> bool:
         """Return whether the document being made is not ours."""

@@ -55,7 +55,7 @@ class LimitedChannel(LimitedWait, pyamqp.Channel):
 
 
 class LimitedConnection(LimitedWait, pyamqp.Connection):
-    """A connection with such channels."""
+    """A connection whose channels wait for a limited time."""
 
     Channel = LimitedChannel
 

@@ -24,7 +24,7 @@ RETRY = {"interval_start": 1, "interval_step": 1, "interval_max": 3}
 
 
 def _ours(kind: str) -> tuple[type[Transport], ...]:
-    """Our transports to a kind of broker, whose client is loaded for it."""
+    """Return our transports for a kind of broker; imports the broker's client."""
     if kind == "redis":
         from executions.vendor_seams.kombu_redis import RedisTransport, SentinelTransport
 
@@ -45,7 +45,7 @@ class PatientConnection:
         return next((one for one in _ours(found.driver_type) if found in one.__bases__), found)
 
     def ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
-        """Connect, with retries; the arguments are kombu's."""
+        """Connect, with retries; the arguments are kombu's arguments."""
         return super().ensure_connection(*args, **RETRY | kwargs)  # type: ignore[misc]
 
 

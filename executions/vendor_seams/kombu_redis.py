@@ -44,6 +44,8 @@ from redis.exceptions import ConnectionError as ConnectionLost
 from redis.exceptions import ResponseError
 from redis.retry import Retry
 
+from executions.vendor_seams.redis_addresses import AddressedConnection
+
 SENTINEL_SECONDS = 1.0
 
 
@@ -108,7 +110,9 @@ class ChannelChanges:
 
 
 class Channel(ChannelChanges, transport.Channel):  # type: ignore[misc]
-    """kombu's channel with our changes."""
+    """kombu's channel with our changes; its connections share a lookup of the broker's name."""
+
+    connection_class = AddressedConnection
 
 
 class SentinelChannel(ChannelChanges, transport.SentinelChannel):  # type: ignore[misc]

@@ -69,7 +69,7 @@ def in_transaction(connection: Connection[Any]) -> bool:
 
 
 def has_failed(connection: Connection[Any]) -> bool:
-    """Return whether the open transaction accepts only its end."""
+    """Return whether the open transaction has failed, so that it accepts only a rollback."""
     return connection.pgconn.transaction_status == TransactionStatus.INERROR
 
 

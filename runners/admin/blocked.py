@@ -1,6 +1,6 @@
 """All work that is currently blocked: by cause, since when, and what would continue it.
 
-At most 50,000 waiting steps are counted; larger numbers are shown with a plus.
+At most 50,000 waiting steps are counted; a larger count is shown with a plus sign.
 """
 
 from collections.abc import Iterator, Mapping
@@ -74,7 +74,7 @@ class Blockage:
 
 
 def blocked(request: HttpRequest, context: Mapping[str, Any]) -> HttpResponse:
-    """Show the page; `context` is the admin site's."""
+    """Show the page; `context` is the admin site's context."""
     now = timezone.now()
     found = soon(lambda: [*_executions(request), *_queued(request, now), *_waiting(request)])
     section = PageSection(

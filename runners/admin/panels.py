@@ -195,7 +195,7 @@ def _turn(execution_id: UUID, opened: OpenTurn) -> TurnLine:
 
 
 def _details(execution_id: UUID, shown: ShownStep, within: str) -> Cell:
-    """Return a container's progress, a run's wait, its origin, and its error."""
+    """Return a container's progress, and a run's wait, origin and error."""
     run, child = shown.run, shown.child
     parts: list[Any] = []
     if shown.kind:
@@ -233,7 +233,7 @@ REASONS_HEADERS = (lazy("Step"), lazy("State"), lazy("Why"), lazy("Since"), lazy
 
 
 def explanation(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return the execution's own reason, and a row for each unfinished step; None after its end."""
+    """Return why the execution has not ended, and a row per unfinished step; None after its end."""
     if execution.state in FINAL and execution.state != ExecutionState.FAILED:
         return None
     found = explain(execution)

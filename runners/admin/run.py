@@ -1,4 +1,4 @@
-"""Runs: the attempts of each step, read-only; a live one can be quarantined by hand."""
+"""Runs: the attempts of each step, read-only, but an operator can quarantine a live run."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -335,7 +335,7 @@ def _run(pk: UUID) -> Any:
 
 
 def _crashes(obj: Run) -> str:
-    """Return how often the run ended its process, the causes, and the consequences."""
+    """Return how often the run ended its process, with the causes and the consequences."""
     said = f"{obj.crashes}: {obj.crash_cause}" if obj.crashes else "0"
     return (
         gettext("{said} (suspect: runs in a separate process)").format(said=said)
@@ -377,7 +377,7 @@ def _wait(obj: Run) -> list[tuple[str, Any]]:
 
 
 def state_of(row: Run) -> Any:
-    """Return the badge of the run's state; a retry shows its number and its delay."""
+    """Return the badge of the run's state; the badge of a retry shows its number and delay."""
     if row.superseded:
         return marks.state(
             row.state, gettext("{state}, rolled back").format(state=marks.MARKS[row.state][0])

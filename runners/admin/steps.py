@@ -80,7 +80,7 @@ def turns_in(
 def said(run: Run, turns: IterationRows | None, kind: str) -> str:
     """Return the progress of a loop or map: "97 of 100 items done, 2 under way, 1 failed".
 
-    `turns` is None if they were not read.
+    `turns` is None if the iterations were not read.
     """
     told = run.progress or {}
     live = run.state in LIVE
@@ -151,7 +151,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """An open iteration: its name and its runs. The runs are omitted if there are too many."""
+    """An open iteration, its name, and its runs; `runs` is empty if there are too many."""
 
     name: str
     place: str
@@ -207,7 +207,7 @@ def steps_of(execution: WorkflowExecution, prefix: str) -> Steps | None:
 
 
 def _shown(run: Run, graph: Graph, children: Mapping[UUID, Child]) -> ShownStep:
-    """Return a run of the graph's own steps, as shown."""
+    """Convert a run of the graph's own steps to what the page shows."""
     task = split(run.step_path)[1].partition(".")[0]
     index = graph.task_by_id.get(task)
     body = graph.tasks[index].body if index is not None else None
@@ -284,7 +284,7 @@ def _affordable(turns: Mapping[str, IterationRows]) -> list[str]:
 def _inside(
     execution: WorkflowExecution, prefix: str, names: Sequence[str]
 ) -> dict[str, list[Run]]:
-    """Return the own runs of these iterations, by iteration."""
+    """Return the runs of these iterations by iteration, without runs in nested bodies."""
     if not names:
         return {}
     rest = Substr("step_path", len(prefix) + 1)

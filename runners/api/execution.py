@@ -152,7 +152,7 @@ STATES = [(state.value, state.value.lower()) for state in RunState]
 
 
 class ReasonShape(CamelCaseSerializer):
-    """Why something does not continue: a code, a sentence, and its subject."""
+    """The reason why something does not continue: a code, a sentence, and its subject."""
 
     code = serializers.CharField(help_text="Stable; docs/reference/api.md lists them.")
     message = serializers.CharField()
@@ -200,7 +200,7 @@ LARGE = ("trigger_payload", "context_data", "output", "error_stack_trace", "metr
 
 
 class ExplainExecution(Endpoint):
-    """Why an execution, and each of its steps, is in its state."""
+    """The reason why an execution, and each of its steps, is in its state."""
 
     @operation(
         "explainWorkflowExecution",

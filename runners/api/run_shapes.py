@@ -40,7 +40,7 @@ class RunSummary(CamelCase, serializers.ModelSerializer[Run]):
     duration_ms = serializers.FloatField(allow_null=True)
     cost_tokens = serializers.IntegerField()
     waits_for = serializers.ChoiceField(
-        WAITS, help_text='What it waits or waited for; "" if nothing.'
+        WAITS, help_text='What the run waits or waited for; "" for nothing.'
     )
     cached_from = serializers.UUIDField(
         allow_null=True, help_text="The run whose result it reused."

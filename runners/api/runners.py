@@ -22,13 +22,14 @@ class RunnerShape(CamelCase, serializers.ModelSerializer[Runner]):
     """A worker process, or a remote runner of a workspace."""
 
     workspace_id = serializers.UUIDField(
-        allow_null=True, help_text="Of a remote runner; null: serves all."
+        allow_null=True,
+        help_text="The workspace of a remote runner; null for a worker of all workspaces.",
     )
     queues = serializers.ListField(
-        child=serializers.CharField(), help_text=("The runs that it executes.")
+        child=serializers.CharField(), help_text=("The queues whose runs it executes.")
     )
     started_at = serializers.DateTimeField()
-    seen_at = serializers.DateTimeField(help_text="Its last sign of life.")
+    seen_at = serializers.DateTimeField(help_text="When the worker last reported.")
     leaving_at = serializers.DateTimeField(
         allow_null=True, help_text="The time at which the process announced its shutdown."
     )
@@ -65,7 +66,7 @@ class Runners(Endpoint):
 
     @operation("listRunners", "Runner", {200: RunnerShape(many=True)}, parameters=[RunnerQuery])
     def get(self, request: Request) -> Response:
-        """List your workers, newest first: shared ones, and your remote runners."""
+        """List workers, newest first: the shared ones, and your remote runners."""
         query = self.query(RunnerQuery)
         rows = runners(self.user)
         if "pool" in query:

@@ -39,7 +39,9 @@ MAX_TIMELINE = 5000
 class Counters(CamelCaseSerializer):
     """The progress of a container: a loop's iteration, a map's items."""
 
-    iteration = serializers.IntegerField(required=False, help_text="A loop's, from 1.")
+    iteration = serializers.IntegerField(
+        required=False, help_text="The current iteration of a loop, from 1."
+    )
     count = serializers.IntegerField(
         required=False,
         allow_null=True,
@@ -50,24 +52,24 @@ class Counters(CamelCaseSerializer):
         allow_null=True,
         help_text=("The maximum number of iterations, if a condition decides."),
     )
-    total = serializers.IntegerField(required=False, help_text="A map's items.")
-    done = serializers.IntegerField(required=False, help_text="Ended items, successful or not.")
-    open = serializers.IntegerField(required=False, help_text="Items in progress.")
+    total = serializers.IntegerField(required=False, help_text="The number of a map's items.")
+    done = serializers.IntegerField(
+        required=False, help_text="The number of ended items, successful or not."
+    )
+    open = serializers.IntegerField(required=False, help_text="The number of items in progress.")
     failedItem = serializers.IntegerField(
         required=False, allow_null=True, help_text="The item whose failure ends the map."
     )
 
 
 class Bar(CamelCase, serializers.ModelSerializer[Run]):
-    """One attempt of one step on the time axis.
-
-    Give `now` and `children` (a child execution's id by run) as context.
-    """
+    """One attempt of one step on the time axis."""
 
     step_path = serializers.CharField()
     place = serializers.SerializerMethodField(
         help_text=(
-            'The iteration of a body that it belongs to, such as "refine[2]."; "" is the workflow.'
+            'The iteration that contains the step, such as "refine[2]."; "" for the workflow '
+            "itself."
         )
     )
     task_id = serializers.UUIDField()
@@ -83,7 +85,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
     duration_ms = serializers.FloatField(allow_null=True)
     error_type = serializers.ChoiceField(ERROR_TYPES, allow_blank=True)
     waits_for = serializers.ChoiceField(
-        WAITS, help_text='What it waits, or waited, for; "" is nothing.'
+        WAITS, help_text='What the run waits or waited for; "" for nothing.'
     )
     waitedMs = serializers.SerializerMethodField(
         help_text="Waiting time since `startedAt`, including the current wait."
@@ -136,7 +138,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         return counters(run.progress) if run.waits_for == "body" and run.progress else None
 
     def get_childExecutionId(self, run: Run) -> UUID | None:  # noqa: N802 - the field's name
-        """Return the ID of the execution that the run started."""
+        """The ID of the execution that the run started."""
         child = self.context["children"].get(run.pk)
         return child.id if child else None
 
@@ -301,7 +303,7 @@ class RevealRun(Reveal):
 
     @operation("revealRun", "Run", {200: RevealedRun}, request=RevealReason, errors=[403, 404])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return inputs, outputs, overrides, logs and wake-up; requires the permission `reveal`.
+        """Return inputs, outputs, overrides, logs and wake-up unmasked; requires `reveal`.
 
         Each use is recorded with its reason.
         """

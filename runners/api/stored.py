@@ -32,10 +32,10 @@ class RunOutput(_Stored):
 
     @operation("getRunOutput", "Run", {200: OpenApiTypes.OBJECT}, errors=[403, 404, 503])
     def get(self, request: Request, id: UUID) -> HttpResponse:  # noqa: A002 - the path's name
-        """Return the whole output of a run, if the run holds a reference to it.
+        """Return the complete output of a run that holds only a reference to it.
 
-        Requires the permission view_payloads; each use is recorded. 404 if the output is in the run
-        itself.
+        Requires the permission view_payloads; each use is recorded. 404 if the run itself contains
+        the output.
         """
         rows = Run.objects.select_related("execution")
         return self._value(rows, id, "outputs")
@@ -51,10 +51,10 @@ class ExecutionOutput(_Stored):
         errors=[403, 404, 503],
     )
     def get(self, request: Request, id: UUID) -> HttpResponse:  # noqa: A002
-        """Return the whole output of an execution, if the execution holds a reference to it.
+        """Return the complete output of an execution that holds only a reference to it.
 
-        Requires the permission view_payloads; each use is recorded. 404 if the output is in the
-        execution itself.
+        Requires the permission view_payloads; each use is recorded. 404 if the execution itself
+        contains the output.
         """
         rows = WorkflowExecution.objects.all()
         return self._value(rows, id, "output")

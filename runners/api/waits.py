@@ -51,10 +51,10 @@ class Callback(OpenEndpoint):
         public=True,
     )
     def post(self, request: Request, token: str) -> Response:
-        """Resume the step of this URL with the body, once; an early call is kept.
+        """Resume the step that waits at this URL with the body, once; an early call is kept.
 
-        404: unknown URL. 409 (`callback_used`): used before. 410: its time is over, or its
-        execution has ended.
+        404: the URL is unknown. 409 (`callback_used`): the URL was used before. 410: the step no
+        longer waits, because it timed out or the execution ended.
         """
         # Only invalid addresses are counted: each valid one works once anyway.
         forged = throttles.of_refused_hook(request)
@@ -142,7 +142,7 @@ class Decide(Endpoint):
 
     @operation("decideRun", "Run", {200: RunShape}, request=DecisionBody, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Decide on an approval; of two decisions, the first counts and the other gets a 409."""
+        """Decide on an approval; the first decision counts, and a later one gets a 409."""
         given = self.body(DecisionBody)
         run = decide(id, given["decision"], given["comment"], user=self.user, actor=self.actor)
         may = powers_on(self.user, run.execution.workspace_id, run.execution.workflow_id)

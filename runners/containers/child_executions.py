@@ -155,7 +155,7 @@ class ChildRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ChildCall:
-    """The child that a step starts: an existing workflow, and the parent's side of the call."""
+    """The child that a step starts: an existing workflow, and the data of the parent's call."""
 
     workflow: Workflow
     input: Any

@@ -51,7 +51,7 @@ def sink_paths(place: Place, total: int) -> list[str]:
 def collected(
     place: Place, total: int, values: Mapping[str, Any], failed: Iterable[tuple[Any, ...]] = ()
 ) -> list[Any]:
-    """Return the result of each item: pure, from the outputs of `sink_paths` that exist.
+    """Return the result of each item, from the existing outputs of `sink_paths`. Pure.
 
     `failed` are the failures in a tolerant map's body, as `failures` returns them.
     """
@@ -120,7 +120,7 @@ def watched_paths(turn: Place, *, ended: bool) -> list[str]:
 
 
 def holds(data: TemplateData, template: Template, key: str, *, ended: bool) -> bool:
-    """Return whether a loop's condition holds; results come from the data's source."""
+    """Return whether a loop's condition holds; `data.source` loads the results it reads."""
     turn, context = data.place, data.context
     paths = watched_paths(turn, ended=ended)
     if paths:

@@ -1,4 +1,4 @@
-"""Manage the turns of a container's body: open them, count them down and start more.
+"""Open the turns (iterations) of a container's body, count them down and start more.
 
 The transaction that ends a turn starts the next turns or wakes the container, under the execution's
 lock.
@@ -252,7 +252,7 @@ def goes_on(
 
 
 def _left_to_worker(state: SegmentState, place: Place, turns: LoopTurns) -> bool:
-    """Return whether the loop's condition must not be rendered here, so that a worker plans it."""
+    """Return whether a worker must plan the loop, as its condition must not be rendered here."""
     if turns.count is not None:
         return False
     return any(left_to_worker(state, template) for template in _conditions(place).values())

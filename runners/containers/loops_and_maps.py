@@ -93,7 +93,7 @@ def open_loop(
 ) -> LoopTurns | None:
     """Return the counters of a loop with these inputs; None without iterations.
 
-    `holds` says whether its condition of that name holds before the first. Raises StepError.
+    `holds` evaluates the loop's condition of a name, before the first iteration. Raises StepError.
     """
     if "while" in step.deferred or "until" in step.deferred:
         most = int(given.get("maxIterations") or DEFAULT_MOST)

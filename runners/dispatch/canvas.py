@@ -64,7 +64,7 @@ class Parcel:
 
 
 def link(place: Place, step: Step, *others: Step) -> SegmentLink:
-    """Return the segment that begins with this step, in a message with those of the other steps."""
+    """Return the segment that begins with this step, in a message with the other segments."""
     path = place.prefix + step.path
     paths = tuple(place.prefix + other.path for other in others)
     name = f"{place.graph.name}: {path}"
@@ -76,7 +76,7 @@ def arrange(
 ) -> list[Canvas]:
     """Arrange ready steps for sending; `headers` and `links` limit chords and chains.
 
-    Branches of one join that must all end before it are packed by `rules`.
+    `rules` pack the branches of a join that waits for all of them.
     """
     graph = place.graph
     forks = fork_of(graph, ready)
@@ -142,7 +142,7 @@ def segment_of(graph: Graph, step: Step) -> list[Step]:
 
 
 def join_of(graph: Graph, step: Step) -> int | None:
-    """Return the join of a branch of one segment on one queue without a choice, or None."""
+    """Return the join of a branch of one segment on one queue without a choice; else None."""
     steps = segment_of(graph, step)
     if any(following.queue != step.queue for following in steps):
         return None

@@ -1,4 +1,4 @@
-"""Explain why runs are held before their modules run; the gate that holds them explains.
+"""Explain why gates hold runs before the runs' modules run.
 
 A gate that holds runs explains its kind in `HOLDS`. Runs whose gate is no longer installed wait for
 their timer.

@@ -283,7 +283,7 @@ def _message(error: BaseException) -> str:
 
 
 def _validation(error: ValidationError) -> tuple[str, list[dict[str, str]]]:
-    """Return one sentence that names each field, and the same as a list; never the values."""
+    """Return the problems of the fields as one text and as a list, without the fields' values."""
     problems = [
         {
             "field": ".".join(map(str, problem["loc"])) or "(all)",

@@ -62,7 +62,7 @@ class Permit(Protocol):
         """Take the permit back: another gate held back the step, so it did not run."""
 
     def ended(self, failure: Failure | None) -> None:
-        """Note that the module ran; `failure` describes its failure; None if it succeeded."""
+        """Record that the module ran; `failure` describes its failure; None if it succeeded."""
 
 
 class LeasePermit(Permit, Protocol):
@@ -79,7 +79,7 @@ class LeasePermit(Permit, Protocol):
         """
 
     def lost(self) -> None:
-        """Note that the lease is over and that the step's progress is unknown."""
+        """Record that the lease is over and that the step's progress is unknown."""
 
 
 Gate = Callable[[Asked], Permit | Wait | None]

@@ -62,7 +62,7 @@ def isolate(state: SegmentState, seen: LiveRun) -> bool:
 
 
 def carry(state: SegmentState, seen: LiveRun) -> None:
-    """Run a suspect to its end, or have it sent again later if no process is free."""
+    """Run a suspect to its end; if no process is free, have it sent again later."""
     if seen.state == RunState.RUNNING:
         mend(seen.id, seen.token, seen.crashes, judge(seen.leased_by))
         return

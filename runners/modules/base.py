@@ -421,7 +421,7 @@ class Module(Generic[InputsT]):
 
 
 def as_result(value: Result | Wait | BaseModel | Mapping[str, Any] | None) -> Result | Wait:
-    """Convert what `execute` returned to a `Result` or `Wait`.
+    """Convert the value that `execute` returned to a `Result` or `Wait`.
 
     Raises StepError for anything else.
     """

@@ -2,7 +2,7 @@
 
 Read in this order: `receive` (the loop), `claim_run`, `execute` (with `reveal_secrets`,
 `short_lived`, `gates`), `decide` and `next_steps` (pure), `record_result`, `write_result`.
-`runners/planning` has what follows the last record. `lease_renewal` renews leases while steps run;
+`runners/planning` acts after the last record. `lease_renewal` renews leases while steps run;
 `lease_guard` (pure) and `self_stops` end steps whose lease cannot be renewed. `end_run` and
 `crashes` end a run from outside its process. `leased_runs` serves runs that external programs
 lease.

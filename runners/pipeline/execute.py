@@ -196,7 +196,7 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
 
 
 def stretch(state: SegmentState, unit: Unit) -> None:
-    """Execute pure steps in memory, up to the limits of a stretch."""
+    """Execute pure steps in memory, up to the configured number of steps and seconds."""
     limits = config()
     until = time.perf_counter() + limits.stretch_seconds
     most = limits.batch_steps if state.batch else limits.stretch_steps
@@ -426,7 +426,7 @@ def _writes(unit: Unit) -> bool:
 
 
 def failure_target(module: str, prepared: Prepared, revealed: Revealed | None) -> str:
-    """Return the target of the step's circuit, without the prefix before its colon or secrets.
+    """Return the target of the step's circuit, without secrets and without the part before a colon.
 
     Empty if the module names none, or its inputs do not contain it; never raises.
     """

@@ -141,7 +141,7 @@ class Heart:
             os.kill(os.getpid(), signal.SIGTERM)
 
     def _hand_back(self, beats: list[ActiveRun]) -> None:
-        """Hand work back outside this thread: an unresponsive broker must not cost a lease."""
+        """Return work to the queue in another thread: a slow broker must not delay the renewals."""
         for beat in beats:
             if beat.pack is not None and beat.pack.left and beat.pack.late():
                 threading.Thread(target=beat.pack.hand_back, name="valkyr-pack").start()

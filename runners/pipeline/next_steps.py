@@ -1,4 +1,4 @@
-"""Choose the step this worker runs next, and those sent to others. Pure: no database, no clock.
+"""Choose the step that this worker runs next, and the steps for others. Pure: no clock.
 
 It uses only what this worker knows; the results of other segments are planned under the lock.
 """

@@ -251,9 +251,9 @@ def claim_segment(
 ) -> tuple[SegmentState, Work | None] | None:
     """Load a segment and claim its live run.
 
-    None if there is none, and without work if another worker has it.
+    Return None if there is no live run, and None for the work if another worker has the run.
 
-    `others` are the siblings that came with it; those that ran are removed.
+    `others` are the siblings that came with the segment; siblings that ran are removed.
     """
     found = load_segment.load(
         execution_id, version_id, segment.path, others=others or (), links=links, header=header
@@ -272,7 +272,7 @@ def take(
 ) -> Work | None:
     """Claim the live run of a loaded segment.
 
-    None if another worker has it, or if it runs in isolation.
+    Return None if another worker has the run, or if the run must be isolated.
     """
     if run_isolated.provided and run_isolated(state, seen):
         return None

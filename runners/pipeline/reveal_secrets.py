@@ -52,7 +52,7 @@ Fields = Mapping[str, str]
 
 
 class SecretUnavailable(StepError):
-    """A step names a secret that it cannot have; retries do not help."""
+    """A step names a secret that it cannot get; retries do not help."""
 
 
 class SecretRefused(SecretUnavailable):
@@ -63,9 +63,9 @@ class SecretRefused(SecretUnavailable):
 class Revealed:
     """The module's real inputs, its credential's fields, and the scrubber of its results.
 
-    `boundaries` are those of all credentials that the step names, `opened` the credentials,
-    `short_lived` those whose values were issued, and `kept_from` the connections that a boundary
-    refused.
+    `boundaries` are the boundaries of all credentials that the step names, `opened` the
+    credentials, `short_lived` those whose values were issued, and `kept_from` the connections that
+    a boundary refused.
     """
 
     inputs: Any
@@ -267,7 +267,7 @@ def _asking(
 
 
 def _host(step: Step, inputs: Any) -> str:
-    """Return the host and port that the step's inputs name, unless a secret is part of them."""
+    """Return the host and port in the step's inputs; "" if there is none or it holds a secret."""
     for key in registry.get(step.module).addresses if isinstance(inputs, Mapping) else ():
         text = inputs.get(key)
         named = isinstance(text, str) and "[secret:" not in text.partition("?")[0]
@@ -306,7 +306,7 @@ def _read(data: TemplateData, step: Step, asking: UsingStep) -> Mapping[str, Ope
 def _judge(
     data: TemplateData, step: Step, found: Mapping[str, OpenedCredential], *, remote: bool
 ) -> None:
-    """Raise SecretRefused if a credential's boundary does not allow the step."""
+    """Raise SecretRefused if the step is outside the boundary of one of its credentials."""
     boundaries = {name: one.boundary for name, one in found.items()}
     in_texts = {name for name, _ in step.secrets}
     module = registry.get(step.module)
@@ -340,7 +340,7 @@ def _names(step: Step) -> set[str]:
 
 
 def _require(data: TemplateData, step: Step, found: Mapping[str, OpenedCredential]) -> None:
-    """Raise SecretUnavailable if the workspace lacks a credential that the step names."""
+    """Raise SecretUnavailable if the workspace lacks one of the step's credentials."""
     missing = sorted(_names(step) - found.keys())
     if missing:
         raise SecretUnavailable(

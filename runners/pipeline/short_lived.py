@@ -34,7 +34,7 @@ NOT_SIGNED_IN = ("28P01", "28000")  # PostgreSQL: wrong password, unknown role
 
 
 class SecretNotIssued(StepError):
-    """The server that issues a credential's values did not; its error says whether to retry."""
+    """The server did not issue a credential's values; its error says whether to retry."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

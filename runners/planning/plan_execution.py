@@ -44,7 +44,7 @@ def catch_up(execution_id: UUID) -> bool:
 
 
 def _end_with_stored_output(state: SegmentState) -> None:
-    """Load what the workflow's output reads from the payload store, then end the execution.
+    """Load the stored values that the workflow's output reads, then end the execution.
 
     While the store is away, the execution stays as it is, and the sweeper tries again.
     """

@@ -34,7 +34,7 @@ _NO_RUN = bytes(16)
 
 
 class _Own(threading.local):
-    """The calling thread's number among this process's, and its native id."""
+    """The calling thread's number among the threads of this process, and its native id."""
 
     def __init__(self) -> None:
         self.number = next(_numbers)
@@ -82,7 +82,7 @@ def be_left_alone() -> None:
 
 
 def executes(run_id: UUID, token: int) -> None:
-    """Note that the calling thread prepares or executes this run.
+    """Record that the calling thread prepares or executes this run.
 
     `token` is the last token that it has seen.
     """
@@ -103,7 +103,7 @@ def rests() -> None:
 
 
 def heart_begins() -> None:
-    """Note that the calling thread renews leases.
+    """Record that the calling thread renews leases.
 
     If this thread stops, the watchdog ends the process.
     """
@@ -128,7 +128,7 @@ _flag: bytearray | mmap.mmap = bytearray(1)
 
 
 def share_draining() -> None:
-    """Share the flag with the processes that this worker forks from now on."""
+    """Share the draining flag with the processes that this worker forks from now on."""
     global _flag  # noqa: PLW0603 - one a worker
     _flag = mmap.mmap(-1, 1)
 

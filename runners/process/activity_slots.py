@@ -136,7 +136,7 @@ def note_of(descriptor: int, place: int, thread: int) -> Note | None:
 
 
 def start_of(pid: int) -> int:
-    """Return a process's start in clock ticks since boot; 0 if it is gone or a zombie."""
+    """Return a process's start in clock ticks since boot; 0 if it has ended or is a zombie."""
     fields = stat_of(f"/proc/{pid}/stat")
     return 0 if not fields or fields[0] in "ZX" else int(fields[19])
 

@@ -1,4 +1,4 @@
-"""The identity of a lease's holder: others on the machine can tell whether the process is gone.
+"""The identity of a lease's holder: others on the machine can tell whether it has ended.
 
 A process id alone says nothing after a restart or in another container; boot, pid namespace and
 start time together identify a process. If any of them is unknown or differs, the process is not
@@ -41,7 +41,7 @@ def process_identity() -> str:
 
 
 def of_a_worker() -> bool:
-    """Return whether this process is a worker's, so that another worker may take over its steps."""
+    """Return whether this process belongs to a worker, so that another may take over its steps."""
     return bool(os.environ.get("RUNNER_ID"))
 
 
@@ -83,7 +83,7 @@ def parent_lives(other: str) -> bool:
 
 
 def unreaped(other: str) -> bool:
-    """Return whether a holder that is gone is a zombie not yet reaped by its living parent."""
+    """Return whether an ended holder is a zombie not yet reaped by its living parent."""
     parts = other.split(SEPARATOR)
     if len(parts) < ALONE or not gone(other) or not parent_lives(other):
         return False
@@ -97,7 +97,7 @@ def shortage_at_end(other: str) -> out_of_memory.Shortage | None:
 
 
 def ended_itself(other: str) -> bool:
-    """Return whether the holder noted that it ended itself: it could not renew its leases."""
+    """Return whether the holder recorded that it ended itself: it could not renew its leases."""
     parts = other.split(SEPARATOR)
     return _is_here(parts) and parts[1].isdigit() and last_words.left_by(int(parts[1]), parts[2])
 
@@ -116,7 +116,7 @@ def _is_here(parts: list[str]) -> bool:
 
 
 def started(pid: int) -> str:
-    """Return a process's start in clock ticks since boot; "" if it is gone or a zombie."""
+    """Return a process's start in clock ticks since boot; "" if it has ended or is a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -63,7 +63,7 @@ class ChildDeaths(KillWatch):
     """Judges the deaths of this process's own children."""
 
     def __init__(self) -> None:
-        """Start without any kill."""
+        """Start with no recorded kill."""
         super().__init__()
         self._peaks: list[tuple[float, int]] = []
 
@@ -135,7 +135,7 @@ def _forget_old(where: Path) -> None:
 
 
 def _around(pid: int) -> tuple[int, int, bool]:
-    """Return the KiB of this process and of the largest other, and whether another child ended.
+    """Return the KiB of this and of the largest other process, and whether another child ended.
 
     If a cgroup limits the memory, only the cgroup's processes can have used it.
     """

@@ -11,12 +11,12 @@ _parent = 0
 
 
 def remember() -> None:
-    """Note the parent's process id; call it before each fork."""
+    """Store the parent's process id; call it before each fork."""
     global _parent  # noqa: PLW0603 - children inherit it
     _parent = os.getpid()
 
 
 def end_without() -> None:
-    """End this process if its parent is gone; call it after the request to the kernel."""
+    """End this process if its parent has ended; call it after the request to the kernel."""
     if _parent and os.getppid() != _parent:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Show runs like the engine's own endpoints."""
+"""Serializers and fields that show runs as the engine's own endpoints do."""
 
 from runners.api.run_shapes import RunShape, RunSummary, VersionField
 

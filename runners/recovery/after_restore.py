@@ -3,7 +3,7 @@
 A restored database repeats the time after its backup, and counts the same lease tokens again. A
 worker from before the restore could hold the same token as a new worker and renew that worker's
 lease. So every live run's token is increased by more than a run can count in its lifetime. Sessions
-that ended after the backup would be open again, so all sessions end.
+that ended after the backup would be open again, so the command ends all sessions.
 """
 
 from dataclasses import dataclass

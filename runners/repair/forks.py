@@ -49,7 +49,8 @@ class Overrides:
 class ForkRequest:
     """An execution to fork, the step before the fork (None: the beginning), and the changes.
 
-    `version` is `pinned`, `latest` or a number; a priority of None keeps the origin's.
+    `version` is `pinned`, `latest` or a number; a priority of None keeps the priority of the
+    origin.
     """
 
     execution_id: UUID

@@ -14,7 +14,7 @@ APPROVAL = "flow.approval"
 
 
 class ApprovalNeeded(ValkyrError):
-    """Only its approvers can give an approval."""
+    """Only the approvers of an approval can decide it."""
 
     code = "approval_needed"
 
@@ -38,7 +38,7 @@ def refuse_given_result(module: str, step_path: str) -> None:
 
 
 def given_in(execution_ids: Collection[UUID]) -> set[UUID]:
-    """Return the executions in which, or in whose callers or callees, an approval was given."""
+    """Return the executions with a given approval in them, their callers or their callees."""
     if not execution_ids:
         return set()
     found = statements.fetch("approved_in", {"ids": list(execution_ids)})
@@ -46,10 +46,10 @@ def given_in(execution_ids: Collection[UUID]) -> set[UUID]:
 
 
 def check_repair(may: Powers, execution_id: UUID) -> None:
-    """Raise Forbidden if other inputs, or a result by hand, would come after an approval.
+    """Raise Forbidden if inputs or a result would be changed by hand after an approval.
 
-    Authors are allowed, because they could remove the approval from the workflow. The check takes
-    one query for other users.
+    Authors are allowed, because they could remove the approval from the workflow. For other users
+    the check takes one query.
     """
     if not may.allows(Action.AUTHOR):
         check_change(may, AccessChange(approved=bool(given_in([execution_id]))))

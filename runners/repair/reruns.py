@@ -101,7 +101,7 @@ def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
 
 
 def newest_dead_of(run_ids: Sequence[UUID]) -> dict[UUID, _Dead]:
-    """Return those dead runs that are their step's newest attempt; one query."""
+    """Return the dead runs that are the newest attempt of their step; one query."""
     found = statements.fetch("newest_dead", {"ids": list(run_ids)})
     return {
         pk: _Dead(path, attempt, opened(execution_id, overrides, "overrides", path))
@@ -110,7 +110,7 @@ def newest_dead_of(run_ids: Sequence[UUID]) -> dict[UUID, _Dead]:
 
 
 def newest_dead(execution: WorkflowExecution, dead_run_id: UUID) -> Run:
-    """Return the dead run if it is its step's newest attempt; raises WrongState."""
+    """Return the dead run, which must be its step's newest attempt; raises WrongState."""
     dead = Run.objects.only(
         "id", "execution_id", "epoch", "step_path", "attempt", "state", "overrides", "superseded"
     ).get(pk=dead_run_id)

@@ -55,7 +55,7 @@ class NotOnVersion(CannotMove):
 
 
 class StepRunning(CannotMove):
-    """A worker executes a step of the execution; it can move when the step ends."""
+    """A step of the execution runs or is due; the execution can move when the step ends."""
 
     code = "step_running"
 
@@ -113,7 +113,8 @@ def move_execution(
 ) -> Judgement:
     """Move a live execution to another version, and continue it there.
 
-    Raises StepRunning while a worker executes one of its steps, NotOnVersion if it has ended or
+    Raises StepRunning while a worker executes one of its steps, or while a step that does not fit
+    the version is due, NotOnVersion if it has ended or
     left the source version, CannotMove if its steps do not fit the version or its payload does not
     match that version's input schema; NotFound.
     """
@@ -157,6 +158,7 @@ def _step(run: _ReachedRun) -> ReachedStep:
         _fact(run.state, run.outcome),
         run.module,
         held=run.state in HELD,
+        due=run.state == RunState.PENDING,
         bound=run.state != RunState.PENDING or began,
     )
 
@@ -209,11 +211,13 @@ def _locked(execution_id: UUID, move: VersionMove) -> WorkflowExecution:
 
 
 def _refuse(found: Judgement) -> None:
-    if found.problems:
-        raise CannotMove(" ".join(found.problems[:MOST_NAMED]))
+    reasons = " ".join(found.problems[:MOST_NAMED])
     if found.busy:
         names = ", ".join(f"`{name}`" for name in found.busy[:MOST_NAMED])
-        raise StepRunning(f"Step {names} is running. The execution can move when it ends.")
+        again = f"Step {names} is running or due. The execution may be able to move when it ends."
+        raise StepRunning(f"{reasons} {again}".lstrip())
+    if found.problems:
+        raise CannotMove(reasons)
 
 
 def _check_payload(execution: WorkflowExecution, move: VersionMove) -> None:

@@ -172,7 +172,7 @@ def _inside(value: str) -> list[str]:
 
 
 def _base64_forms(data: bytes) -> Iterator[str]:
-    """Yield what every Base64 text contains that encodes data with the value in it.
+    """Yield the parts of every Base64 text that encodes data with the value in it.
 
     Three bytes make four characters, so the value can have three alignments; the first and last
     characters may hold bits of neighbouring data.

@@ -18,7 +18,7 @@ def lock(state: SegmentState) -> None:
 
 
 def asked(state: SegmentState) -> tuple[str, dict[str, Any]]:
-    """Return the statement that locks, for callers that run it with others."""
+    """Return the locking statement, for callers that run it together with others."""
     return "lock", {"execution": state.context.execution_id}
 
 

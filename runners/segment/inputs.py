@@ -1,4 +1,4 @@
-"""A step's inputs: rendered, merged with an operator's overrides, hashed, with a key."""
+"""A step's inputs: rendered, merged with an operator's overrides, and hashed for its key."""
 
 import time
 from collections.abc import Mapping
@@ -58,7 +58,7 @@ def restored(
 ) -> Prepared:
     """Return the prepared inputs of a woken run, which were rendered before.
 
-    `began` is the time of `time.monotonic` at which this attempt's rendering began, if it did.
+    `began` is the time of `time.monotonic` at which this attempt's rendering began, or None.
     """
     text = payloads.dump(value, f"inputs of step {data.path(step)}")
     hashed = sha256(text.encode()).hexdigest()
@@ -70,7 +70,8 @@ def restored(
 def key(data: TemplateData, step: Step, inputs_hash: str, salt: str = "") -> str:
     """Return the idempotency key: SHA-256 over execution, step path, module, inputs and config.
 
-    Equal for every attempt with equal inputs; after a permanent failure a requeue adds a salt.
+    The key is equal for all attempts with equal inputs; after a permanent failure a requeue adds a
+    salt.
     """
     parts = (
         f"{data.context.execution_id}\n{data.path(step)}\n{step.module_uuid}\n{inputs_hash}\n"

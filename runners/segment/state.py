@@ -31,7 +31,7 @@ class Segment:
 
 @dataclass(slots=True)
 class Frontier:
-    """The steps that become ready or are skipped because of the ends since the last record."""
+    """The steps that became ready, or are skipped, because steps ended since the last record."""
 
     ready: list[int] = field(default_factory=list)  # step indexes
     skipped: list[int] = field(default_factory=list)  # task indexes
@@ -78,7 +78,7 @@ class SegmentState:
 
     @property
     def graph(self) -> Graph:
-        """Return the workflow's graph, or a body's."""
+        """Return the graph of the workflow or of a body."""
         return self.data.place.graph
 
     @property
@@ -106,7 +106,7 @@ class SegmentState:
         self._extend(settle(self.graph, self.outcomes, tasks))
 
     def decide_joins(self) -> None:
-        """Decide the open joins again after reading outcomes of other segments.
+        """Decide the open joins again, after the outcomes of other segments were read.
 
         Only joins are decided here: other followers of these tasks belong to the workers that ended
         them.

@@ -27,7 +27,7 @@ class LoadsOutside(TemplateError):
 def load(data: Any, step: Step, scope: dict[str, Any]) -> None:
     """Load the stored values that the step's templates read, into the scope and the data.
 
-    Raises TemplateError above the limit or for a value that is gone, PayloadStoreUnavailable, and
+    Raises TemplateError above the limit or for a missing value, PayloadStoreUnavailable, and
     LoadsOutside in a transaction.
     """
     if not payload_store.enabled():
@@ -71,7 +71,7 @@ def names_read(references: Any) -> set[str]:
 
 
 def load_outputs(data: Any, results: dict[str, dict[str, Any]]) -> None:
-    """Replace the references in these tasks' results; all together have one limit."""
+    """Replace the references in these tasks' results; one size limit applies to their sum."""
     total = 0
     due = []
     for one in results.values():
@@ -94,7 +94,7 @@ def load_outputs(data: Any, results: dict[str, dict[str, Any]]) -> None:
 
 
 def reference_to(data: Any, value: Any) -> Any:
-    """Return the reference to a value that was stored or loaded whole; else the value itself."""
+    """Return the reference to a stored value, or the value itself if it is not stored."""
     kept = data.stored.get(id(value))
     return value if kept is None else kept[1]
 
@@ -111,7 +111,7 @@ def _loaded(data: Any, value: Any) -> Any:
 
 
 def read(workspace_id: UUID, value: Any) -> Any:
-    """Return a value with its stored values. A thread holds no connection while it reads them."""
+    """Return a value with its stored parts loaded; the thread holds no connection meanwhile."""
     if pool() == "threads":
         connection.close()
     return reading.load(workspace_id, value)

@@ -275,7 +275,7 @@ class TemplateData:
 
     @property
     def graph(self) -> Graph:
-        """Return the workflow's graph, or a body's."""
+        """Return the graph of the workflow or of a body."""
         return self.place.graph
 
     @property

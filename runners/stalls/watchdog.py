@@ -194,7 +194,7 @@ class Watchdog:
         self._lost: dict[tuple[int, int], int] = {}
 
     def watch(self) -> None:
-        """Check periodically, until the worker and all its processes are gone."""
+        """Check periodically, until the worker and all its processes have ended."""
         last = time.monotonic()
         while True:
             found = [head for head in heads(self._descriptor) if _lives(head.pid, head.start)]
@@ -300,8 +300,8 @@ def main() -> None:
     Its arguments are the shared memory's descriptor, the limit in seconds, the worker's pid and its
     start. The last argument is the number of seconds after which a stopped process must end.
 
-    Standard input holds the database's parameters, because every user can read a command line. The
-    worker's children are those that execute steps, so this process detaches itself.
+    Standard input holds the database's parameters, because every user can read a command line. A
+    worker's children execute steps, so this process detaches itself.
     """
     fencer = Fencer(json.loads(sys.stdin.read()))
     if child := os.fork():

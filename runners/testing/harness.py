@@ -29,7 +29,7 @@ class Valkyr:
     """The fixture `valkyr`: it works in the default workspace of the test's database."""
 
     def __init__(self) -> None:
-        """Disable the idle timeout in a test's transaction, as no other process waits for it."""
+        """Disable the idle timeout in a test's transaction: no other process waits for the test."""
         if connection.in_atomic_block:
             with connection.cursor() as cursor:
                 cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")

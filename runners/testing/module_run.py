@@ -50,7 +50,7 @@ def run_module(
     """Run a module on inputs as a workflow's `with` writes them, without templates.
 
     `module` is a type, a @step function, or a Module or its class, installed or not. `credential`
-    are the fields of its credential; `details` are those that the previous attempt passed to
+    are the fields of its credential; `details` are the details that the previous attempt passed to
     `heartbeat`; `wake` is the cause that ends a wait (see `Module.woken`). The time limit is
     `seconds`, else the module's own timeout.
 

@@ -77,7 +77,7 @@ ANYBODY = "tester"
 
 
 def person(name: str, workspace: Workspace) -> Any:
-    """Return a member of the workspace by that name; a new one becomes a workflow author.
+    """Return the member of the workspace of that name; a new user becomes a workflow author.
 
     A role's name (`ADMIN`) stands for a member with that role, "" for an administrator.
     """
@@ -96,7 +96,7 @@ EXECUTION_TIMES = ("created_at", "started_at", "deadline_at")
 
 
 def advance(ids: Sequence[UUID], span: timedelta) -> None:
-    """Let `span` pass for these executions and for cached results."""
+    """Simulate the passing of `span` for these executions and for cached results."""
     runs = Run.objects.filter(execution_id__in=ids, state__in=sorted(LIVE))
     runs.update(**{name: F(name) - span for name in RUN_TIMES})
     rows = WorkflowExecution.objects.filter(pk__in=ids, state__in=sorted(UNFINISHED))

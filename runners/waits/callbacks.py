@@ -1,7 +1,7 @@
 """Calls to a step's own URL, each of which resumes its step once.
 
-A call that comes before the step waits is stored until it does. The execution's lock decides which
-comes first.
+A call that comes before the step waits is stored until the step waits. The execution's lock decides
+which comes first.
 """
 
 from typing import Any
@@ -39,12 +39,12 @@ class UnknownCallback(NotFound):
 
 
 class CallbackUsed(WrongState):
-    """This callback was used already; each can be used once."""
+    """This callback was already used. Each callback works once."""
 
     code = "callback_used"
 
     def __init__(self) -> None:
-        """Set the message, which does not name the user who called."""
+        """Set the message, which does not name the caller."""
         super().__init__((self.__doc__ or "").strip(), "used")
 
 
@@ -83,7 +83,7 @@ def receive(token: str, payload: Any, *, actor: Actor) -> None:
 
 
 def hand_over(execution_id: UUID, run_id: UUID, path: str) -> bool:
-    """Wake a step that begins to wait if its call has already come; return whether it had.
+    """Wake a step that begins to wait if its call came earlier; return whether a call had come.
 
     The caller holds the execution's lock and has suspended the run.
     """

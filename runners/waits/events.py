@@ -61,8 +61,8 @@ def _announced(event_id: UUID) -> None:
     """Request the delivery of an event that is now visible to others.
 
     Runs that begin to wait later do not receive the event, so without listeners the delivery is
-    complete. A run that is being suspended cannot be seen yet; it looks for the event after its own
-    commit.
+    complete. A run that is being suspended cannot be seen yet; it checks for the event after its
+    own commit.
     """
     event = Event.objects.only("workspace_id", "name").get(pk=event_id)
     listening = Waiter.objects.filter(
@@ -106,8 +106,8 @@ def deliver(event_id: UUID, stamp: str | None = None) -> int:
 def catch_up(run_id: UUID) -> None:
     """Deliver events that arrived between a suspended run's clock reading and its commit.
 
-    Such an event may have been delivered before the run was visible. `deliver_missed` delivers the
-    events that this process misses because of a crash or beyond MISSED events.
+    Such an event may have been delivered before the run was visible. After a crash, or for more
+    than MISSED events, `deliver_missed` delivers the rest.
     """
     since = Event.objects.filter(
         workspace_id=OuterRef("workspace_id"),

@@ -80,7 +80,7 @@ def wake_each(
 def _sealed(
     found: Sequence[tuple[UUID, UUID]], text: str, waking: Mapping[str, Any], key: int | None
 ) -> list[str | None] | None:
-    """Return what wakes each run, sealed for it; None if no workspace seals it.
+    """Return the wake-up data of each run, sealed for the run; None if no workspace seals it.
 
     One query, if a payload wakes the runs and their key is not known.
     """

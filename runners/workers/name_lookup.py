@@ -1,4 +1,4 @@
-"""Look a host's name up in a thread: a resolver may answer late or never."""
+"""Look up a host name in a thread, because a resolver may answer late or never."""
 
 import ipaddress
 import socket
@@ -9,7 +9,7 @@ class NameLookup:
     """One lookup, which begins at once."""
 
     def __init__(self, host: str) -> None:
-        """Start the thread; the resolver's own time limits end it."""
+        """Start the thread, which ends at the latest with the resolver's own timeout."""
         self._host = host
         self._addresses: list[str] = []
         self._error: OSError | None = None
@@ -40,7 +40,7 @@ class NameLookup:
 
 
 def is_name(host: str) -> bool:
-    """Return whether libpq would look this host up: it is not an address or a socket's path."""
+    """Return whether libpq would look up this host: it is not an address or a socket's path."""
     if not host or host.startswith(("/", "@")):
         return False
     try:

@@ -42,8 +42,8 @@ class Queue:
 def queues(runs: QuerySet[Run], runners: Iterable[Runner], now: datetime) -> list[Queue]:
     """Return the queues with work or workers, by name; two statements.
 
-    `runs` and `runners` are those that the user may see; beyond 50,000 waiting runs, no more are
-    counted, and each queue says so.
+    `runs` and `runners` contain only rows that the user may see; at most 50,000 waiting runs are
+    counted, and each queue says if there are more.
     """
     due = runs.filter(Q(retry_after=None) | Q(retry_after__lte=now), in_states(RunState.PENDING))
     some = Run.objects.filter(pk__in=due.order_by().values("pk")[:BOUND])

@@ -1,4 +1,4 @@
-"""A worker that cannot reach the database takes no more messages until it can.
+"""Stop taking messages while the worker cannot reach the database.
 
 Such a worker holds each message that it takes until the network times out, and a broker that pushes
 messages (RabbitMQ) gives it several. Their runs would wait for the sweeper to send them again,
@@ -64,7 +64,7 @@ class DatabaseProbe:
         self._asked_at = float("-inf")
 
     def look(self, question: bytes = QUESTION) -> bool:
-        """Read the answer, if there is one, and query again after 2 s; connect first, if necessary.
+        """Read an available answer, and ask again after 2 s; connect first if necessary.
 
         Returns whether the question was sent.
         """

@@ -45,7 +45,7 @@ it still prints, and with --report, --save and --json keeps, what it had measure
 ALONE = {
     "sleepers": "the API while 10,000 executions wake at one instant",
     "tables": "the lists over 1,000,000 executions and 5,000,000 runs",
-    "labels": "the lists, counts and dead letters by label over 10,000,000 executions",
+    "labels": "the lists and counts by label over 10,000,000 executions",
     "modules": "what 100 installed modules add to a worker's start",
     "data": "what data modules add to a small step",
     "csv": "1,000,000 rows of CSV, read in batches",
@@ -62,6 +62,10 @@ ALONE = {
 }
 
 
+# What --labels measures, in this order.
+LABEL_LISTS = ("dead-letters", "groups", "admin", "executions")
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """One call's choices."""
@@ -76,6 +80,7 @@ class Options:
     alone: str = ""  # one of ALONE
     save: bool = False
     report: Path | None = None
+    lists: tuple[str, ...] = LABEL_LISTS
 
 
 def parse(arguments: Sequence[str]) -> Options:
@@ -89,6 +94,9 @@ def parse(arguments: Sequence[str]) -> Options:
         parser.error(f"--only names {', '.join(unknown)}; there are {known}")
     if given.scale is not None and not 0 < given.scale <= 1:
         parser.error(f"--scale is {given.scale:g}; expected more than 0 and at most 1")
+    lists = tuple(given.lists.split(",")) if given.lists else LABEL_LISTS
+    if unknown := sorted(set(lists) - set(LABEL_LISTS)):
+        parser.error(f"--lists names {', '.join(unknown)}; there are {', '.join(LABEL_LISTS)}")
     if given.report and not given.report.is_file():
         parser.error(f"--report names {given.report}, which is no file: it has the tables' markers")
     return Options(
@@ -102,6 +110,7 @@ def parse(arguments: Sequence[str]) -> Options:
         alone=next((name for name in ALONE if getattr(given, name)), ""),
         save=given.save,
         report=given.report,
+        lists=lists,
     )
 
 
@@ -129,6 +138,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--report", type=Path, metavar="FILE", help="write the tables between this page's markers"
+    )
+    parser.add_argument(
+        "--lists", metavar=",".join(LABEL_LISTS), help="with --labels: only these lists"
     )
     alone = parser.add_mutually_exclusive_group()
     for name, what in ALONE.items():

@@ -355,6 +355,7 @@ def _redrive(day: Recorder, letters: list[str]) -> None:
     """Many dead letters are redriven at a pace."""
     ask = day.ask
     careful = {"ratePerSecond": 20, "canary": 10, "stopAbove": 20, "reason": "Mended in v7."}
+    ask("previewNewRedrive", {"ids": letters, **careful})
     made = ask("createRedrive", {"ids": letters, **careful})["id"]
     ask("previewRedrive", {}, id=made)
     ask("startRedrive", {}, id=made)

@@ -271,6 +271,7 @@ OUTSIDE = {
 }
 NOT_RECORDED = {
     "previewRedrive": "changes nothing",
+    "previewNewRedrive": "changes nothing",
     "previewExecutionMigration": "changes nothing",
     "previewProposal": "changes nothing",
     "validateWorkflow": "changes nothing",

@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from valkyr_project import run
-from valkyr_project.processes.commands import ProcessCommand
+from valkyr_project.processes.commands import ProcessCommand, web
 
 PROJECT = Path(__file__).parents[2]
 DEPLOY = PROJECT / "deploy"
@@ -357,6 +357,14 @@ def test_a_worker_gets_the_pool_that_suits_its_queue() -> None:
     ]
     assert io.command[io.command.index("--concurrency") + 1] == "256"
     assert int(chosen.command[chosen.command.index("--concurrency") + 1]) <= 10
+
+
+def test_nginx_closes_idle_connections_before_the_web_process_does() -> None:
+    kept = re.search(r"keepalive_timeout (\d+)s;", (DEPLOY / "nginx.conf").read_text())
+    command = web("127.0.0.1", 8000, 30).command
+
+    assert kept is not None
+    assert int(kept[1]) < int(command[command.index("--timeout-keep-alive") + 1])
 
 
 def test_flower_does_not_start_without_a_password(

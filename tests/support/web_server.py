@@ -16,6 +16,7 @@ from tests.support.stack import clean_environment
 from tests.support.waiting import wait_until
 from tests.support.web import SHARED
 from valkyr_project.embedded.child import free_port
+from valkyr_project.processes.commands import KEEP_ALIVE
 
 
 class WebServer:
@@ -79,7 +80,7 @@ class WebServer:
             ),
             *("--host", "127.0.0.1", "--port", str(self.port), "--lifespan", "off"),
             *("--log-level", "warning", "--no-proxy-headers", "--timeout-graceful-shutdown", "1"),
-            *("--ws-max-size", "65536"),
+            *("--ws-max-size", "65536", "--timeout-keep-alive", str(KEEP_ALIVE)),
         ]
         with self.log.open("ab") as out:
             self._process = self._begin(command, environment=self._environment, output=out.fileno())

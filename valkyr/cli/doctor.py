@@ -256,7 +256,7 @@ def _migrations() -> Iterator[DoctorFinding]:
 
 
 def _clock() -> Iterator[DoctorFinding]:
-    """Check that this machine's clock and the database's agree."""
+    """Check that the clocks of this machine and of the database agree."""
     from executions.database.clock import database_now
 
     before = datetime.now(UTC)

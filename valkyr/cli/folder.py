@@ -127,7 +127,7 @@ def _take_workflow(folder: DefinitionFolder, file: Path, problems: list[dict[str
 
 
 def _parsed(file: Path, problems: list[dict[str, str]]) -> tuple[str, Any] | None:
-    """Return a file's text and value, or note why it cannot be read."""
+    """Return a file's text and value, or record why it cannot be read."""
     from executions.definition.graph.document import read_json
     from executions.definition.graph.problem import TextError
     from executions.definition.graph.yaml_text import read_yaml
@@ -169,7 +169,7 @@ def line_of(text: str, path: str) -> int:
 
 
 def _below(node: Any, index: str, key: str) -> tuple[Any, Any] | None:
-    """Return the node whose line is reported, and its value node; None if the key is missing."""
+    """Return the node whose line to report, and the node in which to search next, or None."""
     if index:
         items = node.value if isinstance(node.value, list) else []
         at = int(index)

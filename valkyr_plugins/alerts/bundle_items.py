@@ -28,7 +28,7 @@ class AlertRuleItems(BundleKind):
     """A workspace's alert rules, by name.
 
     `credential` names the credential of the workspace from which the rule copies its secret; a plan
-    shows whether the two differ.
+    shows whether the two values differ.
     """
 
     name = "alert-rules"
@@ -95,7 +95,7 @@ class AlertRuleItems(BundleKind):
         return self.facts(item) | {"about_id": about}
 
     def unseen(self, context: BundleContext, row: StoredItem, item: Item) -> list[str]:
-        """Say whether the credential has another value than the rule."""
+        """Return a line if the credential is missing, or has another value than the rule."""
         try:
             secret = _secret(context.workspace, item)
         except AlertRuleRefused:

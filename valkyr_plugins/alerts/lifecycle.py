@@ -37,7 +37,7 @@ CLEARED = LASTING | {AlertKind.CIRCUIT_OPEN}
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem found.
+    """A problem that was found.
 
     `subject` identifies it within its kind, such as `group:<id>`; `path` is its page.
 

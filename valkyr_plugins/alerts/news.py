@@ -150,7 +150,7 @@ def fold() -> int:
 
 
 def wanting(finding: Finding) -> Iterable[AlertRule]:
-    """Return the rules that report the finding: the workspace's and the installation's."""
+    """Return the rules of the workspace and of the installation that report the finding."""
     rules = AlertRule.objects.select_related("workspace").filter(
         enabled=True, kinds__contains=[finding.kind]
     )

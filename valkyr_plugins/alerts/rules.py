@@ -199,7 +199,7 @@ def _is_http(url: str) -> bool:
 
 
 class AlertRuleRefused(WithProblems):
-    """The alert rule would not do what it says."""
+    """The values of the alert rule are invalid or contradictory."""
 
     code = "alert_rule_refused"
 
@@ -240,7 +240,7 @@ def create_rule(
 ) -> AlertRule:
     """Create a rule of a workspace or the installation; raises AlertRuleRefused, AlertRuleExists.
 
-    `facts` are those of `FIELDS`; omitted ones get the model's defaults.
+    `facts` has values of `FIELDS`; omitted ones get the model's defaults.
     """
     sealing.prepare()
     now = database_now()

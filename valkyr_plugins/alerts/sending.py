@@ -214,7 +214,7 @@ def _later(delivery: AlertDelivery, attempts: int, outcome: Outcome, now: Any) -
 
 
 def send_test(rule: AlertRule, *, actor: Actor) -> AlertDelivery:
-    """Send a test once, and wait for the result, which the delivery contains."""
+    """Send a test once, and wait for the result; return the delivery with the result."""
     message: dict[str, Any] = {
         "reason": str(DeliveryReason.TEST),
         "rule": {"id": str(rule.pk), "name": rule.name},

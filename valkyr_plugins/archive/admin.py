@@ -184,7 +184,7 @@ class ArchivedExecutionAdmin(OperatingAdmin, FactAdmin):
         return links.to("valkyr_archive_archivefile", row.file_id, row.file)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the whole record, as its file has it."""
+        """Return the whole record as the file contains it."""
         try:
             found = reading.load(obj.pk)
         except ValkyrError as error:

@@ -1,13 +1,12 @@
 """The archive over HTTP: its files, an archived execution in full, and its restoration."""
 
-from typing import Any
 from uuid import UUID
 
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions.public.access import Action, Powers, obtain, powers_on_row, record, refused, visible
+from executions.public.access import Action, obtain, record, visible
 from executions.public.api import (
     Body,
     CamelCase,
@@ -25,7 +24,6 @@ from executions.public.models import WorkflowExecution
 from runners.public.api import RunShape
 from valkyr_plugins.archive import reading, restoring
 from valkyr_plugins.archive.models import ArchiveFile, FileState
-from valkyr_plugins.archive.reading import ArchivedRecord
 
 TAG = "Archive"
 
@@ -34,9 +32,11 @@ class ArchiveFileShape(CamelCase, serializers.ModelSerializer[ArchiveFile]):
     """A file of the archive."""
 
     workspace_id = serializers.UUIDField()
-    name = serializers.CharField(help_text="Below the address of the archive.")
+    name = serializers.CharField(help_text="The path relative to the archive's address.")
     state = serializers.ChoiceField(FileState.choices)
-    error = serializers.CharField(help_text="Why it could not be written or deleted, if so.")
+    error = serializers.CharField(
+        help_text="Why the file could not be written or deleted; empty if it could."
+    )
 
     class Meta:
         model = ArchiveFile
@@ -79,26 +79,9 @@ class ArchivedExecutionShape(CamelCaseSerializer):
 
 
 class Restoration(Body):
-    """The reason of a restoration."""
+    """The reason for the restoration."""
 
     reason = Text(required=False, default="", allow_blank=True, max_length=2000)
-
-
-def obtain_archived(user: Any, pk: UUID, power: Action) -> tuple[ArchivedRecord, Powers]:
-    """Return an archived execution and the caller's powers on it, if they include `power`.
-
-    Raises NotFound, Forbidden, ArchiveUnavailable and ArchiveBroken.
-    """
-    unknown = NotFound(f"There is no archived execution {pk} in your workspaces.")
-    if reading.find(pk) is None:
-        raise unknown
-    found = reading.load(pk)
-    powers = powers_on_row(user, found.execution)
-    if not powers.any:
-        raise unknown
-    if not powers.allows(power):
-        raise refused(powers.role, power)
-    return found, powers
 
 
 class ArchiveFiles(Endpoint):
@@ -127,7 +110,7 @@ class ArchivedExecutionView(Endpoint):
     @operation("getArchivedExecution", TAG, {200: ArchivedExecutionShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Return an archived execution with its runs and dead letters."""
-        found, may = obtain_archived(self.user, id, Action.VIEW)
+        found, may = reading.obtain(self.user, id, Action.VIEW)
         execution = found.execution
         record(
             self.actor,
@@ -153,14 +136,14 @@ class RestoreExecution(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Put an archived execution back, with its runs, so that it can be replayed and forked.
 
-        It keeps its ID and its state. Retention deletes it again on its next turn, or once the
-        forks of it have ended; its copy stays in the archive. An execution that was not deleted is
-        returned as it is.
+        It keeps its ID and its state. Retention deletes it again in its next run, or once its forks
+        have ended; its copy stays in the archive. An execution that was not deleted is returned
+        unchanged.
         """
         reason = self.body(Restoration)["reason"]
         try:
             made, may = obtain(self.user, WorkflowExecution.objects.all(), id, Action.OPERATE)
         except NotFound:
-            _, may = obtain_archived(self.user, id, Action.OPERATE)
+            may = reading.powers_of(self.user, id, Action.OPERATE)
             made = restoring.restore(id, actor=self.actor, reason=reason)
         return Response(WorkflowExecutionShape(made, context={"may": may}).data)

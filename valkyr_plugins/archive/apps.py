@@ -28,4 +28,4 @@ class ArchiveConfig(PluginConfig):
             retention_hooks,  # noqa: F401 - registers on import
         )
 
-        archived_execution.provide(reading.execution_or_none)
+        archived_execution.provide(reading.obtain_execution)

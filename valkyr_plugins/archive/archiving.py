@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from datetime import time as clock
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef
@@ -39,6 +37,7 @@ from valkyr_plugins.archive import storage, writing
 from valkyr_plugins.archive.conf import chosen, enabled
 from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile, FileState, KeptLetter
 from valkyr_plugins.archive.retention_hooks import unstored
+from valkyr_plugins.archive.work_folder import remove_abandoned, work_folder
 
 ACTOR = Actor.system("archive")
 MARK = "archive"
@@ -52,7 +51,7 @@ Found = dict[tuple[UUID, date], list[UUID]]
 
 @dataclass(slots=True)
 class ArchivingTurn:
-    """How many files and executions were archived, and whether there are more."""
+    """The number of archived files and executions, and whether there are more."""
 
     files: int = 0
     executions: int = 0
@@ -124,6 +123,7 @@ def tidy() -> None:
 
     The caller holds the lock. Raises ArchiveUnavailable.
     """
+    remove_abandoned()
     if days := chosen().archive_keep_days:
         limit = (database_now() - timedelta(days=days)).date()
         for file in ArchiveFile.objects.filter(day__lt=limit, state=FileState.STORED):
@@ -160,8 +160,8 @@ def rewrite(file: ArchiveFile) -> None:
         drop(file)
         return
     new = writing.begin(file.workspace_id, file.day)
-    with _noted(new), TemporaryDirectory(prefix="valkyr-archive-") as folder:
-        local = Path(folder) / "part.parquet"
+    with _noted(new), work_folder() as folder:
+        local = folder / "part.parquet"
         with storage.opened(file.name) as source:
             parquet = pq.ParquetFile(source, page_checksum_verification=True)
             writer = writing.FileWriter(local, parquet.schema_arrow)
@@ -184,7 +184,7 @@ def _write(workspace_id: UUID, day: date, ids: list[UUID]) -> int:
 
 @contextmanager
 def _noted(file: ArchiveFile) -> Iterator[None]:
-    """Note an error on the file's row, for its page."""
+    """Store an error in the file's row, for its page."""
     try:
         yield
     except ValkyrError as error:

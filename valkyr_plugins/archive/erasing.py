@@ -54,7 +54,7 @@ def erase(ids: Sequence[UUID], *, actor: Actor, reason: str = "") -> int:
 
 
 def erase_workspace(slug: str, before: str | None, *, actor: Actor, reason: str = "") -> int:
-    """Erase a workspace's files, or those before a day; return how many executions they held.
+    """Erase a workspace's files, or only files before a day; return how many executions they held.
 
     Raises NotFound, ArchiveRefused, ArchiveUnavailable.
     """

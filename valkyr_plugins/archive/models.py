@@ -5,7 +5,7 @@ from django.db.models import Q
 
 from executions.public.database import ClockTimestamp, uuid7
 from executions.public.language import lazy
-from executions.public.models import Workspace
+from executions.public.models import Workflow, Workspace
 
 
 class FileState(models.TextChoices):
@@ -73,8 +73,8 @@ class ArchivedExecution(models.Model):
     """The file that holds an execution; null if the execution was erased and gets no copy.
 
     `ended_at` is the end of the archived execution: an execution that was reopened since ends
-    later, and is archived again. The row is small, as there may be millions: about 140 bytes with
-    its indexes.
+    later, and is archived again. Permissions are checked by the row, before the file is read. The
+    row is small, as there may be millions: about 150 bytes with its indexes.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
@@ -85,6 +85,15 @@ class ArchivedExecution(models.Model):
         related_name="+",
         db_constraint=False,
         db_index=False,
+    )
+    # Without a constraint: the workflow may be deleted. Null if the execution was erased.
+    workflow = models.ForeignKey(
+        Workflow,
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+        null=True,
     )
     ended_at = models.DateTimeField(null=True)
     file = models.ForeignKey(ArchiveFile, on_delete=models.PROTECT, null=True, related_name="index")
@@ -100,7 +109,10 @@ class ArchivedExecution(models.Model):
 
 
 class KeptLetter(models.Model):
-    """The row of a dead letter that retention deleted, until its execution is archived."""
+    """The row of a dead letter that retention deleted, until its execution is archived and deleted.
+
+    Also of a restored execution, which may be reopened and archived again.
+    """
 
     id = models.UUIDField(primary_key=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="+")

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from dlq.public.models import DeadLetterEntry
+from executions.public.access import Action, Powers, powers_on, refused
 from executions.public.errors import NotFound
 from executions.public.models import WorkflowExecution
 from runners.public.models import Run
@@ -62,9 +63,34 @@ def load(pk: UUID) -> ArchivedRecord:
     return ArchivedRecord(_row(found.file, found.row_group, str(pk)), found.file)
 
 
-def execution_or_none(pk: UUID) -> Any:
-    """Return an archived execution, for the engine; None if there is none."""
-    return load(pk).execution if find(pk) is not None else None
+def powers_of(user: Any, pk: UUID, power: Action) -> Powers:
+    """Return the caller's powers on an archived execution, if they include `power`.
+
+    They are checked by the index, so nothing is read for callers without the permission. Raises
+    NotFound if there is no such execution in the caller's workspaces, and Forbidden.
+    """
+    entry = find(pk)
+    powers = powers_on(user, entry.workspace_id, entry.workflow_id) if entry is not None else None
+    if powers is None or not powers.any:
+        raise NotFound(f"There is no archived execution {pk} in your workspaces.")
+    if not powers.allows(power):
+        raise refused(powers.role, power)
+    return powers
+
+
+def obtain(user: Any, pk: UUID, power: Action) -> tuple[ArchivedRecord, Powers]:
+    """Return an archived execution and the caller's powers on it, if they include `power`.
+
+    Raises the errors of `powers_of`, ArchiveUnavailable and ArchiveBroken.
+    """
+    powers = powers_of(user, pk, power)
+    return load(pk), powers
+
+
+def obtain_execution(user: Any, pk: UUID, power: Action) -> tuple[Any, Powers]:
+    """Return an archived execution as a row, for the engine; see `obtain`."""
+    found, powers = obtain(user, pk, power)
+    return found.execution, powers
 
 
 def _row(file: ArchiveFile, group: int, pk: str) -> columns.Row:
@@ -77,8 +103,17 @@ def _row(file: ArchiveFile, group: int, pk: str) -> columns.Row:
             ids = parquet.read_row_group(group, columns=["id"])["id"].to_pylist()
             row: columns.Row = parquet.read_row_group(group).slice(ids.index(pk), 1).to_pylist()[0]
         except (pa.ArrowException, ValueError, IndexError) as error:
-            raise ArchiveBroken(
-                f"The file {file.name} of the archive does not have the execution {pk} where the "
-                "index says. Restore the file from a backup."
-            ) from error
+            raise _broken(file, pk) from error
+        except OSError as error:
+            # Also of a page whose checksum is wrong, not only of a storage that does not answer.
+            if storage.digest(file.name) == (file.size, file.sha256):
+                raise
+            raise _broken(file, pk) from error
     return row
+
+
+def _broken(file: ArchiveFile, pk: str) -> ArchiveBroken:
+    return ArchiveBroken(
+        f"The file {file.name} of the archive is damaged: the execution {pk} cannot be read where "
+        "the index says. Restore the file from a backup."
+    )

@@ -1,7 +1,8 @@
 """Put an archived execution back into the tables, as it was, so that it can be replayed and forked.
 
-Its copy stays in the archive, so retention deletes the rows again on its next turn, or once the
-forks of it have ended.
+Its copy stays in the archive, so retention deletes the rows again in its next run, or once its
+forks have ended. Its dead letters are resolved and do not return to the list of dead letters; they
+are kept beside the tables, so that the execution has them if it is archived again.
 """
 
 from collections.abc import Iterable
@@ -15,7 +16,7 @@ from executions.public.database import connection, transaction
 from executions.public.errors import NotFound
 from executions.public.models import WorkflowExecution, WorkflowVersion
 from runners.public.models import Run
-from valkyr_plugins.archive import columns, reading
+from valkyr_plugins.archive import columns, reading, retention_hooks
 from valkyr_plugins.archive.errors import ArchiveRefused
 
 # References to rows that may be gone by now.
@@ -49,6 +50,7 @@ def restore(pk: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
     with transaction.atomic():
         if _insert(WorkflowExecution, [row]):
             _insert(Run, row["runs"] or [])
+            retention_hooks.keep_archived_letters(row["dead_letters"] or [])
             record(
                 actor,
                 "archive.restore",

@@ -1,6 +1,6 @@
 """Let retention wait for the archive, and keep the dead letters that it deletes first."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -38,6 +38,19 @@ def keep_letters(ids: Sequence[UUID]) -> None:
     erased = ArchivedExecution.objects.filter(pk=OuterRef("execution_id"), file=None)
     rows = DeadLetterEntry.objects.filter(~Exists(erased), pk__in=ids)
     wanted = rows.exclude(execution__version__kind=VersionKind.TEST).values_list("pk", flat=True)
+    _keep(columns.read(DeadLetterEntry, pk__in=list(wanted)))
+
+
+def keep_archived_letters(rows: Sequence[columns.Row]) -> None:
+    """Keep the dead letters of a restored execution until it is archived again or deleted.
+
+    `rows` are as they were archived. If the execution is reopened, its next copy replaces the
+    present one, and must have these too.
+    """
+    _keep(rows)
+
+
+def _keep(rows: Iterable[columns.Row]) -> None:
     KeptLetter.objects.bulk_create(
         [
             KeptLetter(
@@ -46,7 +59,7 @@ def keep_letters(ids: Sequence[UUID]) -> None:
                 execution_id=row["execution_id"],
                 row=columns.to_json(row),
             )
-            for row in columns.read(DeadLetterEntry, pk__in=list(wanted))
+            for row in rows
         ],
         ignore_conflicts=True,
     )

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from hashlib import file_digest
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +22,7 @@ from valkyr_plugins.archive import columns, storage
 from valkyr_plugins.archive.conf import chosen
 from valkyr_plugins.archive.errors import ArchiveBroken, ArchiveRefused
 from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile, FileState, KeptLetter
+from valkyr_plugins.archive.work_folder import work_folder
 
 # A row group is what one opened execution reads.
 GROUP_ROWS, GROUP_BYTES = 1_000, 8 * 1024 * 1024
@@ -36,6 +36,7 @@ class FileEntry:
     """An execution in a file."""
 
     id: UUID
+    workflow_id: UUID
     ended_at: datetime
     group: int
 
@@ -82,8 +83,13 @@ class FileWriter:
         if not table.num_rows:
             return
         self._file.write_table(table, row_group_size=table.num_rows)
-        found = zip(table["id"].to_pylist(), table["finished_at"].to_pylist(), strict=True)
-        self.done.entries += [FileEntry(UUID(pk), ended, self._group) for pk, ended in found]
+        found = zip(
+            *(table[name].to_pylist() for name in ("id", "workflow_id", "finished_at")), strict=True
+        )
+        self.done.entries += [
+            FileEntry(UUID(pk), UUID(workflow_id), ended, self._group)
+            for pk, workflow_id, ended in found
+        ]
         self.done.counts += counts_of(table)
         self._group += 1
 
@@ -105,11 +111,11 @@ def write(workspace_id: UUID, day: date, ids: Sequence[UUID]) -> tuple[ArchiveFi
     """Archive executions of one workspace and day; return the file, and how many of them it took.
 
     The others did not fit. Raises ArchiveUnavailable, ArchiveBroken, and ArchiveRefused if another
-    process took this file for abandoned.
+    process considered this file abandoned.
     """
     file = begin(workspace_id, day)
-    with TemporaryDirectory(prefix="valkyr-archive-") as folder:
-        local = Path(folder) / "part.parquet"
+    with work_folder() as folder:
+        local = folder / "part.parquet"
         writer, taken = FileWriter(local, columns.schema()), 0
         for start in range(0, len(ids), READ_AT_ONCE):
             some = ids[start : start + READ_AT_ONCE]
@@ -201,6 +207,7 @@ def _index(file: ArchiveFile, written: WrittenFile, instead_of: ArchiveFile | No
                 ArchivedExecution(
                     id=entry.id,
                     workspace_id=file.workspace_id,
+                    workflow_id=entry.workflow_id,
                     ended_at=entry.ended_at,
                     file=file,
                     row_group=entry.group,
@@ -209,7 +216,7 @@ def _index(file: ArchiveFile, written: WrittenFile, instead_of: ArchiveFile | No
             ],
             update_conflicts=True,
             unique_fields=["id"],
-            update_fields=["ended_at", "file", "row_group"],
+            update_fields=["workflow", "ended_at", "file", "row_group"],
         )
     if instead_of is not None:
         ArchiveFile.objects.filter(pk=instead_of.pk).update(state=FileState.DELETING)

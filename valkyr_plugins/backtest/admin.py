@@ -31,7 +31,7 @@ from executions.public.language import lazy
 from executions.public.models import Permission
 from valkyr_plugins.backtest import lifecycle, operations
 from valkyr_plugins.backtest.groups import sorted_groups, text_of
-from valkyr_plugins.backtest.models import Backtest, BacktestResult, BacktestState
+from valkyr_plugins.backtest.models import UNFINISHED, Backtest, BacktestResult, BacktestState
 from valkyr_plugins.backtest.verdicts import DIFFERENT, BacktestVerdict
 
 MARKS = {
@@ -84,7 +84,7 @@ START = AdminOperation(
     replace(operations.START, apply=_start),
     title=lazy("Backtest…"),
     icon="difference",
-    done=lazy("is being compared"),
+    done=lazy("backtest started"),
     question=lazy(
         "Compares the draft with the records of past executions. No step with an effect runs, and "
         "no execution is started."
@@ -163,7 +163,8 @@ class BacktestAdmin(OperatingAdmin, FactAdmin):
             (gettext("ID"), marks.copyable(obj.pk)),
         ]
         sections = [_groups(obj, sees=sees), _steps(obj), _executions(obj), done_to(obj.pk)]
-        return Page([self.mark(obj), str(obj)], facts(known), sections)
+        refresh = 2 if obj.state in UNFINISHED else 0
+        return Page([self.mark(obj), str(obj)], facts(known), sections, refresh=refresh)
 
 
 def _groups(backtest: Backtest, *, sees: bool) -> PageSection:
@@ -179,7 +180,11 @@ def _groups(backtest: Backtest, *, sees: bool) -> PageSection:
             ]
             for group in found
         ],
-        empty=gettext("No differences."),
+        empty=(
+            gettext("No differences so far.")
+            if backtest.state in UNFINISHED
+            else gettext("No differences.")
+        ),
     )
 
 

@@ -54,10 +54,10 @@ class StartBacktest(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Compare the draft, or another definition, with the records of past executions.
 
-        Pure steps are computed again. A step with an effect has its recorded result if its inputs
-        are those of the record; otherwise it is reported as a call that would be made. No step with
-        an effect runs, and no execution is started or changed. A worker compares them: follow
-        `Location`.
+        Pure steps are computed again. A step with an effect keeps its recorded result if its inputs
+        equal the recorded ones; otherwise it is reported as a call that would be made. No step with
+        an effect runs, and no execution is started or changed. A worker makes the comparison: poll
+        `Location` for the result.
         """
         given = self.body(NewBacktest)
         _, may = obtain(self.user, _workflows(), id, Action.AUTHOR)
@@ -122,7 +122,7 @@ class CancelBacktest(Endpoint):
         "cancelBacktest", TAG, {200: BacktestShape}, request=BacktestReason, errors=[403, 404, 409]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """End a backtest; the results so far stay."""
+        """Cancel a backtest; its results so far stay."""
         data = self.body(BacktestReason)
         _, may = obtain(self.user, backtests(), id, operations.CANCEL.needs)
         row, _ = self.perform(operations.CANCEL, backtests(), id, data)

@@ -1,4 +1,4 @@
-"""The verdicts on the steps of one execution, noted while they are computed: pure."""
+"""The verdicts on the steps of one execution, recorded while they are computed: pure."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,11 +39,11 @@ class StepComparison:
         detail: str = "",
         found: tuple[FieldChange, ...] = (),
     ) -> None:
-        """Note the verdict on a step."""
+        """Record the verdict on a step."""
         self.verdicts[path] = StepVerdict(path, verdict, why, step.module, recorded, detail, found)
 
     def same(self, path: str, step: Step, recorded: str = "") -> None:
-        """Note that a step has the recorded result."""
+        """Record that a step has the recorded result."""
         self.note(path, step, BacktestVerdict.SAME, recorded=recorded)
 
     def skipped(self, path: str, step: Step, runs: list[Run]) -> None:
@@ -84,19 +84,19 @@ class StepComparison:
             self._other_output(path, step, last, outputs, prepared)
 
     def fails(self, path: str, step: Step, runs: list[Run], message: str) -> None:
-        """Note that a step fails although it did not fail for these inputs in the record."""
+        """Record that a step fails although it did not fail for these inputs in the record."""
         recorded = runs[-1].outcome if runs else ""
         self._other_path(path, step, VerdictReason.FAILS, recorded=recorded, detail=message[:500])
 
     def depends(self, path: str, step: Step, source: str) -> None:
-        """Note that a step reads the result of `source`, which is not known."""
+        """Record that a step reads the result of `source`, which is not known."""
         why = VerdictReason.DEPENDS
         self.note(path, step, BacktestVerdict.NOT_COMPARABLE, why, detail=source)
 
     def is_unsteady(self, place: Place, step: Step, last: Run) -> bool:
-        """Return whether inputs differ by the steps' order alone: all that the step reads is equal.
+        """Return whether inputs differ only because of the order of steps, not of their results.
 
-        The record depends on more than its results then.
+        In this case the record depends on more than the steps' results.
         """
         reads = set(replaying.reads_of(place, step))
         told = step.reads_item or step.reads_last or step.histories or last.overrides is not None
@@ -109,7 +109,7 @@ class StepComparison:
     def leftovers(
         self, record: RecordedExecution, version: Compiled, results: ComputedResults
     ) -> None:
-        """Note the recorded steps that were not reached."""
+        """Record the recorded steps that were not reached."""
         source = next(iter(results.unknown.values()), "")
         for path, runs in record.attempts.items():
             last = runs[-1]
@@ -126,7 +126,7 @@ class StepComparison:
             )
 
     def unknown_end(self, source: str) -> None:
-        """Note that the end depends on the result of `source`, which is not known."""
+        """Record that the end depends on the result of `source`, which is not known."""
         self.verdicts[""] = StepVerdict(
             "", BacktestVerdict.NOT_COMPARABLE, VerdictReason.DEPENDS, detail=source
         )
@@ -157,7 +157,7 @@ class StepComparison:
     def _other_output(
         self, path: str, step: Step, last: Run, outputs: Any, prepared: Prepared | None
     ) -> None:
-        """Note a different output; with equal inputs and configuration, the module has changed."""
+        """Record a different output; with equal inputs and config, the module has changed."""
         self.changed.add(path)
         equal = (
             prepared is not None

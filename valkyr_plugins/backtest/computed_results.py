@@ -57,7 +57,7 @@ class ComputedResults:
     def load(self, workspace_id: UUID, value: Any) -> Any:
         """Return a value with its stored values, each of which is loaded once.
 
-        Raises NotComparable if there are too many bytes, a value is gone, or its key is.
+        Raises NotComparable if there are too many bytes, or if a value or its key is missing.
         """
         name = json.dumps(value, sort_keys=True)
         if name not in self.loaded:
@@ -75,15 +75,15 @@ class ComputedResults:
     # Results of steps.
 
     def succeed(self, path: str, outcome: str, outputs: Any) -> None:
-        """Note the output of a step."""
+        """Record the output of a step."""
         self.rows[path] = (path, "SUCCESS", outcome, outputs, "", "")
 
     def skip(self, path: str) -> None:
-        """Note a skipped step."""
+        """Record a skipped step."""
         self.rows[path] = (path, "SKIPPED", "", None, "", "")
 
     def fail(self, path: str, message: str, kind: str) -> None:
-        """Note a failure that an edge handles."""
+        """Record a failure that an edge handles."""
         self.rows[path] = (path, "FAILED", "error", None, message, kind)
         self.errors[path] = message, kind
 
@@ -106,7 +106,7 @@ class ComputedResults:
             self.unknown_variables = self.unknown_variables or source
 
     def missing(self, place: Place, step: Step) -> str | None:
-        """Return the unknown step that this step reads, perhaps indirectly; None without one."""
+        """Return the unknown step that a step needs, directly or indirectly, or None."""
         found = self.first_unknown(replaying.reads_of(place, step))
         if found is not None:
             return found
@@ -121,7 +121,7 @@ class ComputedResults:
         return self.first_unknown(path for turn in turns for path in replaying.last_paths(turn))
 
     def first_unknown(self, paths: Iterable[str]) -> str | None:
-        """Return the unknown step that the first unknown of these paths needs; None without one."""
+        """Return the unknown step behind the first unknown of the paths; None if all are known."""
         if not self.unknown:
             return None
         return next((self.unknown[path] for path in paths if path in self.unknown), None)

@@ -114,7 +114,7 @@ class Summary:
 
 
 def sorted_groups(groups: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return groups: differences before what cannot be compared, the largest first."""
+    """Return the groups, largest first: differences, then executions that cannot be compared."""
     return sorted(groups, key=lambda one: (one["verdict"] not in DIFFERENT, -one["count"]))
 
 

@@ -38,9 +38,10 @@ UNFINISHED = tuple(sorted(state for state, targets in MOVES.items() if targets))
 class Backtest(models.Model):
     """A definition compared with the records of past executions; it starts and changes none.
 
-    `definition` is resolved as a version's would be; `version` is its number, null for the draft at
-    `revision`. `at` is the last compared execution, from the newest on. `token` fences workers: it
-    grows with each claim, and `leased_until` is when another worker may claim it.
+    `definition` is resolved like the definition of a version; `version` is its number, null for the
+    draft at `revision`. `at` is the last compared execution; the newest is compared first. `token`
+    fences workers: it grows with each claim, and `leased_until` is when another worker may claim
+    it.
     """
 
     AUDITED_AS = "Backtest"
@@ -97,7 +98,7 @@ class Backtest(models.Model):
 
     @property
     def source(self) -> str:
-        """Return what is compared: the draft, or a version."""
+        """Return the compared definition: the draft, or a version."""
         return "draft" if self.version is None else f"v{self.version}"
 
     def sealed_workspace(self) -> UUID:

@@ -26,7 +26,7 @@ class RecordedCalls:
         return [run for run in self._record.attempts.get(path, ()) if run.module == step.module]
 
     def moved(self, step: Step, prepared: Prepared) -> str | None:
-        """Return a path of the record with the same call, if this version does not have the path.
+        """Return the record's path of the same call, if this version does not have that path.
 
         A path is returned once for each of its calls.
         """

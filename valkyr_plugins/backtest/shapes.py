@@ -29,7 +29,7 @@ REASONS = [(str(one), str(one)) for one in VerdictReason]
 
 
 class NewBacktest(Body):
-    """What to compare, and with which executions."""
+    """The definition to compare, and the executions to compare it with."""
 
     definition = JsonObject(required=False, help_text="Compared in place of the stored draft.")
     version = Whole(
@@ -54,7 +54,9 @@ class NewBacktest(Body):
         help_text="Only executions that ended in these states. Default: all.",
     )
     until = serializers.DateTimeField(
-        required=False, allow_null=True, help_text="Only executions that were created before."
+        required=False,
+        allow_null=True,
+        help_text="Only executions that were created before this time.",
     )
     ranOn = Whole(
         required=False,
@@ -137,7 +139,7 @@ class BacktestGroupShape(CamelCaseSerializer):
     module = serializers.CharField()
     count = serializers.IntegerField(help_text="Executions.")
     executions = serializers.ListField(
-        child=serializers.UUIDField(), help_text="Up to ten of them."
+        child=serializers.UUIDField(), help_text="The IDs of up to ten of these executions."
     )
     fields_ = serializers.ListField(
         child=serializers.CharField(), help_text="The values that differ."
@@ -163,7 +165,9 @@ class BacktestSummaryShape(CamelCase, serializers.ModelSerializer[Backtest]):
 
     workflow_id = serializers.UUIDField()
     workspace_id = serializers.UUIDField()
-    version = serializers.IntegerField(allow_null=True, help_text="null: the draft.")
+    version = serializers.IntegerField(
+        allow_null=True, help_text="The compared version; null for the draft."
+    )
     revision = serializers.IntegerField(help_text="The workflow's revision when it was requested.")
     state = serializers.ChoiceField(BacktestState.choices)
     last = serializers.IntegerField(source="most")
@@ -193,7 +197,7 @@ class BacktestShape(BacktestSummaryShape):
 
     groups = serializers.SerializerMethodField()
     groupsLeftOut = serializers.SerializerMethodField(
-        help_text="Differences beyond the first 200 groups."
+        help_text="The number of differences that are not in the first 200 groups."
     )
     steps = serializers.SerializerMethodField()
 
@@ -224,8 +228,8 @@ class StepVerdictShape(CamelCaseSerializer):
     verdict = serializers.ChoiceField(BacktestVerdict.choices)
     reason = serializers.ChoiceField(REASONS)
     module = serializers.CharField()
-    recorded = serializers.CharField(help_text="The outcome then.")
-    detail = Payload(help_text="The outcome or message now; the step whose result is not known.")
+    recorded = serializers.CharField(help_text="The recorded outcome.")
+    detail = Payload(help_text="The new outcome or message, or the step whose result is unknown.")
     changes = FieldChangeShape(many=True, help_text="Inputs of a call, or outputs; at most 20.")
 
 

@@ -2,7 +2,7 @@
 
 The engine's own planner decides which steps run, its templates render their inputs, and its
 containers open and close iterations. Only pure steps (inline, without effects) are executed. Any
-other step has its recorded result if its inputs are those of the record. Otherwise its result is
+other step keeps its recorded result if its inputs equal the recorded ones. Otherwise its result is
 unknown, and so is everything that reads it.
 """
 
@@ -112,7 +112,7 @@ class _Simulation:
         return task_outcomes(graph, facts), blocked
 
     def _order(self, place: Place, index: int) -> tuple[datetime, int]:
-        """Return when a step ended, so that parallel steps write variables as they did then."""
+        """Return when the record's step ended, which gives the order of writes of variables."""
         runs = self.record.attempts.get(place.prefix + place.graph.steps.path(index))
         ended = runs[-1].finished_at if runs else None
         return ended or NEVER, index
@@ -181,7 +181,7 @@ class _Simulation:
         prepared: Prepared,
         why: VerdictReason = VerdictReason.INPUTS,
     ) -> StepFact:
-        """Note a call that the past execution did not make; its result is unknown."""
+        """Record a call that the past execution did not make; its result is unknown."""
         path, note = place.prefix + step.path, self.compared.note
         last = next((run for run in reversed(runs) if run.inputs_hash), None)
         if last is None:
@@ -269,7 +269,7 @@ class _Simulation:
         failure: Failure,
         prepared: Prepared | None = None,
     ) -> StepFact:
-        """Note a step that would fail, unless its record failed for the same inputs as well."""
+        """Record a step that would fail, unless its record failed for the same inputs as well."""
         path = place.prefix + step.path
         wanted = prepared.hash if prepared is not None else ""
         if any(run.state in FAILED_RUN and run.inputs_hash in (wanted, "") for run in runs):
@@ -289,7 +289,7 @@ class _Simulation:
         return StepFact(StepStatus.DEAD)
 
     def _lose(self, path: str, step: Step, source: str, *, waits: bool = False) -> StepFact:
-        """Mark a result as unknown; the path continues if the step has only one outcome."""
+        """Mark a result as unknown; the following steps run if the step has only one outcome."""
         self.results.lose(path, step, source)
         self.compared.changed.add(path)
         if step.outcomes or waits:

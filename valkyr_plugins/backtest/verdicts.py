@@ -100,7 +100,7 @@ class StepVerdict:
 
 
 def worst(verdicts: Iterator[BacktestVerdict]) -> BacktestVerdict:
-    """Return the verdict on an execution from those on its steps."""
+    """Return the verdict on an execution from the verdicts on its steps."""
     found = set(verdicts)
     return next((one for one in WORST_FIRST if one in found), BacktestVerdict.SAME)
 

@@ -86,9 +86,9 @@ class WorkflowCanary(_RunningCanary):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Publish the draft for a share of new executions; the others use the latest version.
 
-        Starts with the same concurrency key, else with the same idempotency key, take the same
-        version. Triggers stay those of the latest version until the canary is promoted. Without
-        `stop`, the default rule applies. Ends an earlier canary.
+        Executions with the same concurrency key (without one: with the same idempotency key) use
+        the same version. The latest version's triggers stay in effect until the canary is promoted.
+        Without `stop`, the default rule applies. An earlier canary ends.
         """
         obtain(self.user, _workflows(), id, operations.BEGIN.needs)
         data = values(self.body(NewCanary))
@@ -101,7 +101,7 @@ class WorkflowCanary(_RunningCanary):
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Change the share, the rule or the time of promotion of the running canary.
 
-        A larger share keeps the keys that the smaller one had.
+        Keys that use the canary at a smaller share also use it at a larger share.
         """
         return self._apply(operations.CHANGE, id, CanaryChange)
 
@@ -124,10 +124,10 @@ class StopCanary(_RunningCanary):
 
     @operation("stopCanary", TAG, {200: CanaryDetail}, request=CanaryReason, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Let all new executions use the latest version again.
+        """Stop the canary: all new executions use the latest version again.
 
-        Executions on the canary continue: list them with `version` of the list of executions, and
-        settle them by a rollback of that version.
+        Executions on the canary version continue. To find them, list executions with `version`; to
+        cancel or fork them, roll back that version.
         """
         return self._apply(operations.STOP, id, CanaryReason)
 
@@ -178,10 +178,10 @@ class WorkflowRollbacks(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Withdraw the running canary, else the latest version, at once.
 
-        Starts and triggers take the version before it again; the draft stays. Executions that
-        started on the version are left, cancelled, or forked onto the good version, in the
-        background: the answer's counts grow until `finishedAt` is set. Cancelling and forking need
-        *operate* besides.
+        New executions and triggers use the previous version again; the draft stays. In the
+        background, executions that started on the withdrawn version are left alone, cancelled, or
+        forked onto the good version: the counts in the response grow until `finishedAt` is set.
+        Cancelling and forking also need *operate*.
         """
         obtain(self.user, _workflows(), id, operations.ROLL_BACK.needs)
         given = self.body(NewRollback)

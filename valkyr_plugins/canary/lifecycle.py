@@ -1,8 +1,8 @@
 """Begin, change and end canaries; the only writer of their state.
 
-Each operation that ends a canary first removes its share from the workflow's row, by a statement
-that names the version and so locks that row. The operation that succeeds writes the canary's state;
-the others do nothing.
+Each way to end a canary first removes its share from the workflow's row, by a statement that names
+the version and locks the row. The caller whose statement succeeds writes the canary's state; others
+do nothing.
 """
 
 from collections.abc import Mapping
@@ -78,8 +78,8 @@ def change(
     """Change the share, the rule or the time of promotion of a running canary.
 
     `changes` has some of `percent`, `rule` (a StopRule or None) and `promote_after` (seconds from
-    now, or None). A larger share keeps the keys that the smaller one had. Raises NotFound,
-    WrongState, and PublishedFromGit for a larger share where only Git publishes.
+    now, or None). Keys that use the canary at a smaller share also use it at a larger share. Raises
+    NotFound, WrongState, and PublishedFromGit for a larger share where only Git publishes.
     """
     with transaction.atomic():
         canary = _get(canary_id)
@@ -150,7 +150,7 @@ def running(workflow_id: UUID) -> Canary:
 
 
 def _end(canary: Canary, state: CanaryState, actor: Actor, reason: str) -> None:
-    """Write the state; the caller removed the share in this transaction, so no other one can."""
+    """Write the state; the caller removed the share in this transaction, so no other caller can."""
     before = canary.state
     canary.figures = figures.as_json(figures.compare(canary))
     canary.reason, canary.ended_by_name = reason, actor.name[:200]

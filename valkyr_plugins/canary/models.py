@@ -29,8 +29,8 @@ MOVES = {
 class Canary(models.Model):
     """A version that a share of its workflow's new executions uses; the others use the latest.
 
-    `stop` is its rule as JSON, null without one. `figures` are those of both versions at its end.
-    `watched_at` is the start of the last check after which the canary continued.
+    `stop` is its rule as JSON, null without one. `figures` has the figures of both versions at its
+    end. `watched_at` is the start of the last check after which the canary continued.
     """
 
     AUDITED_AS = "Canary"

@@ -56,8 +56,9 @@ def roll_back(
 ) -> VersionRollback:
     """Withdraw a version at once, and begin to settle the executions that started on it.
 
-    `number` is by default the canary's, else the latest version's. For a version that was withdrawn
-    before, only the executions are settled. Raises NotFound, NotPublished, WrongState.
+    `number` is by default the number of the canary's version, else of the latest. For a version
+    that was withdrawn before, only the executions are settled. Raises NotFound, NotPublished,
+    WrongState.
     """
     if treatment == Treatment.FORK and not fork_execution.provided:
         raise WrongState(
@@ -97,7 +98,7 @@ def started_on(version: Any) -> QuerySet[WorkflowExecution]:
 
 @dataclass(slots=True)
 class SettlingTurn:
-    """How many executions were settled, and whether there is more to do at once."""
+    """The number of settled executions, and whether there is more to do at once."""
 
     settled: int = 0
     more: bool = False

@@ -17,7 +17,7 @@ HIGHEST = 2**31 - 1
 
 
 class StopRuleBody(Body):
-    """When the canary stops by itself; null switches a condition off."""
+    """The conditions that stop the canary automatically; null switches a condition off."""
 
     atLeast = Whole(
         required=False,
@@ -74,7 +74,9 @@ class CanaryChange(Body):
         help_text="The share of new executions that use the version, in percent.",
     )
     stop = StopRuleBody(
-        required=False, allow_null=True, help_text="null: it never stops by itself."
+        required=False,
+        allow_null=True,
+        help_text="The rule that stops the canary; null to never stop it automatically.",
     )
     promoteAfterSeconds = Whole(
         required=False,
@@ -119,28 +121,29 @@ class CanaryReason(Body):
 
 
 class NewRollback(Body):
-    """What to withdraw, and the treatment of the executions that started on it."""
+    """The version to withdraw, and what happens to the executions that started on it."""
 
     version = Whole(
         required=False,
         allow_null=True,
         min_value=1,
         max_value=HIGHEST,
-        help_text="The version to withdraw: by default the canary's, else the latest. One that "
-        "was withdrawn before is allowed, to settle its executions.",
+        help_text="The version to withdraw; default: the canary's, else the latest. A version "
+        "that was withdrawn before is allowed, to cancel or fork its executions.",
     )
     executions = serializers.ChoiceField(
         Treatment.choices,
         required=False,
         default=Treatment.LEAVE,
-        help_text="CANCEL ends those under way. FORK also ends them, and starts each, like each "
-        "failed one, on the good version from the step that had not succeeded.",
+        help_text="CANCEL cancels the running executions. FORK also cancels them; then it starts "
+        "each of them, and each failed one, on the good version, from the step that "
+        "had not succeeded.",
     )
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
 
 class StopRuleShape(CamelCaseSerializer):
-    """When the canary stops by itself."""
+    """The conditions that stop the canary automatically."""
 
     at_least = serializers.IntegerField()
     failure_rate = serializers.FloatField(allow_null=True)
@@ -156,14 +159,14 @@ class CostPerExecution(CamelCaseSerializer):
 
 
 class SideShape(CamelCaseSerializer):
-    """The figures of one version: of its newest 5,000 executions since the canary began."""
+    """The figures of one version, from its newest 5,000 executions since the canary began."""
 
     started = serializers.IntegerField()
     ended = serializers.IntegerField(help_text="Succeeded, failed, or timed out.")
     failed = serializers.IntegerField(help_text="Includes time-outs.")
     cancelled = serializers.IntegerField()
     failure_rate = serializers.FloatField(
-        allow_null=True, help_text="In per cent of the ended executions."
+        allow_null=True, help_text="The percentage of ended executions that failed."
     )
     p50_seconds = serializers.FloatField(allow_null=True, help_text="Of succeeded executions.")
     p95_seconds = serializers.FloatField(allow_null=True)
@@ -177,11 +180,13 @@ class GroupSide(CamelCaseSerializer):
     name = serializers.CharField(help_text="The step and the exception.")
     canary = serializers.IntegerField(help_text="Dead letters of the canary version.")
     latest = serializers.IntegerField(help_text="Dead letters of the latest version.")
-    is_new = serializers.BooleanField(help_text="No other version has the group.")
+    is_new = serializers.BooleanField(
+        help_text="Whether no other version has failures in the group."
+    )
 
 
 class SidesShape(CamelCaseSerializer):
-    """Both versions side by side; of an ended canary, at its end."""
+    """Both versions side by side; for an ended canary, as they were at its end."""
 
     canary = SideShape()
     latest = SideShape()
@@ -201,7 +206,7 @@ class CanaryShape(CamelCase, serializers.ModelSerializer[Canary]):
     stop = StopRuleShape(allow_null=True)
     promote_at = serializers.DateTimeField(allow_null=True)
     state = serializers.ChoiceField(CanaryState.choices)
-    reason = serializers.CharField(help_text="Why it ended.")
+    reason = serializers.CharField(help_text="Why the canary ended.")
     createdBy = serializers.CharField(source="created_by_name")
     endedBy = serializers.CharField(source="ended_by_name")
     created_at = serializers.DateTimeField()
@@ -235,34 +240,35 @@ class CanaryQuery(PageQuery):
 
 
 class RefusedExecution(CamelCaseSerializer):
-    """An execution that could not be settled, and the reason."""
+    """An execution that could not be cancelled or forked, and the reason."""
 
     id = serializers.UUIDField()
     reason = serializers.CharField()
 
 
 class RollbackShape(CamelCase, serializers.ModelSerializer[VersionRollback]):
-    """A withdrawn version, and the progress of its executions' treatment."""
+    """A rollback: the withdrawn version, and the progress with its executions."""
 
     workflow_id = serializers.UUIDField()
     workspace_id = serializers.UUIDField()
     version = serializers.IntegerField(source="bad.number", help_text="The withdrawn version.")
     goodVersion = serializers.IntegerField(
-        source="good.number", help_text="The version that new executions use since then."
+        source="good.number", help_text="The version that new executions use instead."
     )
     switched = serializers.BooleanField(
-        help_text="false if starts did not take the version any more, as after a stopped canary."
+        help_text="False if new executions no longer used the version, for example after its "
+        "canary stopped."
     )
     executions = serializers.ChoiceField(Treatment.choices, source="treatment")
     cancelled = serializers.IntegerField()
     forked = serializers.IntegerField()
-    failed = serializers.IntegerField(help_text="Executions that could not be settled.")
+    failed = serializers.IntegerField(help_text="Executions that could not be cancelled or forked.")
     refused = RefusedExecution(many=True, help_text="The first 100 of them, with the reasons.")
     reason = serializers.CharField()
     createdBy = serializers.CharField(source="created_by_name")
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(
-        allow_null=True, help_text="null while executions are being settled."
+        allow_null=True, help_text="null while executions are being cancelled or forked."
     )
 
     class Meta:

@@ -6,7 +6,7 @@ Two tests share one limit. The plain test compares the share of bad executions w
 Only the sequential test bounds the probability of a wrong stop. The plain test does what its limit
 says: a version whose true rate is near the limit exceeds it sooner or later. Simulated with a limit
 of 10 % and `at_least` 50: within 50 executions, 96 % of the versions that fail 20 % of the time
-stop, and 36 % of those that fail 10 % of the time.
+stop, and 36 % of the versions that fail 10 % of the time.
 """
 
 import math
@@ -39,7 +39,7 @@ class SideFigures:
     """The newest executions that started on one version, counted; times are in seconds.
 
     `ended` succeeded or failed; `failed` includes time-outs; `slow` took, or already take, longer
-    than the limit that the other side sets. Percentiles are those of succeeded executions.
+    than the limit that the other side sets. Percentiles cover only succeeded executions.
     """
 
     started: int = 0
@@ -102,9 +102,9 @@ def evidence(tried: int, bad: int, limit: float) -> float:
           = B(x+1, n-x+1) * P(Binomial(n+1, q) <= x) / ((1-q) * q**x * (1-q)**(n-x)).
 
     At any rate up to the limit, M is a supermartingale that begins at 1. So the probability that it
-    ever reaches 1/a is at most a, however often one looks (Ville's inequality). Source: H. Robbins,
-    "Statistical methods related to the law of the iterated logarithm", Annals of Mathematical
-    Statistics 41 (1970); J. Ville, "Étude critique de la notion de collectif" (1939).
+    ever reaches 1/a is at most a, however often it is evaluated (Ville's inequality). Source: H.
+    Robbins, "Statistical methods related to the law of the iterated logarithm", Annals of
+    Mathematical Statistics 41 (1970); J. Ville, "Étude critique de la notion de collectif" (1939).
     """
     good = tried - bad
     beta = math.lgamma(bad + 1) + math.lgamma(good + 1) - math.lgamma(tried + 2)
@@ -115,7 +115,7 @@ def evidence(tried: int, bad: int, limit: float) -> float:
 def _log_at_most(most: int, tried: int, rate: float) -> float:
     """Return the logarithm of the probability that at most `most` of `tried` executions are bad.
 
-    `rate` is the probability that an execution is bad.
+    `rate` is the probability that one execution is bad.
     """
     terms = [
         math.lgamma(tried + 1)

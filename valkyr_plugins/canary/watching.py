@@ -92,7 +92,7 @@ def note_failure(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
 
 
 def unanswered() -> QuerySet[Canary]:
-    """Return the canaries that stopped, and after which nothing was published."""
+    """Return the canaries that their rule stopped, without a later publication."""
     return Canary.objects.filter(
         state=CanaryState.STOPPED,
         workflow__latest_version=F("latest"),
@@ -101,5 +101,5 @@ def unanswered() -> QuerySet[Canary]:
 
 
 def lasting(ids: Collection[UUID]) -> set[UUID]:
-    """Return the canaries among these that stopped, and after which nothing was published."""
+    """Return the canaries that stopped and were not followed by another publication."""
     return set(unanswered().filter(pk__in=ids).values_list("pk", flat=True))

@@ -40,7 +40,8 @@ class UntranslatableError(ValueError):
 class SignatureOptions:
     """The options of one task; times in seconds, `queue` as definitions name it.
 
-    `queue` is empty for a task of Celery's default queue; `priority` is the engine's, from 0 to 9.
+    `queue` is empty for a task of Celery's default queue; `priority` is a priority of the engine,
+    from 0 to 9.
     """
 
     queue: str = ""
@@ -54,7 +55,7 @@ class SignatureOptions:
 
 
 def merged(own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge a part's options with the surrounding part's, which take precedence.
+    """Merge a part's options with the surrounding part's options, which take precedence.
 
     Links are added.
     """
@@ -161,7 +162,7 @@ def _expires(name: str, value: Any) -> float | str | None:
 
 
 def _instant(name: str, key: str, value: Any) -> str | None:
-    """Return an instant as ISO 8601 with its zone, by default the app's."""
+    """Return an instant as ISO 8601 with its zone, by default the app's zone."""
     if value is None:
         return None
     if isinstance(value, str):
@@ -176,7 +177,7 @@ def _instant(name: str, key: str, value: Any) -> str | None:
 
 
 def _priority(name: str, value: Any) -> int | None:
-    """Convert Celery's priority at this broker to the engine's, where 9 is the most urgent."""
+    """Convert Celery's priority at this broker to a priority of the engine (9 is most urgent)."""
     if value is None:
         return None
     if not 0 <= value <= 9:

@@ -71,7 +71,7 @@ class DurableResult:
         return hash(self.id)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """Return the result; the wait holds no event loop, thread or connection."""
+        """Return the result; the wait blocks no event loop and holds no thread or connection."""
         return self._awaited().__await__()
 
     async def _awaited(self) -> Any:

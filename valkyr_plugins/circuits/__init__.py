@@ -2,5 +2,5 @@
 
 Decisions are pure (`breaker`, `memory`); the breakers are rows, changed by guarded statements. The
 gate (`gate`) asks before a step's module runs and is notified of its end. Failures are counted by
-workspace and target, so that one tenant's failures never affect another's.
+workspace and target, so that one tenant's failures never affect another tenant.
 """

@@ -35,10 +35,7 @@ STATES = [
 
 
 class CircuitBreakerShape(CamelCase, serializers.ModelSerializer[CircuitBreaker]):
-    """A target of a workspace's steps, and its circuit.
-
-    The context's `held` has the numbers of held steps by key.
-    """
+    """A target of a workspace's steps, and its circuit."""
 
     workspace_id = serializers.UUIDField()
     target = serializers.CharField(help_text="`http.request:api.example.com`, for example.")
@@ -142,7 +139,7 @@ class ResetCircuitBreaker(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Close a circuit and reset its failures.
 
-        A few held steps continue, and the others after a success.
+        A few held steps continue at once, the others after the first success.
         """
         row, _ = obtain(self.user, CircuitBreaker.objects.all(), id, Action.OPERATE)
         reset(id, actor=self.actor, reason=self.body(ResetCircuit)["reason"])

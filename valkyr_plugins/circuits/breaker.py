@@ -33,7 +33,7 @@ MOVES: Mapping[str, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Circuit:
-    """One target's breaker, as its row has it (see `CircuitBreaker` for what each field means)."""
+    """One target's breaker, as stored in its row (`CircuitBreaker` explains each field)."""
 
     state: str = _S.CLOSED
     failures: int = 0
@@ -231,7 +231,7 @@ def _try(
 def _at_once(circuit: Circuit, limits: TargetLimits) -> int:
     """Return the limit of concurrent calls of a guarded target: its remaining failures.
 
-    At least one if the target failed that often but answered more often.
+    At least one if calls failed that often, but more calls were answered.
     """
     return 0 if _fails(circuit, limits) else max(1, limits.failures - circuit.failures)
 
@@ -265,7 +265,7 @@ def _opened(circuit: Circuit, limits: TargetLimits, now: datetime) -> Circuit:
 
 
 def _probes(circuit: Circuit, caller: Caller) -> bool:
-    """Return whether the probe is still this caller's."""
+    """Return whether this caller still holds the probe."""
     named = (circuit.probe_run_id, circuit.probe_token)
     return circuit.state == _S.HALF_OPEN and named == (caller.run_id, caller.token)
 

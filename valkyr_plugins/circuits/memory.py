@@ -85,7 +85,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One read: circuits that are not clean (`whole` if all were read), and the rules."""
+    """The result of one read: circuits that are not clean (`whole` if all), and the rules."""
 
     at: datetime
     unclean: Mapping[Key, Circuit]
@@ -163,7 +163,7 @@ class Memory:
         return found
 
     def note(self, key: Key, circuit: Circuit, now: datetime) -> None:
-        """Note a circuit that this process has just read or written."""
+        """Record a circuit that this process has just read or written."""
         if free(circuit, now):
             self._use(key)
         else:

@@ -12,8 +12,8 @@ class CircuitBreaker(models.Model):
     """One target of a workspace's steps, such as `http.request:api.example.com`.
 
     A target without a row has neither failed nor answered. While CLOSED, `failures` counts until
-    `window_until`, and `answers` counts the answered calls in that time that were reported with a
-    failure; `proven_at` is when it was last known to answer. Until a target has answered, its
+    `window_until`, and `answers` counts the answered calls in that time that callers reported with
+    a failure; `proven_at` is when it was last known to answer. Until a target has answered, its
     concurrent calls (`trials`, void after `trials_until`) are limited to the failures that remain.
     OPEN lasts until `next_retry_at`; HALF_OPEN names the one run that probes and its token, void
     after `probe_until`, so that a probe that dies expires. Woken runs have until `called_until` to

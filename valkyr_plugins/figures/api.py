@@ -112,9 +112,9 @@ class QueueShape(CamelCase, serializers.Serializer[Queue]):
     name = serializers.CharField()
     waiting = serializers.IntegerField()
     oldestAt = serializers.DateTimeField(
-        source="oldest", allow_null=True, help_text="Since when the first step has been ready."
+        source="oldest", allow_null=True, help_text="When the oldest waiting step became ready."
     )
-    workers = serializers.IntegerField(help_text="Live workers that serve it.")
+    workers = serializers.IntegerField(help_text="The number of live workers that serve the queue.")
     capped = serializers.BooleanField(help_text="Whether more steps wait than were counted.")
 
 
@@ -122,7 +122,9 @@ class FiguresShape(CamelCaseSerializer):
     """The figures of a range, and the steps that wait now."""
 
     range = serializers.CharField()
-    since = serializers.DateTimeField(help_text="The last slot is not complete.")
+    since = serializers.DateTimeField(
+        help_text="The start of the range. The last slot of the range is not complete."
+    )
     until = serializers.DateTimeField()
     slotSeconds = serializers.IntegerField()
     capped = serializers.BooleanField(
@@ -174,12 +176,10 @@ class FiguresOf(Endpoint):
         "getFigures", "Figures", {200: FiguresShape}, parameters=[FiguresQuery], errors=[403, 404]
     )
     def get(self, request: Request) -> Response:
-        """Return executions by state, failure rate, percentiles, by slot.
+        """Return executions by state, failure rates and percentiles per slot, and waiting steps.
 
-        And the steps that wait now.
-
-        It counts what you may see, so other users may get other numbers. 503 if the numbers were
-        not available in time.
+        Only objects that you may view are counted, so other users may get other numbers. 503 if the
+        numbers are not available in time.
         """
         query = self.query(FiguresQuery)
         reach = reach_of(self.user)

@@ -9,7 +9,7 @@ from executions.public.models import Workflow, Workspace
 class ExecutionHour(models.Model):
     """The executions of an hour (UTC) of one workflow, of a whole workspace, or of all.
 
-    `workflow` is empty for a workspace's sum, and `workspace` also for the installation's.
+    `workflow` is empty in the sum of a workspace; both are empty in the sum of the installation.
     `created` counts those created in the hour; the states count those that ended in it, as of the
     count: one that failed and was redriven is counted again when it ends again. `durations` (from
     start to end) and `dispatches` (how long attempts waited for a worker, sampled) are histograms:

@@ -54,7 +54,7 @@ class Window:
 
     @property
     def elapsed(self) -> timedelta:
-        """Return how much time of the range has passed."""
+        """Return the elapsed time of the range."""
         return self.now - self.start
 
     def starts(self) -> list[datetime]:
@@ -101,7 +101,7 @@ class SelectedPeriod:
 
     @property
     def elapsed(self) -> timedelta:
-        """Return how much time of this part has passed."""
+        """Return the elapsed time of the period."""
         return min(self.end, self.window.now) - self.start
 
 

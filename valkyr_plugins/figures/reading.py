@@ -116,7 +116,7 @@ LIVE_HOURS = 3
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """A tally for each slot, and the sum of those of `part`, or else of all.
+    """A tally for each slot, and the sum over the slots of `part`, or over all.
 
     `before` is the sum of the period before. `capped` says that five minutes had more executions
     than can be counted, so numbers are too low. `uncounted` is the number of hours in the range
@@ -133,7 +133,7 @@ class Figures:
 
     @property
     def elapsed(self) -> timedelta:
-        """Return how much time of the range, or of its selected part, has passed."""
+        """Return the elapsed time of the part, or of the whole range."""
         return self.part.elapsed if self.part else self.window.elapsed
 
     @property

@@ -14,7 +14,7 @@ from valkyr_plugins.limits.known_limits import known
 
 
 class SpenderStopped(QuotaExceeded):
-    """Nothing starts: a budget with a kill switch is spent."""
+    """No execution starts: a budget with a kill switch is spent."""
 
     code = "budget_spent"
 

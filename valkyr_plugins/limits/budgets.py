@@ -41,13 +41,13 @@ REFUSED = "The budget is not valid."
 
 
 class BudgetExists(LimitExists):
-    """There is such a budget already; change it instead."""
+    """This budget already exists. Change it instead."""
 
     code = "budget_exists"
 
 
 class BudgetRefused(LimitRefused):
-    """The budget would not do what it says."""
+    """The values of the budget are invalid or contradictory."""
 
     code = "budget_refused"
 

@@ -22,11 +22,11 @@ L = TypeVar("L", bound=SpenderLimit)
 
 
 class LimitExists(Taken):
-    """There is such a limit already; change it instead."""
+    """This limit already exists. Change it instead."""
 
 
 class LimitRefused(WithProblems):
-    """The limit would not do what it says."""
+    """The values of the limit are invalid or contradictory."""
 
 
 class LimitKind(ABC, Generic[L]):

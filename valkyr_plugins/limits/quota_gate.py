@@ -36,7 +36,7 @@ class QuotaPermit:
 
     @property
     def kept(self) -> dict[str, Any] | None:
-        """Return nothing: the run and its lease's token identify the permit."""
+        """Return {} if the step holds slots: the run and its lease's token identify the permit."""
         return {} if self.taken.holds else None
 
     def undo(self) -> None:
@@ -63,7 +63,7 @@ class LeasedPlaces:
 
     @property
     def kept(self) -> dict[str, Any]:
-        """Return nothing: the run and its lease's token identify the slots."""
+        """Return {}: the run and its lease's token identify the slots."""
         return {}
 
     def undo(self) -> None:

@@ -24,13 +24,13 @@ MAX_TARGET = 100
 
 
 class QuotaExists(LimitExists):
-    """There is a quota for that already; change it instead."""
+    """This quota already exists. Change it instead."""
 
     code = "quota_exists"
 
 
 class QuotaRefused(LimitRefused):
-    """The quota limits nothing, or its limit is impossible."""
+    """The quota sets no limit, or a limit that its resource cannot have."""
 
     code = "quota_refused"
 

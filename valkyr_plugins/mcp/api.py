@@ -73,7 +73,7 @@ class ProposalShape(ProposalSummary):
 
     # They may hold values of inputs.
     arguments = Payload()
-    result = Json(allow_null=True, help_text="What approving it did, such as `redriveId`.")
+    result = Json(allow_null=True, help_text="The result of the approval, such as `redriveId`.")
     url = serializers.SerializerMethodField(help_text="Its page in the admin.")
 
     class Meta(ProposalSummary.Meta):
@@ -98,7 +98,7 @@ class ProposalDecision(Body):
 
 
 class ProposalPreview(CamelCaseSerializer):
-    """What approving a proposal would do now."""
+    """The result that approving a proposal would have now."""
 
     preview = Payload()
 
@@ -140,7 +140,7 @@ class OneProposal(Endpoint):
 
     @operation("getProposal", TAG, {200: ProposalShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return one proposal, and what approving it did."""
+        """Return one proposal, with the result of its approval."""
         return shown(*obtain(self.user, rows(), id, Action.VIEW))
 
 
@@ -155,9 +155,9 @@ class PreviewProposal(Endpoint):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return what approving it would do now, as you; nothing is changed.
+        """Preview the approval of a proposal by you; nothing is changed.
 
-        409 if you may not do it, or it is no longer possible.
+        409 if you lack a permission for the change, or the change is no longer possible.
         """
         self.body(ProposalDecision)
         proposal, may = obtain(self.user, rows(), id, Action.VIEW)
@@ -209,7 +209,7 @@ class RejectProposal(Endpoint):
 
 
 class NewWorkflowTool(Body):
-    """How the tool starts executions."""
+    """The way in which the tool starts executions."""
 
     direct = Flag(
         required=False,
@@ -229,7 +229,7 @@ class WorkflowToolShape(CamelCaseSerializer):
 
 
 class ExposeWorkflow(Endpoint):
-    """Whether a workflow is a tool."""
+    """The tool of one workflow."""
 
     @operation(
         "exposeWorkflow",

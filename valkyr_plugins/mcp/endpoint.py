@@ -38,7 +38,7 @@ class McpServer(Endpoint):
     """
 
     def get_authenticators(self) -> list[Any]:
-        """Return the authenticators, also the project's, without that of sessions."""
+        """Return the authenticators that read a header, including the project's own."""
         found = super().get_authenticators()
         return [one for one in found if not isinstance(one, SessionAuthentication)]
 

@@ -20,10 +20,12 @@ from executions.public import addresses
 from executions.public.access import Actor, User
 
 JSON = "application/json"
+# Operations that only read, and take a body.
+READING = frozenset({"redrives-preview"})
 
 
 class ApiRefused(Exception):
-    """The API's problem (RFC 9457), as its response has it."""
+    """The problem (RFC 9457) in a response of the API."""
 
     def __init__(self, status: int, problem: dict[str, Any]) -> None:
         super().__init__(str(problem.get("detail", "")))
@@ -47,7 +49,7 @@ class ApiAnswer:
 
 @dataclass(frozen=True, slots=True)
 class InProcessApi:
-    """The API, called as one user; `token` is the caller's, `actor` is the audit trail's actor.
+    """The API, called as one user; `token` is the caller's token, `actor` is for the audit trail.
 
     It only reads, so a tool cannot write without a proposal; `writing` returns an API that also
     writes.
@@ -59,7 +61,7 @@ class InProcessApi:
     writes: bool = False
 
     def writing(self) -> "InProcessApi":
-        """Return the same with writing operations: to apply a proposal, or preview one."""
+        """Return the same API with writing operations, to apply a proposal."""
         return replace(self, writes=True)
 
     def has(self, route: str, **named: Any) -> bool:
@@ -67,7 +69,7 @@ class InProcessApi:
         return addresses.has(route, **named)
 
     def get(self, route: str, query: dict[str, Any] | None = None, **named: Any) -> ApiAnswer:
-        """Read; raises ApiRefused."""
+        """Perform a GET operation; raises ApiRefused."""
         return self.call("GET", route, query=query, **named)
 
     def call(
@@ -81,7 +83,7 @@ class InProcessApi:
         **named: Any,
     ) -> ApiAnswer:
         """Perform one operation; raises ApiRefused if it fails, or if this API may only read."""
-        if method != "GET" and not self.writes:
+        if method != "GET" and route not in READING and not self.writes:
             raise ApiRefused(403, {"detail": "This tool may not write. Propose the change."})
         request = self._request(method, addresses.api(route, **named), body, query or {}, headers)
         response = _answered(request)

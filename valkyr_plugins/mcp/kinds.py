@@ -53,7 +53,7 @@ class ProposedChange:
 
     `look` finds the object as the agent, `preview` shows what would happen, and `apply` does it and
     returns what it did, unless the object has changed since. Each raises ApiRefused. A `preview`
-    that calls writing operations runs in a transaction that is rolled back.
+    only reads: it runs in a transaction that cannot write.
     """
 
     look: Callable[[InProcessApi, Facts], ProposedObject]
@@ -91,9 +91,7 @@ def _redrive_body(given: Facts, basis: Basis, reason: str) -> dict[str, Any]:
 
 
 def _preview_redrive(api: InProcessApi, given: Facts, basis: Basis) -> Any:
-    made = api.call("POST", "redrives", _redrive_body(given, basis, "")).data
-    found = api.call("POST", "redrive-preview", {}, id=made["id"]).data
-    return {"entries": made["total"], **found}
+    return api.call("POST", "redrives-preview", _redrive_body(given, basis, "")).data
 
 
 def _apply_redrive(api: InProcessApi, given: Facts, basis: Basis, reason: str) -> Any:

@@ -19,7 +19,7 @@ from executions.public.access import (
     require,
 )
 from executions.public.configuration import read
-from executions.public.database import ClockTimestamp, database_now, transaction
+from executions.public.database import ClockTimestamp, connection, database_now, transaction
 from executions.public.errors import NotFound, ValkyrError, WrongState
 from valkyr_plugins.mcp.conf import McpSettings
 from valkyr_plugins.mcp.in_process import ApiRefused, InProcessApi
@@ -84,7 +84,7 @@ def propose(api: InProcessApi, kind: str, arguments: Mapping[str, Any], rational
 
 
 def approve(proposal_id: UUID, api: InProcessApi, *, reason: str = "") -> Proposal:
-    """Apply the change as the caller, and note what it did.
+    """Apply the change as the caller, and record the result.
 
     Raises NotFound, WrongState, Forbidden for a token without the scope `unattended`, and
     NotApplied if an operation is refused: then nothing changes and the proposal stays open.
@@ -119,16 +119,14 @@ def expire() -> int:
 
 
 def preview(proposal: Proposal, api: InProcessApi) -> Any:
-    """Return the effects that an approval by the caller would have now; nothing is changed.
+    """Preview the approval of a proposal now, as the caller; change nothing.
 
-    Operations run in a transaction that is rolled back. Raises ApiRefused.
+    PostgreSQL refuses any write of the transaction. Raises ApiRefused.
     """
     with transaction.atomic():
-        try:
-            kind = KINDS[proposal.kind]
-            return kind.preview(api.writing(), proposal.arguments, _basis(proposal))
-        finally:
-            transaction.set_rollback(True)
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
+        return KINDS[proposal.kind].preview(api, proposal.arguments, _basis(proposal))
 
 
 def _basis(proposal: Proposal) -> Basis:
@@ -136,7 +134,7 @@ def _basis(proposal: Proposal) -> Basis:
 
 
 def require_person(api: InProcessApi) -> None:
-    """Raise Forbidden for an API token, which an agent may hold, without the scope `unattended`."""
+    """Raise Forbidden for an API token without the scope `unattended`: an agent may use it."""
     limits = limits_of(api.user)
     if limits is not None and UNATTENDED not in limits.scopes:
         raise Forbidden(

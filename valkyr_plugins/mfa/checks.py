@@ -10,7 +10,7 @@ from valkyr_plugins.mfa.apps import MIDDLEWARE
 
 @register(Tags.security)
 def middleware(**_: Any) -> list[CheckMessage]:
-    """Check that the middleware is among the project's."""
+    """Check that the project installs the middleware."""
     if MIDDLEWARE in settings.MIDDLEWARE:
         return []
     return [

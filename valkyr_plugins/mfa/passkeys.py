@@ -142,9 +142,9 @@ def remove(user: Any, passkey_id: UUID, actor: Actor) -> None:
 
 
 def _signed(at: Ceremony, state: dict[str, Any], rows: list[Passkey], text: str) -> Passkey | None:
-    """Return the passkey that signed, with its use noted; None for a wrong answer.
+    """Return the passkey that signed, with its use recorded; None for a wrong answer.
 
-    If the count does not grow, a copy of the key signed, which is not accepted.
+    A signature whose count did not grow comes from a copy of the key, and is rejected.
     """
     try:
         found, uses = at.signed_in(state, map(_key, rows), text)

@@ -112,12 +112,12 @@ def is_recent(request: Any) -> bool:
 
 
 def note_password(request: Any) -> None:
-    """Note in the session that the password was given now."""
+    """Record in the session that the password was given now."""
     request.session[SIGNED_IN_AT] = database_now().timestamp()
 
 
 def note_factor(request: Any, factor_id: UUID) -> None:
-    """Note in the session that this factor was given; the session gets a new key."""
+    """Record in the session that this factor was given; the session gets a new key."""
     request.session[FACTOR] = str(factor_id)
     request.session.cycle_key()
 

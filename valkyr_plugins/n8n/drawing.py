@@ -191,7 +191,7 @@ class Nodes(ABC):
             self.agents.pop()
 
     def variable(self, name: str, node: Node) -> str | None:
-        """Return the workflow's variable for one of n8n's; None if it may hold a secret."""
+        """Return the workflow's variable for a variable of n8n; None if it may hold a secret."""
         found = plain(name) if not name.isidentifier() or not name.isascii() else name[:100]
         if secret_name(name) or not found or found[0].isdigit():
             return None
@@ -383,7 +383,7 @@ class Nodes(ABC):
 
 
 def _omit(work: NodeWork, inputs: dict[str, Any], problem: ConfigProblem) -> bool:
-    """Replace a rejected text, such as YOUR_EMAIL, by a `todo` call, which blocks publishing."""
+    """Replace a text that the module rejects, such as YOUR_EMAIL, by a call of `todo`."""
     *path, last = problem.pointer or ("",)
     value: Any = inputs
     for key in path:
@@ -407,7 +407,7 @@ def _outside(shape: Shape | None) -> Shape | None:
 
 
 def failure(work: NodeWork) -> Shape:
-    """Return what n8n passes on after a failure: the item, and the message as `error`."""
+    """Return the data that n8n passes on after a failure: the item, and the message as `error`."""
     message = f"tasks.{work.id}.error.message"
     named: dict[Keys, str] = {("error", "message"): message, ("error",): message}
     came = work.shape

@@ -43,7 +43,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class NodeLink:
-    """An output of a node that leads to another's input; `kind` is `main` or an `ai_…`."""
+    """An output of a node that leads to another node's input; `kind` is `main` or an `ai_…`."""
 
     source: str
     output: int

@@ -42,15 +42,15 @@ class ImportReport:
     workflows: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
 
     def credential(self, name: str, kind: str, was: str, node: str) -> None:
-        """Note a credential that a node needs, with its type in n8n."""
+        """Record a credential that a node needs, with its type in n8n."""
         self.credentials.setdefault(name, (kind, was, []))[2].append(node)
 
     def variable(self, name: str, node: str) -> None:
-        """Note a variable that a node reads and that needs a value."""
+        """Record a variable that a node reads and that needs a value."""
         self.variables.setdefault(name, []).append(node)
 
     def workflow(self, slug: str, was: str, node: str) -> None:
-        """Note another workflow that a node starts."""
+        """Record another workflow that a node starts."""
         self.workflows.setdefault(slug, (was, []))[1].append(node)
 
     def counts(self) -> dict[str, int]:

@@ -51,7 +51,7 @@ class Shape:
         return Shape(whole=expression, base=path(expression, self.within), named=named)
 
     def column(self, keys: Keys) -> Keys | None:
-        """Return the path of n8n's field in an item; None if the item does not have the field."""
+        """Return the path of one of n8n's fields in an item; None if the item lacks the field."""
         for length in range(len(keys), 0, -1):
             if keys[:length] in self.each:
                 return (*self.each[keys[:length]], *keys[length:])
@@ -79,7 +79,7 @@ def many(expression: str, each: Mapping[Keys, Keys] | None = None) -> Shape:
 
 
 def path(base: str, keys: Keys) -> str:
-    """Return an expression for a key of another one."""
+    """Return an expression for a key of another expression."""
     for key in keys:
         if isinstance(key, int):
             base += f"[{key}]"

@@ -1,4 +1,4 @@
-"""Compute what publishing changes: declared workflows, and those removed from the code."""
+"""Compute what publishing changes: declared workflows, and workflows removed from the code."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,13 +24,16 @@ class PlannedChange:
 
 
 def planned() -> list[PlannedChange]:
-    """Return what publishing would do now; writes nothing. Raises the errors of `publish_all`."""
+    """Return the changes that publishing would make now; write nothing.
+
+    Raises the errors of `publish_all`.
+    """
     plan = plan_all()
     return [*_of_declared(plan, plan.current), *_removed()]
 
 
 def applied() -> list[PlannedChange]:
-    """Publish what changed.
+    """Publish the changes.
 
     Workflows removed from the code stay unchanged. Raises the errors of `publish_all`.
     """

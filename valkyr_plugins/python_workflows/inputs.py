@@ -21,10 +21,17 @@ _REF = "#/$defs/"
 
 
 class WorkflowInput:
-    """The parameters of a workflow's function."""
+    """The parameters of a workflow's function, or of an agent's tool."""
 
-    def __init__(self, function: Callable[..., Any], given: Any, name: str) -> None:
-        self.signature = inspect.signature(function)
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        given: Any,
+        name: str,
+        *,
+        signature: inspect.Signature | None = None,
+    ) -> None:
+        self.signature = signature or inspect.signature(function)
         self.name = name
         self._place = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
         hints = get_type_hints(function, include_extras=True)
@@ -33,15 +40,19 @@ class WorkflowInput:
         self.whole = self._whole()
         self._schema: dict[str, Any] | None = None
 
-    def handles(self) -> dict[str, Any]:
-        """Return the handles with which the function is called during tracing."""
+    def handles(
+        self, source: str = "input", within: frozenset[Any] = frozenset()
+    ) -> dict[str, Any]:
+        """Return the handles with which the function is called during tracing.
+
+        They read the value `source` of templates, which is known only `within` these scopes.
+        """
         if self.whole is not None:
             names = list(self.signature.parameters)
             shape = Any if isinstance(self.whole, Mapping) else self.whole
-            return dict.fromkeys(
-                names, ValueHandle(HandleFacts("input", shape=shape, external=True))
-            )
-        return {name: self._property(name) for name in self.signature.parameters}
+            facts = HandleFacts(source, within=within, shape=shape, external=True)
+            return dict.fromkeys(names, ValueHandle(facts))
+        return {name: self._property(name, source, within) for name in self.signature.parameters}
 
     def schema(self) -> dict[str, Any] | None:
         """Return the JSON Schema of the payload.
@@ -99,24 +110,26 @@ class WorkflowInput:
             return {}
         return shape if _is_described(shape) else None
 
-    def _property(self, name: str) -> ValueHandle:
+    def _property(self, name: str, source: str, within: frozenset[Any]) -> ValueHandle:
         parameter = self.signature.parameters[name]
-        shape = self._shapes[name]
-        found = ValueHandle(HandleFacts(f"input.{name}", shape=shape, external=True))
+        facts = HandleFacts(
+            f"{source}.{name}", within=within, shape=self._shapes[name], external=True
+        )
+        found = ValueHandle(facts)
         return found if parameter.default is parameter.empty else default(found, parameter.default)
 
     def _made(self) -> dict[str, Any]:
         if isinstance(self.whole, Mapping):
             return dict(self.whole)
         if self.whole is not None:
-            return _plain_schema(TypeAdapter(self.whole).json_schema(by_alias=True))
+            return plain_schema(TypeAdapter(self.whole).json_schema(by_alias=True))
         if not self.signature.parameters:
             return {}
         fields: dict[str, Any] = {
             name: (self._shapes[name], ... if one.default is one.empty else one.default)
             for name, one in self.signature.parameters.items()
         }
-        return _plain_schema(create_model(self.name, **fields).model_json_schema())
+        return plain_schema(create_model(self.name, **fields).model_json_schema())
 
 
 def _is_described(shape: Any) -> bool:
@@ -125,7 +138,7 @@ def _is_described(shape: Any) -> bool:
     )
 
 
-def _plain_schema(schema: Any) -> dict[str, Any]:
+def plain_schema(schema: Any) -> dict[str, Any]:
     """Return a schema without generated titles, and with parts that are used once inlined."""
     found: dict[str, Any] = _written(schema)
     parts: dict[str, Any] = found.pop("$defs", {})

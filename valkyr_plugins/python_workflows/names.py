@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from runners.public.modules import StepContext, StepError, step
+from valkyr_plugins.python_workflows.constructs.agents import agent, tool
 from valkyr_plugins.python_workflows.constructs.bodies import each, history, repeat, sub
 from valkyr_plugins.python_workflows.constructs.branches import (
     choose,
@@ -47,6 +48,7 @@ __all__ = [
     "StepContext",
     "StepError",
     "TracingError",
+    "agent",
     "approve",
     "callback",
     "chain",
@@ -75,6 +77,7 @@ __all__ = [
     "succeeded",
     "switch",
     "then",
+    "tool",
     "variables",
     "wait_event",
     "when",

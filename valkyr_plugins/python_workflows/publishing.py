@@ -39,7 +39,7 @@ def publish(workflow: PythonWorkflow[Any, Any]) -> CodeVersion:
 
 
 def plan_all() -> CodePlan:
-    """Return what `publish_all` would do. Raises the same errors; writes nothing."""
+    """Return the plan of `publish_all`. Raises the same errors; writes nothing."""
     with _problems_as_lines():
         return plan_from_code(_definitions(DECLARED))
 

@@ -27,6 +27,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "Decide": ("when", "otherwise", "switch", "failed", "succeeded", "outcome", "error"),
     "Order": ("then", "parallel", "chain"),
     "Repeat": ("each", "repeat", "history", "sub"),
+    "Agents": ("agent", "tool"),
     "Wait": ("sleep", "approve", "wait_event", "callback"),
     "Values": (
         "choose", "first_of", "contains", "is_missing", "not_", "expr", "filters", "variables",
@@ -111,7 +112,7 @@ def _rows(kind: type) -> Iterator[tuple[str, str]]:
 
 
 def _value(docstring: str) -> str:
-    """Return the description of a property: its docstring without "Return"."""
+    """Return a property's description: its docstring without the word "Return"."""
     text = docstring.removeprefix("Return ")
     return text[:1].upper() + text[1:]
 

@@ -27,7 +27,7 @@ State = ExecutionState
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """How many items ended, and whether there are more to check."""
+    """The number of items that ended, and whether there are more to check."""
 
     ended: int = 0
     more: bool = False
@@ -137,7 +137,7 @@ MOST = 100
 
 @dataclass(slots=True)
 class Turn:
-    """How many entries moved, and whether more could move at once."""
+    """The number of entries that moved, and whether more could move at once."""
 
     moved: int = 0
     more: bool = False

@@ -53,7 +53,7 @@ def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def pause(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Stop sending for now; dead letters that were sent continue. Raises NotFound, WrongState."""
+    """Pause a redrive: dead letters that were requeued continue. Raises NotFound, WrongState."""
     with transaction.atomic():
         redrive = _locked(redrive_id, "pause", State.PAUSED)
         before = redrive.state
@@ -63,7 +63,7 @@ def pause(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def resume(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Continue after a pause or too many failures. Raises NotFound, WrongState.
+    """Resume a redrive after a pause or too many failures. Raises NotFound, WrongState.
 
     Failures are counted from zero, and no more canaries are sent.
     """
@@ -80,7 +80,7 @@ def resume(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def abort(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Stop sending permanently; dead letters that were sent continue.
+    """Abort a redrive: dead letters that were requeued continue.
 
     Raises NotFound, WrongState.
     """
@@ -182,6 +182,10 @@ def _hold(redrive: Redrive) -> int:
 # Create a redrive: its entries are frozen, nothing runs yet.
 
 
+NOTHING = "None of the chosen dead letters is open, so there is nothing to redrive."
+SEVERAL = (
+    "The chosen dead letters belong to several workspaces. Create one redrive for each workspace."
+)
 DRAFT_HOURS = 24
 FORGOTTEN_AT_ONCE = 100
 
@@ -198,14 +202,13 @@ def make(rows: QuerySet[DeadLetterEntry], wish: RedriveOptions, *, actor: Actor)
     is deleted after a day. Raises InvalidRedrive.
     """
     check(wish)
-    rows = rows.filter(resolution=Resolution.PENDING).order_by("pk")
+    rows = _open(rows)
     with transaction.atomic():
         first = rows.values_list("workspace_id", flat=True).first()
         if first is None:
-            raise InvalidRedrive(
-                "None of the chosen dead letters is open, so there is nothing to redrive.", []
-            )
-        redrive = _insert(first, wish, actor)
+            raise InvalidRedrive(NOTHING, [])
+        redrive = _new(first, wish, actor)
+        redrive.save(force_insert=True)
         redrive.total = _freeze(redrive, rows)
         redrive.truncated = redrive.total == MOST and rows[MOST:].exists()
         redrive.save(update_fields=["total", "truncated"])
@@ -232,6 +235,29 @@ def make(rows: QuerySet[DeadLetterEntry], wish: RedriveOptions, *, actor: Actor)
     return redrive
 
 
+def unsaved(
+    rows: QuerySet[DeadLetterEntry], wish: RedriveOptions, *, actor: Actor
+) -> tuple[Redrive, list[UUID]]:
+    """Return the redrive that `make` would create, and its entries, without writing anything.
+
+    Raises InvalidRedrive.
+    """
+    check(wish)
+    found = list(_open(rows).values_list("pk", "workspace_id")[: MOST + 1])
+    if not found:
+        raise InvalidRedrive(NOTHING, [])
+    entries = [pk for pk, _ in found[:MOST]]
+    redrive = _new(found[0][1], wish, actor)
+    redrive.total, redrive.truncated = len(entries), len(found) > MOST
+    if len({workspace_id for _, workspace_id in found[:MOST]}) > 1:
+        raise InvalidRedrive(SEVERAL, [])
+    return redrive, entries
+
+
+def _open(rows: QuerySet[DeadLetterEntry]) -> QuerySet[DeadLetterEntry]:
+    return rows.filter(resolution=Resolution.PENDING).order_by("pk")
+
+
 def forget_drafts() -> int:
     """Delete drafts that were not started for a day; return how many."""
     old = database_now() - timedelta(hours=DRAFT_HOURS)
@@ -253,8 +279,8 @@ def _forget(redrive_id: UUID) -> int:
     return 1
 
 
-def _insert(workspace_id: UUID, wish: RedriveOptions, actor: Actor) -> Redrive:
-    return Redrive.objects.create(
+def _new(workspace_id: UUID, wish: RedriveOptions, actor: Actor) -> Redrive:
+    return Redrive(
         workspace_id=workspace_id,
         group_id=wish.group_id,
         created_by_id=actor.user_id,
@@ -287,8 +313,4 @@ def _require_one_workspace(redrive: Redrive) -> None:
         entry__workspace_id=redrive.workspace_id
     )
     if others.exists():
-        raise InvalidRedrive(
-            "The chosen dead letters belong to several workspaces. Create one redrive for each "
-            "workspace.",
-            [],
-        )
+        raise InvalidRedrive(SEVERAL, [])

@@ -73,8 +73,8 @@ class Redrive(models.Model):
     `selection` is the original choice; the entries were frozen at its creation. `rate` is per
     second; `canary` is the number that is sent first; it stops when more than `stop_above` per cent
     of the last `stop_window` ended entries failed again. `pace_since` and `pace_sent` are the state
-    of the pacing, `recent` and `settled_to` that of the driver; `busy` says that the driver has
-    work. All counters are exact.
+    of the pacing, `recent` and `settled_to` the state of the driver; `busy` says that the driver
+    has work. All counters are exact.
     """
 
     AUDITED_AS = "Redrive"
@@ -158,7 +158,7 @@ class Redrive(models.Model):
 
 
 class RedriveItem(models.Model):
-    """One entry of a redrive. `active` (else null) holds the entry for this redrive alone."""
+    """One entry of a redrive. While `active` is true, no other redrive can take the entry."""
 
     id = models.BigAutoField(primary_key=True)
     redrive = models.ForeignKey(

@@ -1,11 +1,12 @@
-"""The options of a redrive (scope, rate, care), and the permissions that it needs."""
+"""The options of a redrive (scope, rate, canary), and the permissions that it needs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.db.models.expressions import RawSQL
 
 from dlq.public.models import DeadLetterEntry
 from executions.public.access import (
@@ -147,7 +148,7 @@ BASES = {LATEST: Base.LATEST, PINNED: Base.PINNED}
 def needed(wish: RedriveOptions | Redrive, *, by_inputs: bool = False) -> list[Power]:
     """Return the powers that the user must have over every entry.
 
-    A new execution is a fork, and needs the powers of one. A user who selects entries by their
+    A new execution is a fork, and needs the same powers. A user who selects entries by their
     inputs (`by_inputs`), or computes with them, must be allowed to see them.
     """
     changed = bool(wish.overrides) or bool(wish.expression)
@@ -163,28 +164,43 @@ def check_start(user: User, redrive: Redrive) -> None:
     """Raise Forbidden if the redrive needs a permission that the user does not have."""
     mine = powers_on(user, redrive.workspace_id)
     for power in needed(redrive):
-        if not mine.allows(power) and _lacking(user, redrive, power).exists():
+        if not mine.allows(power) and _lacking(user, entries_of(redrive), power).exists():
             raise refused(mine.role, power, limited=mine.limited)
     check_approved(user, redrive)
 
 
-def check_approved(user: User, redrive: Redrive) -> None:
+def among(ids: Sequence[UUID]) -> QuerySet[DeadLetterEntry]:
+    """Return these dead letters; their IDs are one parameter, as there may be 100,000."""
+    return DeadLetterEntry.objects.filter(pk__in=RawSQL("SELECT unnest(%s::uuid[])", [list(ids)]))
+
+
+def entries_of(redrive: Redrive) -> QuerySet[DeadLetterEntry]:
+    """Return the dead letters of a stored redrive."""
+    return DeadLetterEntry.objects.filter(redrive_items__redrive=redrive)
+
+
+def check_approved(
+    user: User, redrive: Redrive, entries: QuerySet[DeadLetterEntry] | None = None
+) -> None:
     """Raise Forbidden if a step under a given approval would run with changed inputs.
 
-    New executions ask for approval again. Authors may do so, as with a single entry.
+    New executions ask for approval again. Authors may do so, as with a single entry. `entries` are
+    those of a redrive that is not stored.
     """
     if redrive.scope != RedriveScope.STEP or not (redrive.overrides or redrive.expression):
         return
     mine = powers_on(user, redrive.workspace_id)
     if mine.allows(Action.AUTHOR):
         return
-    rows = _lacking(user, redrive, Action.AUTHOR).order_by()
+    entries = entries_of(redrive) if entries is None else entries
+    rows = _lacking(user, entries, Action.AUTHOR).order_by()
     executions: list[UUID] = list(rows.values_list("execution_id", flat=True).distinct())
     check_change(mine, AccessChange(approved=bool(given_in(executions))))
 
 
-def _lacking(user: User, redrive: Redrive, power: Power) -> QuerySet[DeadLetterEntry]:
-    rows = DeadLetterEntry.objects.filter(redrive_items__redrive=redrive)
+def _lacking(
+    user: User, rows: QuerySet[DeadLetterEntry], power: Power
+) -> QuerySet[DeadLetterEntry]:
     return rows.exclude(pk__in=visible(user, rows, power).values("pk"))
 
 

@@ -1,20 +1,23 @@
-"""The effects of a redrive, computed in advance."""
+"""The effects of a redrive, computed in advance and without changes: nothing is written.
+
+The redrive can be one that was not created: then its row is only in memory.
+"""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from dlq.public.models import DeadLetterEntry, Resolution
+from dlq.public.models import Resolution
 from executions.public.errors import NotFound
 from executions.public.graphs import Graph, compiled
 from executions.public.models import VersionKind, Workflow, WorkflowVersion
 from executions.public.templates import Allowance, TimeSpent
 from valkyr_plugins.redrive import patching, statements
 from valkyr_plugins.redrive import side_effects as effects
-from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveScope
-from valkyr_plugins.redrive.options import LATEST, PINNED
+from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveItem, RedriveScope
+from valkyr_plugins.redrive.options import LATEST, PINNED, among
 from valkyr_plugins.redrive.side_effects import Outside
 
 # The version with which entries would run, and how its definition differs from the failed one.
@@ -86,6 +89,7 @@ TRIED = 1_000
 # The CPU time for trying entries in a request; each template has the budget of a web process.
 TRIED_SECONDS = 0.5
 LISTED = 100
+MEASURED = 100
 MOST_KINDS = 500
 MOST_CHANGED = 20
 # Entries a second, until a redrive of the workspace has been measured.
@@ -102,7 +106,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A step with side effects that entries repeat, and their number; iterations as `[]`."""
+    """A step whose side effects `count` entries repeat; its path has `[]` for iterations."""
 
     step: str
     module: str
@@ -141,11 +145,13 @@ class VersionChange:
 class Preview:
     """The effects of a redrive: runs, skipped entries, repeated side effects, duration.
 
-    Overrides were tried on `checked` entries, the first 1,000 or as many as half a second of CPU
-    time allowed; at most 100 rejects are listed. `seconds` is an estimate of the sending, at the
-    chosen or the measured pace.
+    `dead_letters` are the first 100 of its `entries`. Overrides were tried on `checked` entries,
+    the first 1,000 or as many as half a second of CPU time allowed; at most 100 rejects are listed.
+    `seconds` is an estimate of the sending, at the chosen or the measured pace.
     """
 
+    entries: int
+    dead_letters: list[UUID]
     runs: int
     skipped: list[Skipped]
     effects: list[Effect]
@@ -162,18 +168,27 @@ def preview(redrive_id: UUID) -> Preview:
     redrive = Redrive.objects.filter(pk=redrive_id).first()
     if redrive is None:
         raise NotFound(f"There is no redrive {redrive_id}.")
-    kinds = _kinds(redrive)
+    queued = RedriveItem.objects.filter(redrive=redrive, state=ItemState.QUEUED).order_by("pk")
+    return preview_of(redrive, list(queued.values_list("entry_id", flat=True)))
+
+
+def preview_of(redrive: Redrive, entries: Sequence[UUID]) -> Preview:
+    """Preview a redrive of these entries, in the order of sending; it may be unsaved."""
+    kinds = _kinds(entries)
     targets = _targets(redrive, kinds)
-    runs, skipped = _counted(redrive, [pk for pk, version in targets.items() if version is None])
-    samples, rejected, checked = _tried(redrive)
+    gone = [pk for pk, version in targets.items() if version is None]
+    runs, skipped = _counted(redrive, entries, gone)
+    samples, rejected, checked = _tried(redrive, entries)
     return Preview(
+        entries=len(entries),
+        dead_letters=list(entries[:LISTED]),
         runs=runs,
         skipped=skipped,
         effects=_effects(redrive, kinds, targets),
         samples=samples,
         rejected=rejected,
         checked=checked,
-        seconds=_seconds(redrive, runs),
+        seconds=_seconds(redrive, entries, runs),
         definition_changes=_version_changes(kinds, targets),
         truncated=redrive.truncated,
     )
@@ -191,8 +206,8 @@ class _Kind:
     executions: int
 
 
-def _kinds(redrive: Redrive) -> list[_Kind]:
-    found = statements.fetch("kinds", {"redrive": redrive.pk, "most": MOST_KINDS})
+def _kinds(entries: Sequence[UUID]) -> list[_Kind]:
+    found = statements.fetch("kinds", {"entries": list(entries), "most": MOST_KINDS})
     return [_Kind(*row) for row in found]
 
 
@@ -203,11 +218,16 @@ def _targets(redrive: Redrive, kinds: list[_Kind]) -> dict[UUID, WorkflowVersion
     return {pk: target_of(redrive, pk) for pk in {kind.workflow_id for kind in kinds}}
 
 
-def _counted(redrive: Redrive, gone: list[UUID]) -> tuple[int, list[Skipped]]:
+def _counted(
+    redrive: Redrive, entries: Sequence[UUID], gone: list[UUID]
+) -> tuple[int, list[Skipped]]:
     rows = statements.fetch(
         "reasons",
-        {"redrive": redrive.pk, "step": redrive.scope == RedriveScope.STEP, "gone": gone},
-    )
+        {
+            "redrive": redrive.pk, "entries": list(entries),
+            "step": redrive.scope == RedriveScope.STEP, "gone": gone,
+        },
+    )  # fmt: skip
     counts = dict(rows)
     runs = counts.pop("", 0)
     return runs, [Skipped(reason, count) for reason, count in counts.items()]
@@ -241,19 +261,16 @@ def _again(redrive: Redrive, graph: Graph, step: str) -> list[Outside]:
     return effects.of_graph(graph)
 
 
-def _tried(redrive: Redrive) -> tuple[list[Sample], list[Rejected], int]:
+def _tried(redrive: Redrive, entries: Sequence[UUID]) -> tuple[list[Sample], list[Rejected], int]:
     """Try the overrides on the first entries.
 
     Return samples, rejected entries and the number tried.
     """
     patcher = patching.patcher(redrive)
     rows = (
-        DeadLetterEntry.objects.filter(
-            redrive_items__redrive=redrive,
-            redrive_items__state=ItemState.QUEUED,
-            resolution=Resolution.PENDING,
-        )
-        .order_by("redrive_items__pk")
+        among(entries)
+        .filter(resolution=Resolution.PENDING)
+        .order_by("pk")
         .only(*patching.COLUMNS, "original_inputs")
     )
     if patching.needs_payload(redrive):
@@ -282,10 +299,10 @@ def _tried(redrive: Redrive) -> tuple[list[Sample], list[Rejected], int]:
     return samples, rejected, checked
 
 
-def _seconds(redrive: Redrive, runs: int) -> float:
+def _seconds(redrive: Redrive, entries: Sequence[UUID], runs: int) -> float:
     """Return the seconds for sending, and for running if concurrency is limited."""
     row = statements.fetch_one(
-        "measured", {"redrive": redrive.pk, "workspace": redrive.workspace_id}
+        "measured", {"entries": list(entries[:MEASURED]), "workspace": redrive.workspace_id}
     )
     pace, each = row if row is not None else (None, None)
     rate = redrive.rate or float(pace or FULL_PACE)

@@ -13,6 +13,11 @@ urlpatterns = [
         name="valkyr-dead-letters-requeue",
     ),
     path("v1/Redrive", redrives.Redrives.as_view(), name="valkyr-redrives"),
+    path(
+        "v1/Redrive/preview",
+        redrives.PreviewNewRedrive.as_view(),
+        name="valkyr-redrives-preview",
+    ),
     path(REDRIVE, redrives.OneRedrive.as_view(), name="valkyr-redrive"),
     path(f"{REDRIVE}/items", redrives.Items.as_view(), name="valkyr-redrive-items"),
     path(f"{REDRIVE}/preview", redrives.PreviewRedrive.as_view(), name="valkyr-redrive-preview"),

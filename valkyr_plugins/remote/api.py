@@ -55,7 +55,7 @@ class Seconds(serializers.FloatField):
     """A JSON number of seconds, not "5" or true."""
 
     def to_internal_value(self, data: Any) -> float:
-        """Return the number; raises ValidationError."""
+        """Return the seconds; raises ValidationError."""
         if isinstance(data, bool) or not isinstance(data, int | float):
             self.fail("invalid")
         return super().to_internal_value(data)
@@ -123,7 +123,10 @@ class Heartbeat(Body):
 
     leaseToken = Text(max_length=200)
     details = Json(
-        required=False, allow_null=True, default=None, help_text="Stored for the next attempt."
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Details that are stored for the next attempt.",
     )
 
 
@@ -277,8 +280,8 @@ class CompleteRun(Endpoint):
         """Record the result of a run, and continue its execution.
 
         The same result, sent again under the same lease, gets the same response. 409 (`lease_lost`)
-        if the lease is over; 422 for outputs that cannot be stored or an outcome that the step does
-        not declare; then you still hold the lease.
+        if the lease is over. 422 if the outputs cannot be stored or the step does not declare the
+        outcome; you still hold the lease then.
         """
         _, may = _held(self, id)
         given = self.body(Completion)

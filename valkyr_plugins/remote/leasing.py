@@ -151,7 +151,7 @@ def lease(
 def _reserve(
     runner: str, workspaces: Sequence[UUID], queues: Sequence[str], limit: int
 ) -> tuple[int, list[_Reserved]]:
-    """Return how many runs were seen, and the runs that are now reserved.
+    """Return how many runs were found, and the runs that are now reserved.
 
     Runs of executions that another worker is planning are skipped.
     """
@@ -318,8 +318,8 @@ LONGEST_PAUSE = 1.0
 def poll(look: Callable[[], list[T]], seconds: float, gone: Callable[[], bool]) -> list[T]:
     """Return the result of `look` as soon as it is not empty; [] after `seconds`.
 
-    If too many requests wait already, it returns the first result. Once the client is `gone`, it
-    stops, because a run that it found would stay leased without a runner until the lease expired.
+    If too many requests wait already, return the first result. Stop once the client is `gone`,
+    because a run found later would stay leased without a runner until the lease expired.
     """
     found = look()
     if found or seconds <= 0 or not _seats().acquire(blocking=False):

@@ -44,7 +44,7 @@ class LeaseOver(WrongState):
     code = "lease_lost"
 
     def __init__(self, state: str) -> None:
-        """Set the message; `state` is the run's present one."""
+        """Set the message; `state` is the run's present state."""
         super().__init__((self.__doc__ or "").strip(), state)
 
 

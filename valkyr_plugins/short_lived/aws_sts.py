@@ -98,7 +98,7 @@ def _web_identity() -> str:
 def _asked(
     url: str, headers: Mapping[str, str], form: Mapping[str, str]
 ) -> tuple[IssuerAnswer, Any]:
-    """Send the form, and return the answer as it came and as botocore reads it."""
+    """Send the form; return the raw answer, and the answer as parsed by botocore."""
     answer = ask("POST", url, headers=headers, content=urlencode(form).encode())
     parser, shapes = _protocol()
     raw = {"status_code": answer.status, "headers": {}, "body": answer.raw}
@@ -158,7 +158,7 @@ def _session_name(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _protocol() -> tuple[Any, Mapping[str, Any]]:
-    """Return the parser of STS's answers, and the shapes of the two that are asked for."""
+    """Return the parser of STS's answers, and the shapes of the two requested answers."""
     import botocore.session
     from botocore.parsers import create_parser
 

@@ -94,7 +94,7 @@ def finish(
 ) -> None:
     """Exchange the code of the server's `answer`, and store the refresh token.
 
-    Raises ConsentFailed, and what `credentials.connect` raises.
+    Raises ConsentFailed, and the errors of `credentials.connect`.
     """
     if source.id != UUID(begun["id"]) or source.version != begun["version"]:
         raise ConsentFailed(

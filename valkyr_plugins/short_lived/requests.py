@@ -24,7 +24,7 @@ MAX_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, repr=False)
 class IssuerAnswer:
-    """A status, the JSON object of the body ({} if there is none), and the body as it came."""
+    """A status, the JSON object of the body ({} if there is none), and the raw body."""
 
     status: int
     body: Mapping[str, Any]
@@ -45,7 +45,7 @@ class IssuerAnswer:
         return min(float(found), 10**9) if valid and found is not None else 0.0
 
     def refused(self, said: str, advice: str) -> StepError:
-        """Return the failure: what the server said (without secrets), and what to do."""
+        """Return the failure: the server's error text (without secrets), and what to do."""
         kind = status_error_type(self.status) if self.status >= 400 else ErrorType.PERMANENT
         shown = f" ({said[:300]})" if said else ""
         return StepError(f"{self.request} answered {self.status}{shown}. {advice}", kind)
@@ -75,7 +75,7 @@ def ask(
 ) -> IssuerAnswer:
     """Send a request and return the answer with any status; raises StepError without an answer.
 
-    `data` is sent as JSON, `form` as a form, `content` as it is.
+    `data` is sent as JSON, `form` as a form, `content` unchanged.
     """
     body: dict[str, Any] = {}
     sent = {"accept": "application/json"} | dict(headers or {})

@@ -135,7 +135,9 @@ def _ask(
 ) -> IssuerAnswer:
     address = fields["address"].strip().rstrip("/")
     if not is_secure(address):
-        raise StepError(f"{address[:200]} is no address of Vault over https: change the credential")
+        raise StepError(
+            f"{address[:200]} is not an address of Vault over https: change the credential"
+        )
     headers = {"x-vault-request": "true"}
     if token:
         headers["x-vault-token"] = token

@@ -84,7 +84,7 @@ def grant(
 
 
 def revoke(role: str, slugs: Sequence[str], *, actor: Actor, reason: str = "") -> bool:
-    """Take workspaces from a role, or with none of them all, and then drop the role.
+    """Revoke a role's access to workspaces; if none is given, to all, and drop the role.
 
     Return whether the role was dropped. Raises NotFound.
     """
@@ -160,7 +160,7 @@ def _ensure_role(role: str, limits: RoleLimits) -> str:
 
 
 def _session(limits: RoleLimits) -> dict[str, str]:
-    """Return the role's session settings; they protect the server, not the rows."""
+    """Return the settings of the role's sessions; they protect the server, not the rows."""
     return {
         "default_transaction_read_only": "on",
         "statement_timeout": f"'{round(limits.seconds * 1000)}ms'",

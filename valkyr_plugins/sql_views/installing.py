@@ -81,7 +81,7 @@ def _after_migrate(using: str, **_: Any) -> None:
 
 
 def is_installed() -> bool:
-    """Return whether the schema exists. Raises ImproperlyConfigured if it is not Valkyr's."""
+    """Return whether the schema exists. Raises ImproperlyConfigured if Valkyr did not create it."""
     found = rows(COMMENT, [schema()])
     if found and not found[0][0].startswith(MARK):
         raise ImproperlyConfigured(
@@ -92,7 +92,7 @@ def is_installed() -> bool:
 
 
 def install() -> bool:
-    """Create what is missing or outdated; return whether anything was.
+    """Create missing or outdated objects; return whether there were any.
 
     Raises ImproperlyConfigured with the statements to run if this role of PostgreSQL lacks rights.
     """
@@ -151,7 +151,7 @@ def grant_views(role: str) -> None:
 
 
 def revoke_views(role: str) -> None:
-    """Take the rights on the views from a role."""
+    """Revoke a role's rights on the views."""
     names = ", ".join(_named(view.name) for view in views())
     execute(f"REVOKE ALL ON {names} FROM {quoted(role)}")
     execute(f"REVOKE ALL ON SCHEMA {quoted(schema())} FROM {quoted(role)}")

@@ -164,7 +164,7 @@ def _made(claims: Mapping[str, Any], email: str, sso: SingleSignOn, request: Any
 
 
 def _free_name(claims: Mapping[str, Any], issuer: str) -> str:
-    """Return a user name like the provider's; a taken one gets a suffix, against impersonation."""
+    """Return a user name like the provider's name; if it is in use, add a suffix."""
     mark = hashlib.sha256(f"{issuer}\n{claims['sub']}".encode()).hexdigest()[:12]
     for claim in ("preferred_username", "email"):
         name = claims.get(claim)

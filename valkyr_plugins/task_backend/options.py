@@ -31,8 +31,8 @@ class TaskOptions(BaseModel):
     """The validated `OPTIONS` of a backend.
 
     `retry_on` are paths of exceptions that are retried in addition to those that the engine
-    classifies as transient. `timeout` is in seconds. `queues` maps names of the framework's queues
-    to the engine's.
+    classifies as transient. `timeout` is in seconds. `queues` maps the framework's queues to queues
+    of the engine.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -44,7 +44,7 @@ class TaskOptions(BaseModel):
     queues: Mapping[str, str] = {}
 
     def queue(self, name: str) -> str:
-        """Return the engine's queue for one of the framework's."""
+        """Return the engine's queue for a queue of the framework."""
         return self.queues.get(name, name)
 
 

@@ -26,7 +26,7 @@ LONGEST_SLUG, LONGEST_ORIGIN = 80, 200
 
 @dataclass(frozen=True, slots=True)
 class TaskShape:
-    """The properties of a task that determine its workflow; `queue` is the engine's."""
+    """The properties of a task that determine its workflow; `queue` is a queue of the engine."""
 
     backend: str
     path: str

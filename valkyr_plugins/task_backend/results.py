@@ -54,8 +54,8 @@ def new_result(task: AnyTask, pk: UUID, args: Any, kwargs: Any) -> AnyResult:
 def find_result(pk: UUID, backend: str) -> AnyResult:
     """Return the current result; two queries.
 
-    Raises TaskResultDoesNotExist, also for an execution of another backend or of a workflow that is
-    not a task's, and InvalidTask if the task was removed from the code.
+    Raises TaskResultDoesNotExist, also for an execution of another backend or of a workflow that
+    does not belong to a task, and InvalidTask if the task was removed from the code.
     """
     found = _execution(pk)
     if found is None or _call(found).get("backend") != backend:
@@ -70,7 +70,7 @@ def _call(execution: WorkflowExecution) -> Mapping[str, Any]:
 
 
 def read_result(pk: UUID) -> AnyResult | None:
-    """Return the result of an execution of any backend; None if it is not a task's."""
+    """Return the result of an execution of any backend; None if it does not belong to a task."""
     found = _execution(pk)
     return None if found is None else result_of(found)
 

@@ -34,7 +34,7 @@ def tell_start(
     number: int,
     **_: Any,
 ) -> None:
-    """Make `execution.start`, the parent of the execution's other spans, under the request's."""
+    """Make `execution.start`, below the request's span and above the execution's other spans."""
     at = spans.now()
     for execution in executions:
         know(execution.pk, execution.trace_id)

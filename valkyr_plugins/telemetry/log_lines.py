@@ -1,4 +1,4 @@
-"""Span facts for log lines: the current ids, and occasional notices that no spans are sent."""
+"""Data for log lines: the current span's ids, and occasional notices that no spans are sent."""
 
 import logging
 import sys

@@ -1,6 +1,7 @@
 """Spans of Celery's messages: make `segment.dispatch` when one is sent, and end `segment.run`.
 
-A message names its trace in its headers. That is only a hint, as is the whole message.
+A message names its trace in its headers. The trace in a message is only a hint, like the message
+itself.
 """
 
 import threading

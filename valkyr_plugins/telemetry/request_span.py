@@ -13,7 +13,7 @@ SERVER_ERROR = 500
 
 
 class RequestSpan:
-    """The span of a request, which begins at its creation; `span` is OpenTelemetry's."""
+    """The span of a request, which begins at its creation; `span` is the OpenTelemetry span."""
 
     def __init__(self, scope: Mapping[str, Any]) -> None:
         given = incoming.get()

@@ -50,11 +50,11 @@ def fork(
 ) -> WorkflowExecution:
     """Start a new execution from a checkpoint, or from right before a step, which runs again.
 
-    Without either it begins at the beginning. If a step would run under an approval of the origin,
-    it begins right before that approval, which is requested again. The origin, in whatever state,
-    is not changed. Trigger type is inherited, and so is the priority, unless it is given, and the
-    version, unless `version` is `latest` or a number. `named` says whether the caller may see the
-    workflow, so that errors may name its steps and variables. The caller has checked the
+    Without either, it starts from the beginning. If a step would run under an approval of the
+    origin, it begins right before that approval, which is requested again. The origin, in whatever
+    state, is not changed. Trigger type is inherited, and so is the priority, unless it is given,
+    and the version, unless `version` is `latest` or a number. `named` says whether the caller may
+    see the workflow, so that errors may name its steps and variables. The caller has checked the
     permissions in `fork_changes`. Raises NotFound, NoSuchPoint, WrongState (the checkpoint was
     rolled back past), Compensated, InvalidFork, and the errors of `start_execution`.
     """
@@ -206,7 +206,7 @@ def _copy(made: WorkflowExecution, origin: WorkflowExecution, point: Point) -> N
 
 
 def _rebind(made: WorkflowExecution, origin: WorkflowExecution) -> None:
-    """Seal the copied payloads for the fork: as copied, they open in their origin only."""
+    """Seal the copied payloads for the fork: the copies can be opened only in their origin."""
     sealed = Q(error__startswith=ENVELOPE)
     for column in COPIED:
         sealed |= Q(**{f"{column}__has_key": SEALED})

@@ -103,9 +103,9 @@ def override_steps(
 
 
 def _not_first(path: str, first: Iterable[str]) -> DefinitionProblem:
-    """Return the problem of a step that the fork does not begin with.
+    """Return the problem of changed inputs for a step with which the fork does not begin.
 
-    `first` are the steps that it begins with.
+    `first` are the steps with which the fork begins.
     """
     some = ", ".join(sorted(first)[:10])
     return DefinitionProblem(

@@ -131,8 +131,7 @@ def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
 def writers() -> list[str]:
     """Return the modules that write variables.
 
-    The steps of one version are not enough: a moved execution has results of another version's
-    steps.
+    Modules, not steps of one version: a moved execution has results of another version's steps.
     """
     return [name for name, spec in catalog().items() if spec.writes_variables]
 

@@ -234,7 +234,7 @@ def _learn_item(past: _Past, data: TemplateData) -> None:
 
 
 def _set_aside(row: tuple[Any, ...]) -> bool:
-    """Return whether a user, or the origin of the fork, caused this skip, and not the graph.
+    """Return whether a user or the fork's origin, not the graph, caused this skip.
 
     A skip by a user is a further attempt that was never claimed, so it has no key.
     """

@@ -265,7 +265,7 @@ class ExecutionMigrationAdmin(OperatingAdmin, FactAdmin):
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the plan, its preview by groups while it has not ended, and the results."""
+        """Return the plan, its preview by groups while it does not run, and the results."""
         names = ", ".join(f"{old} → {new}" for old, new in sorted(obj.names.items()))
         known = [
             (gettext("Workflow"), links.to("executions_workflow", obj.workflow_id, obj.workflow)),
@@ -283,9 +283,11 @@ class ExecutionMigrationAdmin(OperatingAdmin, FactAdmin):
             (gettext("Finished"), marks.ago(obj.finished_at)),
             (gettext("ID"), marks.copyable(obj.pk)),
         ]
-        sections = [] if obj.state in FINAL else [_groups(obj)]
+        running = obj.state == MigrationState.RUNNING
+        sections = [] if running or obj.state in FINAL else [_groups(obj)]
         sections += [_not_moved(obj), done_to(obj.pk)]
-        return Page([self.mark(obj), str(obj)], facts(known), sections)
+        refresh = 2 if running else 0
+        return Page([self.mark(obj), str(obj)], facts(known), sections, refresh=refresh)
 
 
 def _groups(migration: ExecutionMigration) -> PageSection:

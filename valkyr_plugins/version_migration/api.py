@@ -88,7 +88,7 @@ class Migrations(Endpoint):
     def post(self, request: Request) -> Response:
         """Create a draft that lists the live executions of a version.
 
-        Nothing moves before it is started: preview it first. A draft that is not started is deleted
+        Nothing moves until you start it: preview it first. A draft that is not started is deleted
         after a day. Needs *author* and *operate* on the workflow.
         """
         given = self.body(NewMigration)
@@ -119,10 +119,10 @@ class PreviewMigration(Endpoint):
         errors=[403, 404],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return which queued executions would move, where they go on, and why others cannot.
+        """Preview a migration: which executions would move, where to, and why others cannot.
 
-        Based on the current state: nothing is changed. An execution whose input does not match the
-        version's input schema is found by its move only.
+        The preview reads the current state and changes nothing. It does not check inputs against
+        the new version's input schema; the move does.
         """
         self.body(MigrationReason)
         found, _ = obtain(self.user, migrations(), id, Action.VIEW)
@@ -192,7 +192,7 @@ class PauseMigration(_MigrationMove):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Move no further executions for now."""
+        """Pause a migration: no further executions are moved until you resume it."""
         return self._apply(id)
 
 
@@ -209,7 +209,7 @@ class ResumeMigration(_MigrationMove):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Continue after a pause, or after the canaries."""
+        """Resume a migration after a pause, or after its canaries."""
         return self._apply(id)
 
 
@@ -227,5 +227,5 @@ class CancelMigration(_MigrationMove):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Move no further executions; those that moved stay on their new version."""
+        """Cancel a migration; executions that have moved stay on their new version."""
         return self._apply(id)

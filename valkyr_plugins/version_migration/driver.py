@@ -49,7 +49,7 @@ LONGEST_AT = 500
 
 @dataclass(slots=True)
 class MigrationTurn:
-    """How many executions were decided, and whether more could be at once."""
+    """The number of decided executions, and whether more could be decided at once."""
 
     decided: int = 0
     more: bool = False

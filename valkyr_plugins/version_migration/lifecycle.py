@@ -99,17 +99,17 @@ def start(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMig
 
 
 def pause(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMigration:
-    """Move no further executions for now. Raises NotFound, WrongState."""
+    """Pause a migration: move no further executions for now. Raises NotFound, WrongState."""
     return _moved(migration_id, "pause", actor, reason, State.PAUSED, State.RUNNING)
 
 
 def resume(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMigration:
-    """Continue after a pause or after the canaries. Raises NotFound, WrongState."""
+    """Resume a migration after a pause or after its canaries. Raises NotFound, WrongState."""
     return _moved(migration_id, "resume", actor, reason, State.RUNNING, State.PAUSED)
 
 
 def cancel(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMigration:
-    """Move no further executions; those that moved stay. Raises NotFound, WrongState."""
+    """Cancel a migration; executions that have moved stay. Raises NotFound, WrongState."""
     return _moved(
         migration_id, "cancel", actor, reason, State.CANCELLED, *_sources(State.CANCELLED)
     )
@@ -117,10 +117,9 @@ def cancel(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMi
 
 def hold_after_canary(migration: ExecutionMigration) -> None:
     """Move RUNNING to PAUSED after the canaries; the caller holds the migration's lock."""
-    reason = (
-        f"The first {migration.canary} executions were moved. Check them, then resume the "
-        "migration."
-    )
+    many = f"{migration.canary:,} executions were moved. Check them"
+    first = "execution was moved. Check it" if migration.canary == 1 else many
+    reason = f"The first {first}, then resume the migration."
     _move(migration, State.PAUSED, pause_reason=reason, canary_done=True)
     _note(migration, "pause", DRIVER, reason, State.RUNNING)
 

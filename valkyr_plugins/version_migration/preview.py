@@ -1,4 +1,4 @@
-"""Preview a migration in the current state, by groups of executions; nothing is changed."""
+"""Preview the effects of a migration by groups of executions; change nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -51,7 +51,7 @@ class MigrationPreview:
 
 
 def preview(migration: ExecutionMigration) -> MigrationPreview:
-    """Return what the migration would do with its queued executions, by groups."""
+    """Return the effects of the migration on its queued executions, by groups."""
     rows = statements.fetch(
         "groups", {"migration": migration.pk, "source": migration.source_id, "most": EXAMINED}
     )

@@ -134,18 +134,23 @@ class MigrationShape(CamelCase, serializers.ModelSerializer[ExecutionMigration])
     toVersion = serializers.IntegerField(source="target.number")
     steps = serializers.DictField(source="names", child=serializers.CharField())
     state = serializers.ChoiceField(MigrationState.choices)
-    pause_reason = serializers.CharField(help_text="Why it paused by itself, if it did.")
+    pause_reason = serializers.CharField(
+        help_text="Why the migration paused automatically; empty if it did not."
+    )
     ratePerSecond = serializers.FloatField(source="rate", allow_null=True)
     canary = serializers.IntegerField()
     patience_seconds = serializers.IntegerField()
     total = serializers.IntegerField()
     truncated = serializers.BooleanField(
-        help_text="There were more executions than one migration can have; create another after it."
+        help_text="Whether there were more executions than one migration can have; create "
+        "another one afterwards."
     )
     queued = serializers.IntegerField(source="left")
     moved = serializers.IntegerField()
     refused = serializers.IntegerField()
-    skipped = serializers.IntegerField(help_text="They had ended or were on another version.")
+    skipped = serializers.IntegerField(
+        help_text="Executions that had ended or were on another version."
+    )
     reason = serializers.CharField()
     createdBy = serializers.CharField(source="created_by_name")
     created_at = serializers.DateTimeField()
@@ -174,22 +179,25 @@ class MigrationGroupShape(CamelCaseSerializer):
 
     verdict = serializers.ChoiceField(
         [(one.value, one.value) for one in GroupVerdict],
-        help_text="BUSY: a worker executes a step; they are tried again. OVER: they have ended or "
-        "left the version. UNKNOWN: too many different ones to decide now.",
+        help_text="MOVES: they can move. REFUSED: they cannot. BUSY: a worker executes a step; "
+        "they are tried again. OVER: they have ended or left the version. UNKNOWN: "
+        "there are too many kinds to decide now.",
     )
     count = serializers.IntegerField()
     at = serializers.ListField(
-        child=serializers.CharField(), help_text="The steps at which they go on."
+        child=serializers.CharField(), help_text="The steps at which the executions continue."
     )
     starts = serializers.ListField(
         child=serializers.CharField(), help_text="Steps that start at once."
     )
     reasons = serializers.ListField(child=serializers.CharField())
-    executionId = serializers.UUIDField(source="example", help_text="One of them.")
+    executionId = serializers.UUIDField(
+        source="example", help_text="The ID of one of the executions."
+    )
 
 
 class MigrationPreviewShape(CamelCaseSerializer):
-    """What a migration would do now, by groups, the largest first."""
+    """The effects that a migration would have now, by groups, the largest first."""
 
     examined = serializers.IntegerField(help_text="Queued executions, at most 20,000.")
     moves = serializers.IntegerField()
@@ -198,12 +206,14 @@ class MigrationPreviewShape(CamelCaseSerializer):
 
 
 class MigratedShape(CamelCase, serializers.ModelSerializer[MigratedExecution]):
-    """The result of one execution."""
+    """The result of the migration for one execution."""
 
     execution_id = serializers.UUIDField()
     state = serializers.ChoiceField(MigratedState.choices)
-    at = serializers.CharField(help_text="The steps at which it went on.")
-    reason = serializers.CharField(help_text="Why it was not moved, or not yet.")
+    at = serializers.CharField(help_text="The steps at which the execution continued.")
+    reason = serializers.CharField(
+        help_text="Why the execution was not moved, or has not been moved yet."
+    )
     ended_at = serializers.DateTimeField(allow_null=True)
 
     class Meta:

@@ -51,7 +51,7 @@ class DemoProgress:
 
 @dataclass
 class Watch:
-    """Watches `ids`, executions of one workflow; `since` is before the first one's createdAt."""
+    """Watches `ids`, executions of one workflow; `since` precedes the earliest createdAt."""
 
     api: Api
     workflow_id: str

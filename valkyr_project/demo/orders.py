@@ -16,7 +16,7 @@ DISCONTINUED = "OLD-"  # articles whose SKU has this prefix are rejected in ever
 
 
 class Trouble(Enum):
-    """The partner's fault, if any."""
+    """A fault that the partner shows for an order."""
 
     NONE = "answers at once"
     BUSY = "503 twice, then succeeds"

@@ -20,14 +20,14 @@ class Mails:
     """Counts new files in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        """Note the existing files; the folder need not exist yet."""
+        """Record the existing files; the folder need not exist yet."""
         self._folder = folder
         self._before = self._names()
 
     def new(self) -> int | None:
-        """Return how many mails came.
+        """Return how many emails arrived.
 
-        None if the folder is missing, because mail is sent elsewhere.
+        Return None if the folder is missing, because mail is sent elsewhere.
         """
         return len(self._names() - self._before) if self._folder.is_dir() else None
 

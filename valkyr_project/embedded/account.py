@@ -1,4 +1,4 @@
-"""The account that the servers run under: this user's, or an unprivileged one under root.
+"""The account that the servers run under: this user, or an unprivileged account under root.
 
 PostgreSQL refuses to run as root, and no network server should. Another account may be unable to
 reach our folders, so reachability is tried, not computed.

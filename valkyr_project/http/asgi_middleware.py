@@ -49,7 +49,7 @@ class Gate:
 
 
 class _Body:
-    """Counts a body's bytes as they are read; over the limit, the reader sees a disconnect."""
+    """A body whose bytes are counted; beyond the limit, its reader sees a disconnect."""
 
     def __init__(self, receive: Receive, limit: int) -> None:
         self._receive = receive

@@ -1,7 +1,7 @@
 """Run Django behind ASGI with each request in one thread of a pool.
 
 Django runs the middleware of an ASGI application as coroutines, and each of them that is written
-for threads (nearly all) switches to a thread and back, twice per request; and it creates that
+for threads (nearly all) switches to a thread and back, twice per request. Django creates that
 thread for every request. Here a pool's thread runs the whole request, from its first signal to its
 last, as under WSGI. Only streamed responses are sent from a coroutine, as in Django.
 """

@@ -2,8 +2,8 @@
 
 The threads of a process share one processor. Too many requests slow each other down, and an
 operator's request would wait behind them. So requests wait for one of few slots, first come, first
-served, for a limited time. A queue that stays full is not a burst but overload. The limit is then
-shorter, as in controlled delay (Nichols and Jacobson, "Controlling Queue Delay", 2012).
+served, for a limited time. A queue that stays full shows overload, not a burst. The time limit is
+then shorter, as in controlled delay (Nichols and Jacobson, "Controlling Queue Delay", 2012).
 """
 
 import asyncio

@@ -34,7 +34,7 @@ class ForkedProcess:
             (self.pid,) = NUMBER.unpack(packed)
 
     def poll(self) -> int | None:
-        """Return the process's exit code (of a signal: minus its number), or None while it runs."""
+        """Return the exit code (negative: the number of a signal); None while the process runs."""
         with self._lock:
             if self.returncode is None and select.select([self._said], [], [], 0)[0]:
                 packed = self._said.read(NUMBER.size)
@@ -86,7 +86,7 @@ class ProcessImage:
             )
 
     def start(self, command: Sequence[str], environment: Mapping[str, str]) -> ForkedProcess:
-        """Run `python -m …` from a command line, with `environment` added to the image's."""
+        """Run `python -m …` from a command line, with `environment` added to that of the image."""
         python, option, *module_and_words = command
         if [python, option] != [sys.executable, "-m"]:
             raise ValueError(f"{command[:2]} is not what the image runs: {sys.executable} -m")

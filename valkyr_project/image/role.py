@@ -1,4 +1,4 @@
-"""Set the environment, title, settings and log lines of a forked process."""
+"""Set a forked process's environment, title, settings and log format."""
 
 import os
 import sys

@@ -64,7 +64,7 @@ class ElectedScheduler(DatabaseScheduler):
         self._written_at = time.monotonic()
 
     def _give_sign(self, state: str) -> None:
-        """Update the sign of life every few seconds.
+        """Renew the file that shows that beat is alive, every few seconds.
 
         This also happens while the database is unavailable, which a restart would not fix.
         """

@@ -20,6 +20,9 @@ IO_THREADS = 256
 # `control` serves everything: a few threads that mostly wait for PostgreSQL.
 CONTROL_THREADS = 4
 MOST_PROCESSES = 10
+# Seconds for which the web process keeps an idle connection. Longer than a proxy does (nginx: 60):
+# of a connection that the server closes first, the proxy's next request can fail.
+KEEP_ALIVE = 75
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ def web(host: str, port: int, grace: int) -> ProcessCommand:
         *(sys.executable, "-m", "valkyr_project.http.server", "valkyr_project.asgi:application"),
         *("--host", host, "--port", str(port), "--lifespan", "off"),
         *("--timeout-graceful-shutdown", str(grace), "--log-level", "warning"),
+        *("--timeout-keep-alive", str(KEEP_ALIVE)),
         # uvicorn would trust any caller from this machine; our own list decides.
         *("--no-server-header", "--no-proxy-headers"),
         # Viewers send nothing over a WebSocket; uvicorn would accept 16 MiB at once.
@@ -88,7 +92,7 @@ def reports_always(task_events: str) -> bool:
 
 
 def beat() -> ProcessCommand:
-    """Return beat, which triggers the sweeper and the schedules; of several one is elected."""
+    """Return beat, which triggers the sweeper and the schedules; of several, one is elected."""
     command = (*CELERY, "beat", "--loglevel", "WARNING", "--pidfile", "")
     return ProcessCommand(command, {"VALKYR_PROCESS": "beat"})
 

@@ -37,17 +37,17 @@ class Installation:
 
     @property
     def local(self) -> bool:
-        """Return whether only this machine can reach it."""
+        """Return whether only this machine can reach the installation."""
         return all(is_local(host) for host in self.hosts)
 
 
 def refusals(one: Installation) -> list[str]:
-    """Return why this installation must not start; empty if it may."""
+    """Return the reasons why this installation must not start; empty if it may start."""
     return [*_hosts(one), *_debug(one), *_keys(one), *_http(one)]
 
 
 def warnings(one: Installation) -> list[str]:
-    """Return probable mistakes, which may be intended."""
+    """Return probable mistakes in the settings; some may be intended."""
     found = [text for name, url in one.addresses.items() for text in _passwords(name, url)]
     if one.https and not one.proxies:
         found.append(

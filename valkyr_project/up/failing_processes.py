@@ -43,7 +43,7 @@ class FailingProcesses:
         return not known
 
     def remove(self, name: str) -> None:
-        """Remove a process that stays up again."""
+        """Remove a process that now stays up."""
         self._endings.pop(name, None)
         self._write()
 

@@ -26,7 +26,7 @@ WEB_GRACE_SECONDS = 5
 
 @dataclass(frozen=True)
 class ProcessSpec:
-    """One process; `stop_stage` orders the end: 0 first."""
+    """One process; processes with `stop_stage` 0 end first."""
 
     name: str
     command: tuple[str, ...]

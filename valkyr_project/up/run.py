@@ -162,7 +162,7 @@ Ctrl-C stops everything and keeps the data.
 
 
 def management_command(options: Options, command: str) -> str:
-    """Return what a user types to run a management command on this stack."""
+    """Return the command that runs a management command on this stack."""
     home = ""
     if options.home != home_folder({}):
         home = f"VALKYR_HOME={shlex.quote(str(options.home))} "

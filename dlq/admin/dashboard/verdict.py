@@ -35,7 +35,7 @@ class HomeVerdict:
 
 
 def verdict(kept: Facts, now: datetime, added: Iterable[HomeProblem] = ()) -> HomeVerdict:
-    """Return what needs attention now; `added` are the problems that plugins found."""
+    """Return the problems that need attention now; `added` are the problems that plugins found."""
     problems = [*_failures(kept, now), *added, *_sections(kept), *_stuck(kept, now)]
     partly = any(kept[name] is None for name in ("groups", "open", "queues", "approvals"))
     if problems:

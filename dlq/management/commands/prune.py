@@ -88,7 +88,7 @@ class Command(CommandWithExamples):
             help=f"kinds of rows, separated by commas: {names}; default: all",
         )  # fmt: skip
         parser.add_argument(
-            "--batch", type=_number, default=500, metavar="N", help="rows a transaction (500)"
+            "--batch", type=_number, default=500, metavar="N", help="rows per transaction (500)"
         )
         parser.add_argument(
             "--max-seconds",

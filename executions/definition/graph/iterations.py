@@ -91,7 +91,7 @@ class MapTurns:
         return not self.open and (self.failed is not None or not self.waiting)
 
     def closed(self, ended: Iterable[int]) -> "MapTurns":
-        """Return the state without the ended items, even those that were counted as not started."""
+        """Return the state without the ended items, which may be open or spare."""
         gone = set(ended)
         return replace(
             self,
@@ -116,7 +116,7 @@ class MapTurns:
     def begun_again(self, set_back: Iterable[int]) -> tuple["MapTurns", tuple[int, ...]]:
         """Restart items that a roll-back reset, up to the limit; return the state and these items.
 
-        They had started before, so an item that failed meanwhile does not stop them.
+        These items had started before, so they restart even if another item failed meanwhile.
         """
         known = {*self.spare, *(index for index in set_back if self.next <= index < self.total)}
         again = tuple(sorted(known))[: self.free]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often a step is tried, and the seconds between attempts."""
+    """The number of attempts of a step, and the seconds between them."""
 
     name: str
     max_attempts: int
@@ -57,7 +57,7 @@ class LabelTemplate:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointPolicy:
-    """When the engine takes automatic checkpoints, and how many it keeps."""
+    """The schedule of automatic checkpoints, and the number to keep."""
 
     enabled: bool
     every_steps: int
@@ -143,7 +143,7 @@ class Graph:
     """One version of a workflow, or one container's body, ready for planning.
 
     A body has the workflow's name, variables and priority. It has no output definition: its output
-    is that of its last task, or of all last tasks by ID if there are several.
+    is the output of its last task, or the outputs of all last tasks by ID if there are several.
     """
 
     tasks: tuple[Task, ...]
@@ -234,7 +234,7 @@ def written_out(retry: str | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def policy(document: Mapping[str, Any]) -> RetryPolicy:
-    """Return the policy that `written_out` described."""
+    """Return the policy of a document that `written_out` returned."""
     least, most = document["jitterAdd"]
     return RetryPolicy(
         name=document["name"],

@@ -20,7 +20,7 @@ SKIPPED = "skipped!"  # no task id or outcome may hold an exclamation mark
 
 
 class Readiness(Enum):
-    """Whether a task that has not started is ready."""
+    """The readiness of a task that has not started."""
 
     READY = "ready"
     SKIP = "skip"

@@ -117,14 +117,14 @@ class BodyReading:
         return sum(1 for _ in self.around()) - 1
 
     def around(self) -> Iterator["BodyReading"]:
-        """Yield this body and those around it, up to the workflow itself."""
+        """Yield this body and the bodies around it, up to the workflow itself."""
         body: BodyReading | None = self
         while body is not None:
             yield body
             body = body.outside
 
     def everywhere(self) -> Iterator["BodyReading"]:
-        """Yield this body and those of its tasks, at any depth."""
+        """Yield this body and the bodies of its tasks, at any depth."""
         yield self
         for task in self.tasks:
             if task.body is not None:

@@ -50,8 +50,8 @@ def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list
     """Return all problems of a JSON value as a definition; [] if it can be published.
 
     A document that is too large, too deep or has too many tasks has only that problem; after
-    MAX_PROBLEMS a last problem says that more are left out. The order is that of the rules, and of
-    the document within.
+    MAX_PROBLEMS a last problem says that more are left out. Problems are in the order of the rules
+    and, for one rule, of the document.
     """
     found = storage_problems(document)
     if found:

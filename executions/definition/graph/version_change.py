@@ -42,14 +42,15 @@ class VersionPair:
 class ReachedStep:
     """A step that an execution has reached, with the status of the run that counts.
 
-    `held`: a worker executes it now. `bound`: it waits, was woken or was tried before, so its
-    module cannot change.
+    `held`: a worker executes it now. `due`: a worker will, as soon as one is free or its retry is
+    due. `bound`: it waits, was woken or was tried before, so its module cannot change.
     """
 
     path: str
     fact: StepFact
     module: str
     held: bool = False
+    due: bool = False
     bound: bool = False
 
 
@@ -57,9 +58,10 @@ class ReachedStep:
 class Judgement:
     """Whether an execution can move, and the tasks from which it would continue.
 
-    `busy` are the tasks that a worker executes now: the answer holds once they end. `at` are the
-    tasks that wait or are due, `starts` those that would start at once. All are places without
-    iterations, such as `refine.draft`.
+    `busy` are the tasks that a worker executes now, and those that are due if the execution cannot
+    move with them: it may be able to once they end. `at` are the tasks that wait or are due,
+    `starts` those that would start at once. All are places without iterations, such as
+    `refine.draft`.
     """
 
     problems: tuple[str, ...] = ()
@@ -93,17 +95,17 @@ def new_path(path: str, names: Mapping[str, str]) -> str:
 
 def judge(change: VersionPair, reached: Iterable[ReachedStep]) -> Judgement:
     """Decide whether an execution with these steps can move."""
+    rows = list(reached)
     problems: list[str] = []
     steps: list[tuple[ReachedStep, Place, Step]] = []
-    busy: dict[str, None] = {}
-    for row in reached:
-        if row.held:
-            busy[task_place(row.path)] = None
+    held = any(row.held for row in rows)
+    for row in rows:
         # A held step that does not fit may have ended by the time of the move.
         found = _counterpart(change, row, [] if row.held else problems)
         if found is not None:
             steps.append((row, *found))
-    at, starts = _continue(change, steps, problems)
+    at, starts = _continue(change, steps, [] if held else problems)
+    busy = {task_place(row.path) for row in rows if row.held or (row.due and problems)}
     return Judgement(
         tuple(dict.fromkeys(problems))[:MOST_PROBLEMS],
         tuple(sorted(busy)),
@@ -182,7 +184,7 @@ def _continue(
     steps: Sequence[tuple[ReachedStep, Place, Step]],
     problems: list[str],
 ) -> tuple[set[str], set[str]]:
-    """Return the tasks that are live, and those that would start."""
+    """Return the tasks that are live, and the tasks that would start."""
     facts: dict[str, dict[int, StepFact]] = {"": {}}
     places: dict[str, Place] = {"": Place("", change.new)}
     for row, place, step in steps:
@@ -299,7 +301,7 @@ def _body(graph: Graph, place: str) -> Graph | None:
 
 
 def _hands_out(root: Graph, place: str) -> bool:
-    """Return whether a step reads the callback address of the task at a place, or of one in it."""
+    """Return whether a step reads the callback URL of the task at `place` or of one in its body."""
     return any(
         read == place or read.startswith(f"{place}.") for read in _callbacks(Place("", root))
     )

@@ -25,7 +25,7 @@ SECONDS = 3.5e-6
 
 
 class BudgetExceeded(Exception):
-    """The check, or all checks of one request, would take more evaluations than they may."""
+    """The check, or all checks of one request, would take more evaluations than allowed."""
 
     def __init__(self, most: int, payloads: int = 1) -> None:
         checked, send = "the value", "less data"
@@ -106,7 +106,7 @@ def one_definition() -> Iterator[None]:
 def for_a_schema(otherwise: int = DEFINITION) -> EvaluationBudget:
     """Return the rest of the definition's budget, if a definition is being checked.
 
-    `otherwise` is the number of evaluations if none is.
+    Otherwise, return a new budget of `otherwise` evaluations.
     """
     return _definition.get() or EvaluationBudget(otherwise)
 
@@ -126,5 +126,5 @@ def one_request(payloads: int) -> Iterator[None]:
 
 
 def for_a_payload() -> EvaluationBudget:
-    """Return the rest of the request's budget, if several payloads share one."""
+    """Return the rest of the budget that the request's payloads share, else a new budget."""
     return _request.get() or EvaluationBudget(REQUEST)

@@ -106,7 +106,7 @@ class Mistake:
 
     @property
     def without_value(self) -> str:
-        """Return the message with `it` for the value, for users without access to values."""
+        """Return the message with "it" in place of the value, for users who may not see values."""
         if len(self.message) >= MAX_MESSAGE:
             return f"it violates `{self.rule}`"
         return self.message.replace(_repr(self.value), "it")[:MAX_SENTENCE]

@@ -40,7 +40,7 @@ def check() -> None:
 
 
 class TimeSpent(Exception):
-    """The templates of one request, or of one message, took all the time they have."""
+    """The templates of one request, or of one message, have used up their time."""
 
 
 class Allowance:

@@ -126,7 +126,7 @@ def todo(what: str) -> str:
 
 
 def todo_call(what: str) -> str:
-    """Return the same as an expression, for use in another one."""
+    """Return the text of `todo` without braces, for use within an expression."""
     return f"{NAME}({json.dumps(what, ensure_ascii=False)})"
 
 

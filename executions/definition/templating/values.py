@@ -226,13 +226,13 @@ _BLOCK = 7  # a comparison checks about 2**7 characters in the time of one value
 def weigh(budget: RenderBudget, value: Any) -> int:
     """Return the work to compare, hash or copy a value; raises TooLarge if nested too deep.
 
-    The result may be astronomic: spend it before doing anything with the value.
+    The result may be extremely large: spend it before doing anything with the value.
     """
     return 1 + _more(budget, value, {}, 0)
 
 
 def _more(budget: RenderBudget, value: Any, known: dict[int, int], depth: int) -> int:
-    """Return a value's weight beyond one, which every value has."""
+    """Return a value's weight minus one, which is the least weight of a value."""
     if type(value) in _LIGHT:
         return 0
     if isinstance(value, str):

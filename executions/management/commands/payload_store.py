@@ -33,7 +33,10 @@ class Command(BaseCommand):
             action = actions.add_parser(name, help=text, description=text)
             if name == "collect":
                 action.add_argument(
-                    "--seconds", type=float, default=600.0, help="stop after this time (600)"
+                    "--seconds",
+                    type=float,
+                    default=600.0,
+                    help="stop after this number of seconds (600)",
                 )
                 action.add_argument(
                     "--grace-hours",

@@ -26,8 +26,8 @@ class Unreadable(Exception):
 class QueueMessage:
     """A message taken from a queue.
 
-    `id` is the sender's ID, if any. `token` is Valkyr's; if `lasting`, it stays the same when the
-    message is delivered again. `problem` is set if the message could not be opened.
+    `id` is the sender's ID, if any. `token` is Valkyr's own ID; if `lasting`, the ID stays the same
+    when the message is delivered again. `problem` is set if the message could not be opened.
     """
 
     body: bytes

@@ -98,7 +98,7 @@ class RedisSource:
         self._looked = float("-inf")
 
     def get(self) -> QueueMessage | None:
-        """Return the next message, beginning with those that earlier consumers left in flight."""
+        """Return the next message; messages that earlier consumers left in flight come first."""
         with _loss():
             self._look_for_left()
             while self._left:
@@ -111,7 +111,7 @@ class RedisSource:
         return self._hold(UUID(token_text), body) if body is not None else None
 
     def acknowledge(self) -> None:
-        """Remove the message from those in flight."""
+        """Remove the message from the messages in flight."""
         with _loss():
             self._redis.hdel(self._keys[0], str(self._held))
 
@@ -136,7 +136,7 @@ class RedisSource:
         return QueueMessage(opened.body, opened.headers, opened.id, token, lasting=True)
 
     def _look_for_left(self) -> None:
-        """Look for all messages in flight at first, later for old ones only."""
+        """Find messages in flight: all of them at first, later only old ones."""
         now = time.time()
         if now - self._looked < STALE_SECONDS:
             return
@@ -253,7 +253,7 @@ REDIS = ("redis://", "rediss://", "unix://", messaging.SENTINEL)
 
 
 class Unclear(ValkyrError):
-    """The trigger or the broker that is meant is ambiguous or unknown."""
+    """The named trigger or broker is ambiguous or unknown."""
 
     code = "unclear"
 
@@ -290,7 +290,7 @@ def find(name: str) -> Trigger:
 
 
 def broker_url(trigger: Trigger, given: str | None = None) -> str:
-    """Return the broker's URL: `given`, else the trigger's, else the engine's own.
+    """Return the broker's URL: `given`, else the trigger's broker, else the engine's broker.
 
     `env:NAME` means an environment variable. Raises Unclear if it is not set.
     """

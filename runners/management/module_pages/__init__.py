@@ -115,7 +115,7 @@ class Common:
 
     @classmethod
     def of(cls, specs: Sequence[ModuleSpec]) -> "Common":
-        """Return what most of the modules, or the inputs of at least two, have in common."""
+        """Return the facts that most modules share, and the inputs that at least two share."""
         facts = Counter(pair for spec in specs for pair in _facts(spec).items())
         bare = Counter(row for spec in specs for _, row, _ in _input_rows(spec.inputs_schema))
         full = {row: more for spec in specs for _, row, more in _input_rows(spec.inputs_schema)}
@@ -175,7 +175,7 @@ def entry(spec: ModuleSpec, common: Common) -> str:
 
 
 def _own_facts(spec: ModuleSpec, common: Common) -> str:
-    """Return the facts that differ from the page's."""
+    """Return the facts that differ from the facts of the page."""
     facts = {
         name: fact or ("secrets in `with`" if name == "secrets" else "none")
         for name, fact in _facts(spec).items()

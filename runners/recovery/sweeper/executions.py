@@ -1,4 +1,4 @@
-"""Continue executions that stall, pass their deadline, or miss the end of a parent or child."""
+"""Handle executions that stall, pass their deadline, or miss the end of a parent or child."""
 
 import logging
 from uuid import UUID
@@ -16,7 +16,7 @@ START = (UUID(int=0), UUID(int=0))
 
 
 class LookedThrough:
-    """The position of this process's scan over workspaces and executions; a turn scans a part."""
+    """The workspace and execution after which the next scan begins; each scan is limited."""
 
     place = START
 

@@ -61,5 +61,5 @@ MISSED_BATCH = 50
 
 
 def missed_events() -> int:
-    """Deliver events again that came while runs were suspending; return how many runs."""
+    """Deliver again the events that arrived while runs were being suspended; return how many."""
     return deliver_missed(AGE.total_seconds(), MISSED_BATCH)

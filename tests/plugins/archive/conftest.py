@@ -37,3 +37,11 @@ def old(of: Workflow, days: float = 40, **values: Any) -> WorkflowExecution:
 def files(folder: Path) -> list[Path]:
     """The files in the archive."""
     return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def damage(file: Path, where: float = 0.5) -> None:
+    """Overwrite some bytes of a file, at this share of its length."""
+    content = bytearray(file.read_bytes())
+    start = int(len(content) * where)
+    content[start : start + 64] = b"\xff" * len(content[start : start + 64])
+    file.write_bytes(content)

@@ -10,7 +10,9 @@ from rest_framework.test import APIClient
 from dlq.retention import pruning
 from executions.models import Activity, Membership, Workflow, WorkflowExecution
 from tests.plugins.archive.conftest import old
+from tests.support.sharing import assign_perm
 from valkyr_plugins.archive import archiving
+from valkyr_plugins.archive.models import ArchiveFile
 
 pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.django_db
@@ -73,6 +75,34 @@ def test_others_do_not_learn_of_it(gone: WorkflowExecution, orders: Workflow, ad
     assert client.post(f"/v1/WorkflowExecution/{gone.pk}/restore").status_code == 404
     assert client.get("/v1/ArchiveFile").json() == []
     assert not Activity.objects.filter(action__startswith="archive.open").exists()
+
+
+@pytest.mark.parametrize("role", ["", "USER", "SYSTEM"])
+def test_their_requests_read_no_file(
+    gone: WorkflowExecution, orders: Workflow, archive: Path, role: str
+) -> None:
+    """Without the file, any attempt to read it answers 500."""
+    client = client_of(orders, role)
+    (archive / ArchiveFile.objects.get().name).unlink()
+
+    hidden = 403 if role == "SYSTEM" else 404
+    for address in ("", "/archive"):
+        answer = client.get(f"/v1/WorkflowExecution/{gone.pk}{address}")
+        assert answer.status_code == hidden, answer.content
+    answer = client.post(f"/v1/WorkflowExecution/{gone.pk}/restore", {}, "json")
+    assert answer.status_code == hidden, answer.content
+
+
+def test_a_permission_on_the_workflow_opens_it(gone: WorkflowExecution, orders: Workflow) -> None:
+    client = client_of(orders, "USER")
+    user = get_user_model().objects.get()
+    address = f"/v1/WorkflowExecution/{gone.pk}"
+    assert client.get(address).status_code == 404
+    assign_perm("read_workflow", user, orders)
+
+    assert client.get(address).status_code == 200
+    assert client.get(f"{address}/archive").status_code == 200
+    assert client.post(f"{address}/restore", {}, "json").status_code == 403
 
 
 def test_it_is_restored_and_replayed(

@@ -17,7 +17,7 @@ from executions.access.actor import Actor
 from executions.database.clock import database_now
 from executions.models import Activity, Workflow, WorkflowExecution
 from runners.models import Run
-from tests.plugins.archive.conftest import files, old
+from tests.plugins.archive.conftest import damage, files, old
 from tests.support import admin_rows
 from valkyr_plugins.archive import archiving, erasing, reading, restoring, storage, writing
 from valkyr_plugins.archive.errors import ArchiveBroken, ArchiveUnavailable
@@ -30,6 +30,16 @@ ACTOR = Actor.system("tests")
 
 def there() -> set[Any]:
     return set(WorkflowExecution.objects.values_list("pk", flat=True))
+
+
+def _resolved_letter(of: WorkflowExecution) -> DeadLetterEntry:
+    """A dead letter of the execution that retention may delete."""
+    letter = admin_rows.dead_letter(admin_rows.run(of))
+    past = timezone.now() - timedelta(days=1)
+    DeadLetterEntry.objects.filter(pk=letter.pk).update(
+        resolution=Resolution.DISCARDED, resolved_at=past, expires_at=past
+    )
+    return letter
 
 
 def test_without_the_setting_retention_deletes_as_before(orders: Workflow) -> None:
@@ -110,11 +120,7 @@ def test_a_full_file_is_followed_by_another_part(
 
 def test_dead_letters_that_went_before_are_archived(archive: Path, orders: Workflow) -> None:
     failed = old(orders, 100, state="FAILED")
-    letter = admin_rows.dead_letter(admin_rows.run(failed))
-    past = timezone.now() - timedelta(days=1)
-    DeadLetterEntry.objects.filter(pk=letter.pk).update(
-        resolution=Resolution.DISCARDED, resolved_at=past, expires_at=past
-    )
+    letter = _resolved_letter(failed)
 
     pruning.turn()
     assert not DeadLetterEntry.objects.exists()
@@ -126,6 +132,47 @@ def test_dead_letters_that_went_before_are_archived(archive: Path, orders: Workf
     [kept] = reading.load(failed.pk).dead_letters
     assert (kept.pk, kept.failure_reason) == (letter.pk, letter.failure_reason)
     archiving.turn()
+    assert not KeptLetter.objects.exists()
+
+
+def test_a_reopened_execution_keeps_its_earlier_dead_letters(
+    archive: Path, orders: Workflow
+) -> None:
+    failed = old(orders, 100, state="FAILED")
+    first = _resolved_letter(failed)
+    pruning.turn()
+    archiving.turn()
+    pruning.turn()
+    assert not there()
+    restoring.restore(failed.pk, actor=ACTOR)
+    second = _resolved_letter(failed)
+    later = timezone.now() - timedelta(days=99)
+    WorkflowExecution.objects.filter(pk=failed.pk).update(finished_at=later)
+
+    pruning.turn()
+    archiving.turn()
+    pruning.turn()
+
+    assert not there()
+    assert {one.pk for one in reading.load(failed.pk).dead_letters} == {first.pk, second.pk}
+    archiving.turn()
+    assert not KeptLetter.objects.exists()
+    assert len(files(archive)) == 1
+
+
+def test_dead_letters_of_a_restored_execution_are_erased_with_it(
+    archive: Path, orders: Workflow
+) -> None:
+    failed = old(orders, 100, state="FAILED")
+    _resolved_letter(failed)
+    pruning.turn()
+    archiving.turn()
+    pruning.turn()
+    restoring.restore(failed.pk, actor=ACTOR)
+    assert KeptLetter.objects.count() == 1
+
+    erasing.erase([failed.pk], actor=ACTOR)
+
     assert not KeptLetter.objects.exists()
 
 
@@ -179,6 +226,17 @@ def test_a_file_that_differs_is_not_indexed(
     assert "differs" in ArchiveFile.objects.get().error
     pruning.turn()
     assert there() == {gone.pk}
+
+
+@pytest.mark.parametrize("where", [0.1, 0.5, 0.9, 0.999])
+def test_a_damaged_file_is_named(archive: Path, orders: Workflow, where: float) -> None:
+    gone = old(orders)
+    archiving.turn()
+    [file] = files(archive)
+    damage(file, where)
+
+    with pytest.raises(ArchiveBroken, match="Restore the file from a backup"):
+        reading.load(gone.pk)
 
 
 def test_storage_that_is_away_is_named(archive: Path, orders: Workflow) -> None:

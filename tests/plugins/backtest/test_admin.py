@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from executions.database.clock import database_now
 from executions.models import Activity, Workflow
 from tests.support.workflows import publish, task
 from valkyr_plugins.backtest.models import Backtest, BacktestResult
@@ -69,3 +70,23 @@ def test_its_page_shows_groups_steps_and_executions(op: Client, workflow: Workfl
     assert "Cancel backtest…" in shown
     listed = op.get(reverse("admin:valkyr_backtest_backtest_changelist")).content.decode()
     assert "312 of 400" in listed
+
+
+@pytest.mark.parametrize(
+    ("state", "told", "renewed"),
+    [("RUNNING", "No differences so far.", True), ("DONE", "No differences.", False)],
+)
+def test_the_page_renews_itself_until_the_backtest_ends(
+    op: Client, workflow: Workflow, state: str, told: str, renewed: bool
+) -> None:
+    ended = database_now() if state == "DONE" else None
+    made = Backtest.objects.create(
+        workflow=workflow, workspace=workflow.workspace, revision=1, definition={}, most=100,
+        state=state, finished_at=ended,
+    )  # fmt: skip
+
+    shown = op.get(page("valkyr_backtest_backtest_change", made)).content.decode()
+
+    assert told in shown
+    assert 'id="figures"' in shown
+    assert ('data-refresh="2"' in shown) == renewed

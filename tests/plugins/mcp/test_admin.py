@@ -4,14 +4,19 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from executions.access.actor import Actor
 from executions.models import Activity, Membership, Workflow
 from tests.support import admin_rows as rows
 from tests.support.workflows import publish, task
+from valkyr_plugins.mcp import proposals
+from valkyr_plugins.mcp.in_process import InProcessApi
 from valkyr_plugins.mcp.models import Proposal, WorkflowTool
-from valkyr_plugins.redrive.models import Redrive
+from valkyr_plugins.redrive.models import Redrive, RedriveItem
 
 from .agents import Agent
 
@@ -67,7 +72,6 @@ def test_a_redrive_is_previewed_and_approved(
     assert "The host has moved." in shown
     assert "http://other.test" in shown
     assert page_of(proposal, "approve") in shown
-    # The preview made a redrive, and took it back.
     assert Redrive.objects.count() == 0
     assert not Activity.objects.filter(action="redrive.make").exists()
     admin.post(page_of(proposal, "approve"), DONE)
@@ -78,6 +82,28 @@ def test_a_redrive_is_previewed_and_approved(
     after = admin.get(page_of(proposal)).content.decode()
     assert str(redrive.pk) in after
     assert page_of(proposal, "approve") not in after
+
+
+def test_a_preview_only_reads_and_is_that_of_the_redrive(
+    person: Callable[..., Client], proposal: Proposal, django_user_model: Any
+) -> None:
+    person("ADMIN")
+    admin = django_user_model.objects.get(username="ada-admin")
+    api = InProcessApi(admin, None, Actor.of(admin, "tests"))
+
+    with CaptureQueriesContext(connection) as queries:
+        seen = proposals.preview(proposal, api)
+
+    written = ("INSERT", "UPDATE", "DELETE")
+    assert not [one["sql"] for one in queries if one["sql"].lstrip().startswith(written)]
+    # PostgreSQL would refuse a write.
+    assert any(one["sql"] == "SET TRANSACTION READ ONLY" for one in queries)
+    assert seen["entries"] == seen["runs"] == len(seen["deadLetters"]) == 1
+    done = proposals.approve(proposal.pk, api)
+    made = Redrive.objects.get(pk=done.result["redriveId"])
+    assert made.total == seen["entries"]
+    entries = RedriveItem.objects.filter(redrive=made).values_list("entry_id", flat=True)
+    assert [str(pk) for pk in entries] == seen["deadLetters"]
 
 
 def test_a_proposal_is_rejected_with_a_reason(

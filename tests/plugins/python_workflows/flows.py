@@ -1,9 +1,12 @@
 """Steps and workflows that the tests trace, publish and run."""
 
-from pydantic import BaseModel
+from typing import Annotated
+
+from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from valkyr import (
+    StepContext,
     approve,
     each,
     error,
@@ -21,6 +24,7 @@ from valkyr import (
 from valkyr_plugins.python_workflows import workflow as declared
 
 UNDONE: list[int] = []
+GIVEN_BACK: list[str] = []
 
 
 class Order(BaseModel):
@@ -77,6 +81,21 @@ def ship(order: int, parcels: list[str], receipt: str) -> Sent:
 def note(text: str) -> str:
     """Return the text."""
     return text
+
+
+@step
+def find_order(
+    context: StepContext, order_number: str, *, with_receipt: bool = False
+) -> dict[str, str]:
+    """Finds an order by its number."""
+    return {"order": order_number}
+
+
+@step
+def give_back(number: Annotated[str, Field(description="The order's number.")]) -> str:
+    """Refunds an order."""
+    GIVEN_BACK.append(number)
+    return "refunded"
 
 
 @workflow

@@ -11,11 +11,7 @@ from tests.support.equal_graphs import graph_of
 from valkyr_plugins.python_workflows.workflow import DECLARED, PythonWorkflow
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-# Its module `llm.agent` has no form in Python.
-YAML_ONLY = {"shop-clerk"}
-FOLDERS = sorted(
-    path.parent for path in EXAMPLES.glob("*/workflow.yaml") if path.parent.name not in YAML_ONLY
-)
+FOLDERS = sorted(path.parent for path in EXAMPLES.glob("*/workflow.yaml"))
 
 
 def traced(path: Path) -> dict[str, Any]:

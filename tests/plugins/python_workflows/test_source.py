@@ -15,8 +15,7 @@ from valkyr_plugins.python_workflows.source.export import python_source
 from valkyr_plugins.python_workflows.workflow import DECLARED, PythonWorkflow
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-AGENT = EXAMPLES / "shop-clerk/workflow.yaml"  # `llm.agent` has no form in Python
-WRITTEN = sorted(path for path in EXAMPLES.glob("*/*.yaml") if path != AGENT)
+WRITTEN = sorted(EXAMPLES.glob("*/*.yaml"))
 
 
 def traced(source: str) -> dict[str, Any]:
@@ -121,10 +120,51 @@ def test_templates_become_handles_where_these_mean_the_same() -> None:
     assert graph_of(traced(source)) == graph_of(document)
 
 
-def test_an_agent_is_refused_and_not_written_as_something_else() -> None:
-    document = load_text(AGENT.read_text(), content_type="yaml")
+def agent_with(tools: list[Any], tasks: list[Any], **given: Any) -> dict[str, Any]:
+    """A document with an agent, which runs after a task that lists tools."""
+    config = {"model": "m", "prompt": "Ask {{ input.who }}", "tools": tools, **given}
+    clerk = {"id": "clerk", "use": "llm.agent", "with": config, "body": {"tasks": tasks}}
+    shop = {"id": "shop", "use": "mcp.tools", "with": {"url": "https://mcp.example.com/mcp"}}
+    return {
+        "schema": "valkyr/1", "name": "desk", "input": {"type": "object"},
+        "tasks": [shop, {"after": "shop", **clerk}], "output": "{{ tasks.clerk.output.text }}",
+    }  # fmt: skip
 
-    with pytest.raises(ValueError, match=r"the task 'clerk' uses llm\.agent"):
+
+def test_an_agent_is_written_with_its_tools_as_functions() -> None:
+    number = {"type": "object", "properties": {"number": {"type": "integer"}}}
+    called = {"url": "https://mcp.example.com/mcp", "tool": "{{ item.name }}"}
+    inner = {"model": "m", "prompt": "{{ item.arguments.topic }}", "tools": [{"name": "look"}]}
+    document = agent_with(
+        [
+            {"name": "find", "task": "find-it", "description": "Finds.", "parameters": number},
+            {"name": "both"},
+            {"name": "ask"},
+        ],
+        [
+            {"id": "find-it", "name": "Find it", "use": "data.set", "retry": "patient",
+             "with": {"values": {"n": "{{ item.arguments.number }}", "id": "{{ item.id }}"}}},
+            {"id": "both", "modules": [
+                {"id": "one", "use": "flow.noop"},
+                {"id": "two", "use": "flow.noop", "with": {"value": "{{ input.who }}"}},
+            ]},
+            {"id": "ask", "use": "llm.agent", "with": inner,
+             "body": {"tasks": [{"id": "look", "use": "flow.noop"}]}},
+            {"id": "shops", "use": "mcp.call", "with": called},
+        ],
+        toolsets=[{"task": "shops", "tools": "{{ tasks.shop.output.tools }}"}],
+        approve=["find-it", "shops"], approvers=["ADMIN"], approvalSeconds=60, maxTurns=4,
+        outputSchema=number, timeoutSeconds=20,
+    )  # fmt: skip
+
+    assert graph_of(traced(python_source(document))) == graph_of(document)
+
+
+def test_tools_that_share_a_task_are_refused_and_not_written_as_something_else() -> None:
+    tools = [{"name": "find"}, {"name": "look", "task": "find"}]
+    document = agent_with(tools, [{"id": "find", "use": "flow.noop"}])
+
+    with pytest.raises(ValueError, match="two tools of the agent 'clerk' share a task"):
         python_source(document)
 
 

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from tests.benchmarks.options import EVERYTHING, WORKLOADS, parse
+from tests.benchmarks import label_lists
+from tests.benchmarks.options import EVERYTHING, LABEL_LISTS, WORKLOADS, parse
 from tests.benchmarks.page import TABLES, rewritten
 from tests.benchmarks.programs import PROJECT
 from tests.benchmarks.saved import Saved
@@ -85,9 +86,13 @@ def test_everything_is_measured_unless_somebody_chooses() -> None:
     assert parse(["--only", "W1p,idle"]).only == ("W1p", "idle")
     assert parse(["--only", "shipped"]).only == (*SHIPPED, "idle")
     assert not set(SHIPPED) & set(EVERYTHING)
+    assert parse(["--labels"]).lists == LABEL_LISTS
+    assert parse(["--labels", "--lists", "groups,admin"]).lists == ("groups", "admin")
 
 
-@pytest.mark.parametrize("mistake", [["--only", "W9"], ["--scale", "2"], ["--csv", "--data"]])
+@pytest.mark.parametrize(
+    "mistake", [["--only", "W9"], ["--scale", "2"], ["--csv", "--data"], ["--lists", "runs"]]
+)
 def test_a_choice_that_makes_no_sense_is_refused(
     mistake: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -95,3 +100,7 @@ def test_a_choice_that_makes_no_sense_is_refused(
         parse(mistake)
     assert refused.value.code == 2
     assert mistake[0] in capsys.readouterr().err
+
+
+def test_every_list_of_labels_can_be_chosen() -> None:
+    assert set(label_lists.LISTS) == set(LABEL_LISTS)

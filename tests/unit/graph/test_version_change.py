@@ -139,6 +139,29 @@ def test_a_step_that_a_worker_executes_is_waited_for() -> None:
     assert (found.moves, found.problems, found.busy) == (False, (), ("rest",))
 
 
+@pytest.mark.parametrize("status", ["held", "due"])
+def test_a_step_that_ends_soon_is_waited_for_where_it_does_not_fit(status: str) -> None:
+    checked = graph(
+        noop("order"), wait("rest", after="order"), noop("check", after="rest"),
+        noop("ship", after="check"),
+    )  # fmt: skip
+    without = graph(noop("order"), wait("rest", after="order"))
+    ships = of("ship.main", StepStatus.LIVE, **{status: True})
+
+    for new in (checked, without):
+        found = judged(OLD, new, done("order.main"), done("rest.main"), ships)
+        assert (found.moves, found.busy) == (False, ("ship",))
+        assert bool(found.problems) == (status == "due")  # the preview gives the reason
+
+
+def test_a_due_step_that_fits_moves() -> None:
+    due = of("ship.main", StepStatus.LIVE, due=True)
+
+    found = judged(OLD, OLD, done("order.main"), done("rest.main"), due)
+
+    assert (found.moves, found.busy, found.at) == (True, (), ("ship",))
+
+
 def test_a_waiting_step_keeps_its_module_and_a_due_one_need_not() -> None:
     new = graph(noop("order"), noop("rest", after="order"), noop("ship", after="rest"))
 

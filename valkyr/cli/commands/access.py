@@ -39,7 +39,7 @@ COLUMNS: Any = [
     "--token-stdin", is_flag=True, help=("Store the API token from standard input instead.")
 )
 @click.option("--workspace", metavar="NAME", help="The token's workspace, if you have several.")
-@click.option("--days", type=click.IntRange(1), help="Lifetime of the token.")
+@click.option("--days", type=click.IntRange(1), help="The lifetime of the token, in days.")
 @click.pass_obj
 def login(
     choices: Choices,
@@ -51,8 +51,8 @@ def login(
 ) -> None:
     """Sign in, and keep an API token in a profile.
 
-    The profile is `default` without --profile. A password is exchanged for an API token and
-    kept nowhere. The file is readable by you only.
+    Without --profile, the profile is `default`. The command exchanges a password for an API token
+    and does not store the password. Only you can read the file.
     """
     if choices.local:
         raise usage("--local needs no sign-in.")
@@ -176,7 +176,7 @@ def _made(
 @click.option("--profile", metavar="NAME", help="Default: the default profile.")
 @click.pass_obj
 def logout(choices: Choices, profile: str | None) -> int:
-    """Forget a profile, and revoke the token of its `login`."""
+    """Delete a profile, and revoke the token that `login` created."""
     output, file = CommandOutput(choices), profiles.load(choices.config)
     name = profile or choices.profile or file.default
     known = file.profiles.pop(name, None)
@@ -200,7 +200,7 @@ def logout(choices: Choices, profile: str | None) -> int:
 @click.command(cls=ApiCommand)
 @click.pass_obj
 def whoami(choices: Choices) -> None:
-    """Show your workspaces, roles, and what your token allows."""
+    """Show your workspaces and roles, and the scopes of your token."""
     with connected(choices) as api:
         me = api.get("/v1/Me")
     output, token = CommandOutput(choices), me["token"] or {}
@@ -234,9 +234,9 @@ def token() -> None:
     "--scope",
     "scopes",
     multiple=True,
-    help=("A scope such as trigger or view; can be given several times."),
+    help=("A scope such as trigger or view; repeat the option for several."),
 )
-@click.option("--days", type=click.IntRange(1), help="Lifetime of the token.")
+@click.option("--days", type=click.IntRange(1), help="The lifetime of the token, in days.")
 @click.option("--service-account", metavar="ID", type=click.UUID, help="The owner; default: you.")
 @click.pass_obj
 def create_token(
@@ -247,7 +247,7 @@ def create_token(
     days: int | None,
     service_account: Any,
 ) -> None:
-    """Make an API token and print it; it is shown only once."""
+    """Create an API token and print it; it is shown only once."""
     more: dict[str, Any] = {"scopes": list(scopes)} if scopes else {}
     if service_account:
         more["serviceAccountId"] = str(service_account)

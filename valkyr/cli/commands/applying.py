@@ -30,12 +30,13 @@ FOLDER = click.argument(
     "folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path, file_okay=False)
 )
 WORKSPACE = click.option(
-    "--workspace", metavar="NAME", help="Default: that in valkyr.yaml, else your only one."
+    "--workspace", metavar="NAME", help="Default: the workspace in valkyr.yaml, else your only one."
 )
 PRUNE = click.option(
     "--prune",
     is_flag=True,
-    help="Archive and delete what an earlier apply brought and the folder lacks.",
+    help="Archive and delete objects that an earlier apply created and that the folder no longer "
+    "has.",
 )
 
 
@@ -44,9 +45,18 @@ PRUNE = click.option(
 @WORKSPACE
 @PRUNE
 @click.option("--yes", is_flag=True, help="Do not ask for a confirmation.")
-@click.option("--fingerprint", metavar="TEXT", default="", help="Refuse any other plan.")
-@click.option("--repository", metavar="URL", default="", help="Default: that of Git or of CI.")
-@click.option("--commit", metavar="SHA", default="", help="Default: that of Git or of CI.")
+@click.option(
+    "--fingerprint", metavar="TEXT", default="", help="Fail if the plan has another fingerprint."
+)
+@click.option(
+    "--repository",
+    metavar="URL",
+    default="",
+    help="Default: the value from Git or the CI environment.",
+)
+@click.option(
+    "--commit", metavar="SHA", default="", help="Default: the value from Git or the CI environment."
+)
 @click.option("--dry-run", is_flag=True, help="Show what would change; change nothing.")
 @click.pass_obj
 def apply(
@@ -62,9 +72,9 @@ def apply(
 ) -> int | None:
     """Apply a folder of definitions: one transaction, all or nothing.
 
-    Shows the plan first, and asks for a confirmation on a terminal. Refuses if somebody changes the
-    workspace after the plan. Without DIR, and with --local: publish the workflows that the
-    project's code declares, as `migrate` does.
+    Shows the plan first, and asks for a confirmation on a terminal. Fails if the workspace changes
+    after the plan. Without DIR, and with --local: publishes the workflows that the project's code
+    declares, as `migrate` does.
     """
     if folder is None:
         _show(choices, _changes(choices, "planned" if dry_run else "applied"))
@@ -93,7 +103,8 @@ def plan(choices: Choices, folder: Path | None, workspace: str | None, prune: bo
     """Show what `apply` would change; change nothing.
 
     With DIR, exits with 0 if nothing would change, with 2 if something would, and with 7 if the
-    definitions have problems. Without DIR, and with --local: the workflows in the project's code.
+    definitions have problems. Without DIR, and with --local: plans the workflows in the project's
+    code.
     """
     if folder is None:
         _show(choices, _changes(choices, "planned"))

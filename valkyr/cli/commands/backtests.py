@@ -87,14 +87,16 @@ def backtest() -> None:
 @click.option("--last", type=click.IntRange(1, 10_000), default=100, show_default=True,
               help="At most this many executions, the newest first.")  # fmt: skip
 @click.option("--state", "states", multiple=True, type=click.Choice(STATES, case_sensitive=False),
-              help="Only executions that ended in this state; can be repeated.")  # fmt: skip
-@click.option("--since", type=SinceParameter(), help="Only executions created since then.")
-@click.option("--until", type=SinceParameter(), help="Only executions created before.")
+              help="Only executions that ended in this state; repeatable.")  # fmt: skip
+@click.option(
+    "--since", type=SinceParameter(), help="Only executions created at this time or later."
+)
+@click.option("--until", type=SinceParameter(), help="Only executions created before this time.")
 @click.option("--ran-on", type=click.IntRange(1), help="Only executions of this version.")
 @click.option("--version", type=click.IntRange(1), help="Compare this version, not the draft.")
 @click.option("--file", "file", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="Compare this definition (YAML or JSON), not the stored draft.")  # fmt: skip
-@click.option("--no-wait", is_flag=True, help="Print the backtest and do not wait.")
+@click.option("--no-wait", is_flag=True, help="Print the backtest; do not wait for its end.")
 @click.pass_obj
 def start_backtest(
     choices: Choices, /, name: str, workspace: str | None, no_wait: bool, **given: Any
@@ -195,7 +197,7 @@ def list_results(choices: Choices, pk: Any, verdict: str | None, limit: int) -> 
 @click.option("--reason", default="", help="For the audit trail.")
 @click.pass_obj
 def cancel_backtest(choices: Choices, pk: Any, reason: str) -> None:
-    """End a backtest; its results so far stay."""
+    """Cancel a backtest; its results so far stay."""
     with _plugin(choices) as api:
         row = api.post(f"{PATH}/{pk}/cancel", {"reason": reason})
         CommandOutput(choices).record(row, RECORD)

@@ -44,7 +44,7 @@ class PlanCommand(ApiCommand):
 
 
 def plan_folder(choices: Choices, folder: Path, workspace: str | None, *, prune: bool) -> int:
-    """Show what applying a folder would change; return 2 for changes, 7 for problems, else 0."""
+    """Show the changes that a folder would make; return 2 for changes, 7 for problems, else 0."""
     output, content = CommandOutput(choices), read_folder(folder)
     with connected(choices) as api:
         place = chosen_workspace(api, workspace or content.workspace)

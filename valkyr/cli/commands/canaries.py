@@ -78,7 +78,7 @@ def _named(command: Any) -> Any:
 @_named
 @click.pass_obj
 def status(choices: Choices, name: str, workspace: str | None) -> None:
-    """Show the newest canary of a workflow, beside its latest version.
+    """Compare the newest canary of a workflow with its latest version.
 
     NAME is the workflow's id, slug or name.
     """
@@ -105,13 +105,20 @@ def _groups(numbers: dict[str, int]) -> Any:
 
 @canary.command(cls=ApiCommand)
 @_named
-@click.option("--percent", type=click.FloatRange(0.01, 100), help="The share of the starts.")
-@click.option("--stop", type=JsonParameter(), help="The rule that stops it, as JSON.")
-@click.option("--no-stop", is_flag=True, help="It never stops by itself.")
 @click.option(
-    "--promote-after", type=click.IntRange(1), metavar="SECONDS", help="Promote it then, from now."
+    "--percent",
+    type=click.FloatRange(0.01, 100),
+    help="The share of new executions that use the canary.",
 )
-@click.option("--no-promotion", is_flag=True, help="It is promoted by hand only.")
+@click.option("--stop", type=JsonParameter(), help="The rule that stops the canary, as JSON.")
+@click.option("--no-stop", is_flag=True, help="Never stop the canary automatically.")
+@click.option(
+    "--promote-after",
+    type=click.IntRange(1),
+    metavar="SECONDS",
+    help="Promote the canary after this time from now.",
+)
+@click.option("--no-promotion", is_flag=True, help="Do not promote the canary automatically.")
 @click.option("--reason", default="", help="For the audit trail.")
 @click.pass_obj
 def change(
@@ -128,7 +135,8 @@ def change(
 ) -> None:
     """Change the share, the rule or the promotion of a running canary.
 
-    NAME is the workflow's id, slug or name. A larger share keeps the keys of the smaller one.
+    NAME is the workflow's id, slug or name. Keys that use the canary at a smaller share also use it
+    at a larger share.
     """
     if promote_after is not None and no_promotion:
         raise usage("--promote-after and --no-promotion exclude each other.")
@@ -179,9 +187,10 @@ def rollback(
     executions: str,
     reason: str,
 ) -> None:
-    """Withdraw a version of a workflow: starts and triggers take the one before it.
+    """Withdraw a version of a workflow: new executions and triggers use the previous one.
 
-    NAME is the workflow's id, slug or name. Executions are settled in the background.
+    NAME is the workflow's id, slug or name. Executions that started on the version are treated in
+    the background, as --executions says.
     """
     body = {"executions": executions.upper(), "reason": reason, "version": version}
     with connected(choices) as api:

@@ -50,25 +50,41 @@ def dead() -> None:
 
 
 @dead.command("list", cls=ApiCommand)
-@click.option("--workflow", metavar="NAME", help="Only of this workflow: its id, slug or name.")
-@click.option("--execution", metavar="ID", type=click.UUID, help="Only of this execution.")
-@click.option("--group", metavar="ID", type=click.UUID, help="Only of this failure group.")
+@click.option(
+    "--workflow", metavar="NAME", help="Only dead letters of this workflow: its id, slug or name."
+)
+@click.option(
+    "--execution", metavar="ID", type=click.UUID, help="Only dead letters of this execution."
+)
+@click.option(
+    "--group", metavar="ID", type=click.UUID, help="Only dead letters of this failure group."
+)
 @click.option(
     "--resolution",
     type=click.Choice(RESOLUTIONS, case_sensitive=False),
     default="PENDING",
     show_default=True,
 )
-@click.option("--text", help="A part of the reason.")
+@click.option("--text", help="Only dead letters whose reason contains this text.")
 @click.option(
-    "--label", "labels", type=LabelParameter(), multiple=True, help="Only with this label."
+    "--label",
+    "labels",
+    type=LabelParameter(),
+    multiple=True,
+    help="Only executions with this label.",
 )
 @click.option(
-    "--by-label", metavar="NAME", help="Count the newest 10,000 by the values of this label."
+    "--by-label",
+    metavar="NAME",
+    help="Count the newest 10,000 executions by the values of this label.",
 )
-@click.option("--since", type=SinceParameter(), help="Since: 30m, 2h, 7d, or a time.")
+@click.option(
+    "--since",
+    type=SinceParameter(),
+    help="Only dead letters created since: 30m, 2h, 7d, or a time.",
+)
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
-@click.option("--workspace", metavar="NAME", help="Only of this workspace.")
+@click.option("--workspace", metavar="NAME", help="Only dead letters of this workspace.")
 @click.pass_obj
 def list_letters(choices: Choices, /, limit: int, workspace: str | None, **given: Any) -> None:
     """List dead letters, newest first: the open ones by default."""
@@ -121,12 +137,14 @@ def show_letter(choices: Choices, letter: Any) -> None:
 
 @dead.command(cls=ApiCommand)
 @click.argument("letters", metavar="ID…", nargs=-1, required=True, type=click.UUID)
-@click.option("--input", "overrides", type=JsonParameter(), help="Merged into the step's inputs.")
+@click.option(
+    "--input", "overrides", type=JsonParameter(), help="JSON to merge into the step's inputs."
+)
 @click.pass_obj
 def requeue(choices: Choices, letters: tuple[Any, ...], overrides: Any) -> int:
-    """Retry failed steps; their executions continue.
+    """Requeue dead letters: their steps run again, and their executions continue.
 
-    Exits with 1 if one of several was refused. For very many, at a rate, see `valkyr redrive`.
+    Exits with 1 if one of several was refused. To requeue many at a set rate, use `valkyr redrive`.
     """
     output, body = CommandOutput(choices), overrides or {}
     with connected(choices) as api:
@@ -141,7 +159,7 @@ def requeue(choices: Choices, letters: tuple[Any, ...], overrides: Any) -> int:
 
 
 def _each_requeued(api: "ApiClient", letters: list[str], body: Any, progress: Any) -> Any:
-    """Print the result for each; raises CliError when continuing makes no sense."""
+    """Print the result for each; raises CliError for an error that concerns all of them."""
     done: dict[str, Any] = {"done": [], "refused": []}
     for number, letter in enumerate(letters):
         if progress is not None:
@@ -166,7 +184,7 @@ def _each_requeued(api: "ApiClient", letters: list[str], body: Any, progress: An
 @click.option("--notes", required=True, help="The reason; stored with each dead letter.")
 @click.pass_obj
 def discard(choices: Choices, letters: tuple[Any, ...], notes: str) -> int:
-    """Give dead letters up. Exits with 1 if one of several was refused."""
+    """Discard dead letters. Exits with 1 if one of several was refused."""
     output, ids = CommandOutput(choices), list(dict.fromkeys(str(pk) for pk in letters))
     with connected(choices) as api:
         if len(ids) == 1:

@@ -27,8 +27,8 @@ MEDIA = {"yaml": "application/yaml", "json": "application/json"}
 def validate(choices: Choices, files: tuple[Path, ...], workspace: str | None, strict: bool) -> int:
     """Check workflow files, YAML or JSON, or folders of them.
 
-    With --local nothing but the project's settings is needed, no server and no database. Add --as
-    USER to check credentials too. Exits with 1 if a file would not publish.
+    With --local, the command needs only the project's settings, no server or database. Add --as
+    USER to check credentials too. Exits with 1 if a file cannot be published.
     """
     output, found = CommandOutput(choices), _files(files)
     documents = {path: _document(path) for path in found}
@@ -131,9 +131,12 @@ def _tell(output: CommandOutput, one: Verdict) -> None:
     help="Publish as a canary: this share of new executions uses the new version.",
 )
 @click.option("--stop", type=JsonParameter(), help="The rule that stops the canary, as JSON.")
-@click.option("--no-stop", is_flag=True, help="The canary never stops by itself.")
+@click.option("--no-stop", is_flag=True, help="Never stop the canary automatically.")
 @click.option(
-    "--promote-after", type=click.IntRange(1), metavar="SECONDS", help="Promote the canary then."
+    "--promote-after",
+    type=click.IntRange(1),
+    metavar="SECONDS",
+    help="Promote the canary after this time.",
 )
 @click.pass_obj
 def publish(
@@ -141,8 +144,8 @@ def publish(
 ) -> None:
     """Import workflow files, YAML or JSON, or folders of them, and publish each.
 
-    A workflow of the same name gets a new version. Executions that run keep theirs. With --percent
-    the version is a canary: `valkyr canary` compares, promotes and stops it.
+    A workflow of the same name gets a new version. Running executions keep their version. With
+    --percent, the version is a canary: `valkyr canary` compares, promotes and stops it.
     """
     how = share(**canary)
     output, found = CommandOutput(choices), _files(files)
@@ -175,8 +178,10 @@ def publish(
     type=click.Path(path_type=Path, file_okay=False),
     help="Write a file for each workflow into this folder, named after its slug.",
 )
-@click.option("--workspace", metavar="NAME", help="Of this workspace.")
-@click.option("--prune", is_flag=True, help="With DIR: remove files of workflows that are gone.")
+@click.option("--workspace", metavar="NAME", help="Only workflows of this workspace.")
+@click.option(
+    "--prune", is_flag=True, help="With DIR: remove files of workflows that no longer exist."
+)
 @click.option(
     "--installation",
     is_flag=True,
@@ -197,7 +202,8 @@ def export(
     """Write a workspace's definitions into a folder, or drafts as YAML, JSON or Python.
 
     DIR is a folder for `plan` and `apply`: a word with a slash (`./definitions`), or a folder that
-    has a valkyr.yaml. It gets the published versions, and the rules that you may configure.
+    has a valkyr.yaml. The command writes the published versions, and the rules that you may
+    configure.
     """
     if len(names) == 1 and folder is None and is_folder(names[0]):
         export_folder(choices, Path(names[0]), workspace, prune=prune, installation=installation)
@@ -265,7 +271,7 @@ def _written(folder: Path, form: str, texts: list[tuple[dict[str, Any], str]]) -
 def schema(choices: Choices) -> None:
     """Print the JSON Schema of a workflow, for editors.
 
-    With --local it is that of the installed package; no project is needed.
+    With --local, print the schema of the installed package, without a project.
     """
     if choices.local:
         from executions.definition.graph.schema import WORKFLOW_SCHEMA
@@ -280,12 +286,12 @@ def schema(choices: Choices) -> None:
 @click.command(cls=ApiCommand)
 @click.argument("name", required=False, metavar="[NAME]")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
-@click.option("--workspace", metavar="NAME", help="Of this workspace.")
+@click.option("--workspace", metavar="NAME", help="Only workflows of this workspace.")
 @click.pass_obj
 def workflows(choices: Choices, name: str | None, limit: int, workspace: str | None) -> None:
     """List workflows, newest first.
 
-    With NAME those whose names begin so.
+    With NAME, list only workflows whose names begin with it.
     """
     with connected(choices) as api:
         place = workspace and workspace_id(api, workspace)

@@ -44,19 +44,29 @@ STEPS = [
 
 
 @click.command("list", cls=ApiCommand)
-@click.option("--workflow", metavar="NAME", help="Of this workflow: its id, slug or name.")
+@click.option(
+    "--workflow", metavar="NAME", help="Only executions of this workflow: its id, slug or name."
+)
 @click.option("--state", type=click.Choice(STATES, case_sensitive=False))
 @click.option(
-    "--since", type=SinceParameter(), help=("Only those created since: 30m, 2h, 7d, or a time.")
+    "--since",
+    type=SinceParameter(),
+    help=("Only executions created since: 30m, 2h, 7d, or a time."),
 )
 @click.option(
-    "--label", "labels", type=LabelParameter(), multiple=True, help="Only with this label."
+    "--label",
+    "labels",
+    type=LabelParameter(),
+    multiple=True,
+    help="Only executions with this label.",
 )
 @click.option(
-    "--by-label", metavar="NAME", help="Count the newest 10,000 by the values of this label."
+    "--by-label",
+    metavar="NAME",
+    help="Count the newest 10,000 executions by the values of this label.",
 )
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
-@click.option("--workspace", metavar="NAME", help="Of this workspace.")
+@click.option("--workspace", metavar="NAME", help="Only workflows of this workspace.")
 @click.pass_obj
 def list_executions(
     choices: Choices,
@@ -130,7 +140,7 @@ def counts_by_label(
 
 
 def _names(api: Any, rows: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the slugs of the workflows that are on one page of the list."""
+    """Return the slugs of the workflows on one page of the list."""
     if not rows:
         return {}
     return {row["id"]: row["slug"] for row in api.rows("/v1/Workflow", 500)}
@@ -140,7 +150,7 @@ def _names(api: Any, rows: list[dict[str, Any]]) -> dict[str, str]:
 @click.argument("execution", metavar="ID", type=click.UUID)
 @click.pass_obj
 def show(choices: Choices, execution: Any) -> None:
-    """Show an execution: payload, output, attempts of its steps."""
+    """Show an execution: its payload, its output, and the attempts of its steps."""
     with connected(choices) as api:
         found = api.get(f"/v1/WorkflowExecution/{execution}")
         runs = list(api.rows("/v1/Run", executionId=execution, order="asc"))
@@ -195,7 +205,7 @@ def _entries(run: dict[str, Any]) -> list[dict[str, Any]]:
 @click.argument("execution", metavar="ID", type=click.UUID)
 @click.pass_obj
 def why(choices: Choices, execution: Any) -> None:
-    """Explain why an execution and its steps are where they are."""
+    """Explain why an execution has not ended, step by step."""
     with connected(choices) as api:
         found = api.get(f"/v1/WorkflowExecution/{execution}/explain")
     output = CommandOutput(choices)
@@ -218,7 +228,7 @@ def why(choices: Choices, execution: Any) -> None:
 @click.option("--reason", default="", help="The reason, for the audit trail.")
 @click.pass_obj
 def cancel(choices: Choices, executions: tuple[Any, ...], reason: str) -> int:
-    """End executions. Exits with 1 if one of several could not be ended."""
+    """Cancel executions. Exits with 1 if one of several could not be cancelled."""
     output, ids = CommandOutput(choices), [str(pk) for pk in dict.fromkeys(executions)]
     with connected(choices) as api:
         if len(ids) == 1:

@@ -74,13 +74,25 @@ def _names(pairs: tuple[str, ...]) -> dict[str, str]:
 @migrate_executions.command(cls=ApiCommand)
 @click.argument("name")
 @click.option("--workspace", metavar="NAME", help="The workflow's workspace.")
-@click.option("--from", "source", type=click.IntRange(1), required=True, help="Their version.")
+@click.option(
+    "--from",
+    "source",
+    type=click.IntRange(1),
+    required=True,
+    help="The version that the executions leave.",
+)
 @click.option("--to", "target", type=click.IntRange(1), help="Default: the latest version.")
 @click.option(
     "--step", "steps", multiple=True, metavar="OLD=NEW",
-    help="A renamed step; repeat it for each. In a container: refine.draft=write.",
+    help="A renamed step; repeat the option for each step. In a container: refine.draft=write.",
 )  # fmt: skip
-@click.option("--execution", "ids", multiple=True, metavar="ID", help="Only these executions.")
+@click.option(
+    "--execution",
+    "ids",
+    multiple=True,
+    metavar="ID",
+    help="Move only this execution; repeat the option for several.",
+)
 @click.option("--rate", type=float, help="Executions per second. Default: as fast as possible.")
 @click.option(
     "--canary", type=click.IntRange(0), default=0, show_default=True,
@@ -88,7 +100,7 @@ def _names(pairs: tuple[str, ...]) -> dict[str, str]:
 )  # fmt: skip
 @click.option(
     "--patience", type=click.IntRange(0), default=300, show_default=True,
-    help="Seconds to try an execution again while one of its steps runs.",
+    help="How long to retry an execution while one of its steps runs, in seconds.",
 )  # fmt: skip
 @click.option("--reason", default="", help="For the audit trail.")
 @click.pass_obj
@@ -105,7 +117,7 @@ def plan(  # noqa: PLR0913, PLR0917 - one argument an option
     patience: int,
     reason: str,
 ) -> None:
-    """List the live executions of a version, and show where they would go on. Moves none.
+    """List the live executions of a version, and show where they would continue. Move none.
 
     NAME is the workflow's id, slug or name. Start the migration with its ID.
     """
@@ -141,7 +153,7 @@ def _shown(choices: Choices, made: dict[str, Any], found: dict[str, Any]) -> Non
 @click.argument("migration")
 @click.pass_obj
 def preview(choices: Choices, migration: str) -> None:
-    """Show what a migration would do now, by groups of executions."""
+    """Preview the effects of a migration, by groups of executions."""
     with connected(choices) as api:
         made = api.get(f"{PATH}/{migration}")
         found = api.post(f"{PATH}/{migration}/preview", {})
@@ -201,4 +213,4 @@ def _moves(verb: str, help_text: str, *, waits: bool = False) -> None:
 _moves("start", "Start a planned migration.", waits=True)
 _moves("pause", "Move no further executions for now.")
 _moves("resume", "Continue after a pause, or after the canaries.", waits=True)
-_moves("cancel", "Move no further executions; those that moved stay on their new version.")
+_moves("cancel", "Cancel a migration; executions that have moved stay on their new version.")

@@ -17,7 +17,7 @@ NEXT = "Next: python manage.py migrate; then start a worker and beat, and run `v
 
 @click.command(cls=ApiCommand)
 @click.option(
-    "--prefix", default="workflows/", show_default=True, help=("The prefix of the API's addresses.")
+    "--prefix", default="workflows/", show_default=True, help=("The prefix of the API's URLs.")
 )
 @click.option(
     "--broker", default=BROKER, show_default=True, help="The broker, for a project without Celery."
@@ -28,8 +28,9 @@ NEXT = "Next: python manage.py migrate; then start a worker and beat, and run `v
 def init(choices: Choices, prefix: str, broker: str, yes: bool, dry_run: bool) -> int:
     """Add what is missing to the Django project in this folder.
 
-    Shows the changes first, and asks. Run again, it changes nothing. What it cannot edit safely it
-    leaves alone and says what to add by hand; then it exits with 1.
+    Shows the changes first, and asks for a confirmation. A second run changes nothing. If a file
+    cannot be edited safely, the command does not change it, prints what to add by hand, and exits
+    with 1.
     """
     from valkyr.cli.init import changes
     from valkyr.cli.init.project import project_in
@@ -105,13 +106,13 @@ def _tell(
 
 
 @click.command(cls=ApiCommand)
-@click.option("--strict", is_flag=True, help="Also fail on advice.")
+@click.option("--strict", is_flag=True, help="Also fail if there is only advice.")
 @click.pass_obj
 def doctor(choices: Choices, strict: bool) -> int:
-    """Look whether the Django project in this folder has all that workflows need.
+    """Check that the Django project in this folder has everything that workflows need.
 
-    Settings, addresses, the Celery app, the database, migrations, clocks, people, modules; and what
-    has to run: the broker, a worker for each queue, beat. Exits with 1 if something is missing.
+    Checks the settings, URLs, Celery app, database, migrations, clocks, users and modules, and
+    whether the broker, a worker for each queue, and beat run. Exits with 1 if something is missing.
     """
     from valkyr.cli.doctor import examine
 

@@ -44,12 +44,26 @@ class VersionToMove:
 @click.command(cls=PlanCommand)
 @click.argument("name", metavar="NAME")
 @click.option(
-    "--from", "source", metavar="ENV", required=True, help="A profile, a workspace, or both."
+    "--from",
+    "source",
+    metavar="ENV",
+    required=True,
+    help="A profile, a workspace, or PROFILE/WORKSPACE.",
 )
-@click.option("--to", "target", metavar="ENV", required=True, help="Likewise: PROFILE/WORKSPACE.")
-@click.option("--version", type=click.IntRange(1), help="Default: the latest published one.")
-@click.option("--alone", is_flag=True, help="Leave out the workflows that it calls.")
-@click.option("--any-checksum", is_flag=True, help="Accept other defaults at the destination.")
+@click.option(
+    "--to",
+    "target",
+    metavar="ENV",
+    required=True,
+    help="A profile, a workspace, or PROFILE/WORKSPACE.",
+)
+@click.option("--version", type=click.IntRange(1), help="Default: the latest published version.")
+@click.option("--alone", is_flag=True, help="Do not move the workflows that it calls.")
+@click.option(
+    "--any-checksum",
+    is_flag=True,
+    help="Accept another checksum, from other defaults at the destination.",
+)
 @click.option("--dry-run", is_flag=True, help="Show the plan; change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask for a confirmation.")
 @click.pass_obj
@@ -66,8 +80,8 @@ def promote(
 ) -> int:
     """Move a published version from one environment to another, by its checksum.
 
-    It takes along the workflows that it calls, and names the credentials that are missing at the
-    destination. ENV is a profile (`valkyr login --profile`), a workspace of the selected
+    The workflows that it calls are moved too. The command lists the credentials that are missing at
+    the destination. ENV is a profile (`valkyr login --profile`), a workspace of the selected
     installation, or PROFILE/WORKSPACE. With --dry-run, exits with 2 if something would change.
     """
     output = CommandOutput(choices)
@@ -104,7 +118,7 @@ def promote(
 def _environment(
     choices: Choices, text: str, stack: ExitStack
 ) -> tuple["ApiClient", dict[str, Any]]:
-    """Return the client and the workspace that ENV names."""
+    """Return the client and the workspace that an ENV argument names."""
     known = {} if choices.local else profiles.load(choices.config).profiles
     profile, slash, workspace = text.partition("/")
     if slash and profile not in known:
@@ -161,7 +175,7 @@ def _version(
 
 
 def called_by(document: dict[str, Any]) -> list[str]:
-    """Return the slugs of the workflows that a definition calls, as far as they are constant."""
+    """Return the constant slugs of the workflows that a definition calls."""
     found = dict[str, None]()
     after = (document.get("settings") or {}).get("onFailure") or {}
     if isinstance(after, dict) and isinstance(after.get("workflow"), str):

@@ -91,7 +91,7 @@ def redrive() -> None:
     "labels",
     type=LabelParameter(),
     multiple=True,
-    help="All open dead letters with this label; with --filter, of those.",
+    help="All open dead letters with this label; with --filter, only those that match both.",
 )
 @click.option("--scope", type=click.Choice(["STEP", "FROM", "EXECUTION"]), default="STEP")
 @click.option("--from-step", metavar="PATH", help="With FROM: the first step to run.")
@@ -100,7 +100,9 @@ def redrive() -> None:
 @click.option("--expression", help="An expression that returns each entry's merge patch.")
 @click.option("--rate", type=click.FloatRange(0, min_open=True), help="Maximum entries per second.")
 @click.option("--max-in-flight", type=click.IntRange(1), help="Maximum entries in progress.")
-@click.option("--canary", type=click.IntRange(0), help="Send this many first and wait for them.")
+@click.option(
+    "--canary", type=click.IntRange(0), help="Send this many first and wait for their results."
+)
 @click.option(
     "--stop-above",
     type=click.FloatRange(0, 100),
@@ -195,7 +197,7 @@ def list_redrives(choices: Choices, state: str | None, limit: int) -> None:
 @click.option("--wait", is_flag=True, help="Wait until it ends or stops.")
 @click.pass_obj
 def show_redrive(choices: Choices, pk: Any, wait: bool) -> int:
-    """Show a redrive and how far it is."""
+    """Show a redrive and its progress."""
     output = CommandOutput(choices)
     with _plugin(choices) as api:
         return _waited(api, output, pk) if wait else _shown(output, api.get(f"{PATH}/{pk}"))
@@ -231,6 +233,6 @@ def _move(verb: str, text: str) -> None:
             _shown(CommandOutput(choices), api.post(f"{PATH}/{pk}/{verb}", {"reason": reason}))
 
 
-_move("pause", "Stop sending entries; `resume` continues.")
-_move("resume", "Continue after a pause or a stop.")
-_move("abort", "Stop sending entries permanently; entries already sent continue.")
+_move("pause", "Pause a redrive; `resume` continues it.")
+_move("resume", "Resume a redrive after a pause or a stop.")
+_move("abort", "Abort a redrive: entries that were sent continue, the others stay open.")

@@ -24,9 +24,11 @@ def _start_options(command: Any) -> Any:
     for option in (
         click.option("--workspace", metavar="NAME", help="The workflow's workspace."),
         click.option("--version", type=click.IntRange(1), help="The version; default: the latest."),
-        click.option("--priority", type=click.IntRange(0, 9), help="From 0 to 9; 9 is first."),
+        click.option("--priority", type=click.IntRange(0, 9), help="From 0 (last) to 9 (first)."),
         click.option(
-            "--key", metavar="TEXT", help=("The Idempotency-Key: equal keys start one execution.")
+            "--key",
+            metavar="TEXT",
+            help=("The Idempotency-Key: requests with the same key start one execution."),
         ),
         click.option("--input", "payload", type=JsonParameter(), help="The payload; default: {}."),
         click.argument("name"),
@@ -37,10 +39,14 @@ def _start_options(command: Any) -> Any:
 
 @click.command(cls=ApiCommand)
 @_start_options
-@click.option("--batch", type=JsonParameter(), help="A JSON list of payloads: all or none.")
+@click.option(
+    "--batch",
+    type=JsonParameter(),
+    help="A JSON list of payloads; start an execution for each, or none at all.",
+)
 @click.pass_obj
 def start(choices: Choices, /, name: str, batch: Any, **given: Any) -> None:
-    """Start an execution, and do not wait.
+    """Start an execution, and do not wait for its end.
 
     NAME is the workflow's id, slug or name.
     """
@@ -70,9 +76,9 @@ def start(choices: Choices, /, name: str, batch: Any, **given: Any) -> None:
 def run(choices: Choices, /, name: str, wait: bool, timeout: float | None, **given: Any) -> int:
     """Start an execution, wait for its end and print its output.
 
-    NAME is the workflow's id, slug or name. Exits with 1 if the execution does not succeed, with 9
-    if it has not ended after --timeout. Interrupting the command, or its time-out, does not end
-    the execution.
+    NAME is the workflow's id, slug or name. Exits with 1 if the execution does not succeed, and
+    with 9 if it has not ended after --timeout. The execution continues if you interrupt the command
+    or it times out.
     """
     output = CommandOutput(choices)
     with connected(choices) as api:

@@ -18,7 +18,8 @@ from valkyr.cli.output import STYLES, CommandOutput
 def watch(choices: Choices, execution: Any) -> int:
     """Follow an execution until it ends.
 
-    Exits with 1 if it does not succeed. With --json each event of the stream is a line.
+    Exits with 1 if the execution does not succeed. With --json, prints each event of the stream as
+    a line.
     """
     view = _View(CommandOutput(choices))
     with connected(choices) as api, view.screen():

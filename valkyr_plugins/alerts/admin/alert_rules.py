@@ -289,7 +289,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("workspace"))
     def place(self, row: AlertRule) -> str:
-        """Return the rule's workspace, or that it covers the installation."""
+        """Return the rule's workspace, or the name for the whole installation."""
         return str(row.workspace) if row.workspace_id else gettext("the whole installation")
 
     @display(description=lazy("state"))

@@ -182,7 +182,7 @@ class AlertShape(CamelCase, serializers.ModelSerializer[Alert]):
         ]  # fmt: skip
 
     def get_path(self, alert: Alert) -> str:
-        """Return the path of the alert's admin page."""
+        """The path of the alert's admin page."""
         return shown_page(alert.path) if alert.path else ""
 
 
@@ -200,7 +200,7 @@ class AlertDeliveryShape(CamelCase, serializers.ModelSerializer[AlertDelivery]):
     )
     log = serializers.ListField(
         child=serializers.DictField(),
-        help_text="The latest attempts: at, error, answer, ms.",
+        help_text="The latest attempts, each with `at`, `error`, `answer` and `ms`.",
     )
     next_at = serializers.DateTimeField(allow_null=True)
     created_at = serializers.DateTimeField()

@@ -120,7 +120,7 @@ class OneAlertRule(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change a rule. Its secret stays unless one is given, or the channel changes."""
+        """Change a rule; its secret stays unless you send another one or change the channel."""
         obtained(self.user, id)
         given = self.body(AlertRuleChange)
         if not given:
@@ -141,7 +141,7 @@ class TryAlertRule(Endpoint):
 
     @operation("testAlertRule", TAG, {200: AlertDeliveryShape}, errors=[403, 404])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Send a test now and wait for the result, which the delivery contains."""
+        """Send a test message now, and return its delivery with the result."""
         rule = obtained(self.user, id)
         return Response(AlertDeliveryShape(send_test(rule, actor=self.actor)).data)
 

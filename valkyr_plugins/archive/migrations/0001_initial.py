@@ -48,6 +48,7 @@ class Migration(executions.public.migrations.Migration):
                 ('row_group', models.PositiveSmallIntegerField(default=0)),
                 ('workspace', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='executions.workspace')),
                 ('file', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='index', to='valkyr_archive.archivefile')),
+                ('workflow', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='executions.workflow')),
             ],
             options={
                 'verbose_name': 'archived execution',

@@ -39,7 +39,7 @@ def _running(request: HttpRequest) -> list[Canary]:
 
 
 def _stopped(request: HttpRequest) -> list[Canary]:
-    """Return canaries that their rule stopped, and after which nothing was published."""
+    """Return the canaries that their rule stopped, without a later publication."""
     return _newest(scoped(request, unanswered().filter(ended_by_name=ENGINE.name)))
 
 

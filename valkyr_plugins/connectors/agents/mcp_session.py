@@ -148,7 +148,7 @@ async def _session(
 
 
 def _told(error: BaseException, bridge: "_Bridge", who: str, seconds: float) -> StepError:
-    """Return the reason as StepError: the connection's own error first, then the protocol's."""
+    """Return the reason as StepError: an error of the connection first, then of the protocol."""
     causes = list(_causes(error))
     ours = (one for one in [bridge.failure, *causes] if isinstance(one, StepError))
     if (known := next(ours, None)) is not None:
@@ -166,7 +166,7 @@ def _told(error: BaseException, bridge: "_Bridge", who: str, seconds: float) -> 
 
 
 def _by_status(bridge: "_Bridge", who: str) -> StepError | None:
-    """Return the error for a response's status, for a status that needs no body to explain it."""
+    """Return the error for a status that alone explains the failure, else None."""
     if bridge.status in (401, 403):
         return StepError(
             f"{who}: the server rejected the sign-in ({bridge.status}). Check the step's credential"
@@ -256,7 +256,7 @@ class _Bridge(httpx2.AsyncBaseTransport):
         )
 
     def limit_exceeded(self, host: str) -> StepError:
-        """Note and return the failure of a response that is too long."""
+        """Record and return the failure of a response that is too long."""
         self.failure = StepError(
             f"{host} responded with more than {self._limit:,} bytes: request less, or raise "
             "maxBytes"

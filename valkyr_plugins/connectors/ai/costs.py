@@ -44,7 +44,7 @@ class _Table(RootModel[dict[str, Price]]):
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """The cost of a request; `currency` is empty for the installation's."""
+    """The cost of a request; `currency` is empty for the installation's currency."""
 
     amount: Decimal
     currency: str

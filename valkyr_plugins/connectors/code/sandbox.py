@@ -1,4 +1,4 @@
-"""Choose the sandbox for steps' code: bubblewrap's, or the built-in one.
+"""Choose the sandbox for steps' code: bubblewrap or the built-in sandbox.
 
 Both apply the same limits, Landlock rules and system call filter (`confined/`). They differ in who
 creates the namespaces and the file system: bubblewrap, which is widely reviewed, or `confined/`

@@ -66,7 +66,7 @@ def weight(value: Any, most: int = MAX_BYTES) -> int:
 
 
 class PureModule(Module[Any]):
-    """Has no side effects; retries are safe, but do not help."""
+    """A module without side effects; retries are safe, but do not help."""
 
     category: ClassVar[str] = "data"
     inline: ClassVar[bool] = True

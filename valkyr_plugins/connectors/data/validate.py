@@ -157,7 +157,7 @@ def _problems(data: Any, schema: Any, evaluations: int) -> list[dict[str, str]]:
 
 
 def require_schema(schema: Any, evaluations: int = STEP) -> None:
-    """Raise ValueError unless it is a JSON Schema whose patterns can be matched.
+    """Raise ValueError unless the value is a JSON Schema whose patterns can be matched.
 
     While a definition is checked, its own budget is used instead of `evaluations`.
     """

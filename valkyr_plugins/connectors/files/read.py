@@ -51,7 +51,7 @@ class FileReadInputs(StoreInputs):
 
 
 class FileReadOutputs(ModuleOutputs):
-    """The content, and facts about the file."""
+    """The content of the file, and its metadata."""
 
     path: str = Field(description="Where it was read.")
     content: str = Field(description="The file or the range, as text or Base64.")

@@ -104,7 +104,7 @@ MAX_SCANNED = 100_000  # entries that one listing reads at most
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The facts about a file or folder; `path` is in the syntax of steps, `bytes` the size.
+    """The metadata of a file or folder; `path` is in the syntax of steps, `bytes` the size.
 
     `modified` is in ISO 8601; `etag` and `version` are a store's identifiers of a content.
     """
@@ -120,7 +120,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The facts about a store that no path contains: its address, its region, the credential."""
+    """A store's address, region and credential, which paths do not contain."""
 
     endpoint: str | None = None
     region: str | None = None

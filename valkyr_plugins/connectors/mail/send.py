@@ -102,7 +102,7 @@ class EmailSendOutputs(ModuleOutputs):
 
 
 class EmailSend(Module[EmailSendInputs]):
-    """Sends an email through the administrator's server, or that of a credential of type smtp.
+    """Sends an email through the administrator's server, or through the server of a credential.
 
     After a crash, it may be sent twice; both messages have the same Message-ID, by which mail
     programs and servers detect duplicates.

@@ -1,7 +1,7 @@
-"""The broker of a step's credential, guarded and never the engine's own; and a message.
+"""The broker of a step's credential, which is never the engine's own broker; and a message.
 
-A message in the engine's own queues would be taken for work, so the database (or virtual host) that
-the engine uses is rejected, whatever the queue.
+A message in the engine's own queues would be treated as work, so the database (or virtual host)
+that the engine uses is rejected, whatever the queue.
 """
 
 import base64
@@ -47,7 +47,7 @@ class Broker:
 
 
 def broker_of(credential: Mapping[str, str] | None) -> Broker:
-    """Return the credential's broker; raises StepError if there is none, or it is the engine's."""
+    """Return the credential's broker; raises StepError without one, and for the engine's broker."""
     if credential is None:
         raise StepError(
             "this step has no credential: create one of type broker (url), and name it in the "

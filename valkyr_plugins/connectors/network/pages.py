@@ -163,7 +163,7 @@ MAX_BYTES = 48 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """A resume point; `position` is the next page's, None after the last.
+    """A resume point; `position` is the position of the next page, None after the last.
 
     The other fields describe the pages already read.
     """

@@ -33,7 +33,7 @@ class RssReadInputs(AddressedInputs):
 
 
 class FeedSaid(ModuleOutputs):
-    """The description that a feed gives of itself."""
+    """The feed's description of itself."""
 
     title: str = Field(description="Its title.")
     link: str = Field(description="The address of the feed's page.")

@@ -293,7 +293,7 @@ class DeadlineStream(httpcore.NetworkStream):
         return DeadlineStream(self._stream.start_tls(ssl_context, server_hostname, seconds))
 
     def get_extra_info(self, info: str) -> Any:
-        """Return what httpcore asks of a connection, such as whether it is readable."""
+        """Return a property of the connection for httpcore, such as whether it is readable."""
         return self._stream.get_extra_info(info)
 
 

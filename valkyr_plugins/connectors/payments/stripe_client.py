@@ -1,6 +1,6 @@
 """Stripe's own client over our guarded connections, and the meaning of its errors.
 
-One attempt, the step's deadline, bounded responses.
+A request has one attempt, ends at the step's deadline, and limits its response.
 
 The library writes the requests and knows the errors; the engine retries.
 """

@@ -1,8 +1,8 @@
 """The database of a step's credential, and whether steps may reach it.
 
-The author of a credential may be a tenant. So a database is reached at public addresses and those
-that HTTP steps may reach; at others only if an administrator names its host. The server with the
-engine's own tables is reached only if the setting names host, port and database.
+The author of a credential may be a tenant. So a database is reached at public addresses and at
+addresses that HTTP steps may reach; at others only if an administrator names its host. The server
+with the engine's own tables is reached only if the setting names host, port and database.
 """
 
 import socket
@@ -27,7 +27,7 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """The parsed URL of a credential; `options` are libpq's."""
+    """The parsed URL of a credential; `options` are the options of libpq."""
 
     host: str
     port: int

@@ -63,7 +63,7 @@ LEAST = 1.5  # of a bar that is not nothing, so that one failure among thousands
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One rectangle; y grows downwards. `said` is shown on hover."""
+    """One rectangle; y grows downwards. `said` is the text shown on hover."""
 
     x: str
     y: str
@@ -145,7 +145,7 @@ def line(word: str, kind: str, values: Sequence[float | None], scale: Scale) -> 
 
 
 def grid(scale: Scale) -> list[str]:
-    """Return the heights of the lines behind a chart."""
+    """Return the heights of a chart's grid lines."""
     return [_n(HEIGHT * (1 - scale.at(tick))) for tick in scale.ticks]
 
 

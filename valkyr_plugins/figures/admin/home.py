@@ -33,7 +33,7 @@ NOT_AVAILABLE = lazy("not available")
 
 
 def cards(figures: Figures | None, **only: str) -> list[Card]:
-    """Return the numbers of successes and failures; `only` narrows the lists behind them."""
+    """Return the numbers of successes and failures; `only` filters the linked lists."""
     if figures is None:
         return [
             Card(gettext("Succeeded"), "check_circle", None, "", _listing("succeeded", only)),
@@ -79,7 +79,7 @@ def timeline(figures: Figures | None, **only: str) -> dict[str, Any]:
 
 
 def _lists(part: SelectedPeriod, only: dict[str, str]) -> list[tuple[str, str]]:
-    """Return the lists of what happened in a part of the range, as (title, URL)."""
+    """Return links to the executions and dead letters of a part of the range, as (title, URL)."""
     times = {"after": f"{part.start:%Y-%m-%dT%H:%M}", "before": f"{part.end:%Y-%m-%dT%H:%M}"}
     letters = links.listing("dlq_deadletterentry", resolution="all", **times, **only)
     return [

@@ -186,7 +186,7 @@ def figures_page(model_admin: OperatingAdmin, request: HttpRequest, pk: str) -> 
 
 
 def _facts(workflow: Workflow, wanted: Range) -> Facts:
-    """Return the facts, cached for all users who may see the workflow."""
+    """Return the workflow's figures, cached for all users who may see the workflow."""
     key = f"figures:{wanted.name}:{workflow.pk}"
     kept: Facts | None = cache.get(key)
     if kept is None:

@@ -36,7 +36,7 @@ class Amount(serializers.DecimalField):
 
 
 class BudgetShape(LimitShape):
-    """A budget, and its spending in the current period (`uses` in the context)."""
+    """A budget, and its spending in the current period."""
 
     period = serializers.ChoiceField(PERIODS, help_text="When the budget resets, in UTC.")
     currency = serializers.SerializerMethodField()
@@ -66,7 +66,7 @@ class BudgetShape(LimitShape):
         return Amount().to_representation(self._use(budget).spent)
 
     def get_percent(self, budget: Budget) -> float:
-        """Return the spent percentage of the amount."""
+        """The spent percentage of the amount."""
         return self._use(budget).percent
 
     @extend_schema_field(serializers.DateTimeField)
@@ -145,7 +145,7 @@ class Budgets(BudgetEndpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Limit the spending of a workspace, or of a member, per day, per month, or in total."""
+        """Create a budget, which limits the spending of a workspace or a member."""
         given = self.body(NewBudget)
         facts = {name: given[name] for name in FIELDS if name in given}
         facts["period"] = given.get("period", BudgetPeriod.MONTH.value)
@@ -163,7 +163,7 @@ class OneBudget(BudgetEndpoint):
 
     @operation("patchBudget", "Budget", {200: BudgetShape}, request=BudgetChange, errors=[403, 404])
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Set another amount, threshold or switch; the recorded spending stays."""
+        """Change the amount, the threshold or the kill switch; the recorded spending stays."""
         return self.changed(id, BudgetChange)
 
     @operation("deleteBudget", "Budget", {204: None}, errors=[403, 404])

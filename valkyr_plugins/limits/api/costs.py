@@ -123,7 +123,7 @@ SPAN = timedelta(days=30)
 
 
 class Costs(Endpoint):
-    """All entries."""
+    """The cost entries of steps."""
 
     @operation("listCosts", "CostEntry", {200: CostEntryShape(many=True)}, parameters=[CostQuery])
     def get(self, request: Request) -> Response:
@@ -141,7 +141,8 @@ class SpendReport(Endpoint):
     def get(self, request: Request) -> Response:
         """Return the spending by group and currency, the highest first; days are in order.
 
-        At most 1,000 groups. Sums contain what you may see, so other users may get other sums.
+        At most 1,000 groups. Sums contain only costs that you may view, so other users may get
+        other sums.
         """
         query = self.query(SpendQuery)
         query.setdefault("createdAfter", query.get("createdBefore", database_now()) - SPAN)

@@ -31,7 +31,7 @@ MOST = 2**31 - 1
 
 
 class LimitShape(CamelCase, serializers.ModelSerializer[Any]):
-    """A limit and its use (`uses` in the context)."""
+    """A limit and its use."""
 
     workspace_id = serializers.UUIDField()
     user_id = shown_user_id(

@@ -21,7 +21,7 @@ MOST_COUNTED = 2**53 - 1  # what JSON parsers can distinguish
 
 
 class QuotaShape(LimitShape):
-    """A quota and its use (`uses` in the context)."""
+    """A quota and its use."""
 
     resource = serializers.ChoiceField(Resource.choices)
     target = serializers.CharField(
@@ -132,9 +132,9 @@ class Quotas(QuotaEndpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Limit what a workspace, or a member, may use.
+        """Create a quota for a workspace or a member.
 
-        The resource is executions, steps of one module type, or tokens of language models.
+        A quota limits executions, steps of one module type, or tokens of language models.
         """
         given = self.body(NewQuota)
         facts = {name: given[name] for name in ("resource", "target", *LIMITS) if name in given}

@@ -56,9 +56,9 @@ Run = Callable[[ToolCaller, Any], Any]
 class AgentTool:
     """One tool. It is offered if the installation has `route`; a plugin may be missing.
 
-    `writes` tools create a proposal; `destructive` ones propose what cannot be undone. `stores`
-    tools store what they compute, and change no object. Results of `untrusted` tools contain values
-    that systems outside sent.
+    `writes` tools create a proposal; `destructive` ones propose changes that cannot be undone.
+    `stores` tools store what they compute, and change no object. Results of `untrusted` tools
+    contain values that systems outside sent.
     """
 
     name: str
@@ -74,7 +74,7 @@ class AgentTool:
     named: tuple[str, ...] = ()
 
     def offered(self, api: InProcessApi) -> bool:
-        """Return whether the installation has what the tool calls."""
+        """Return whether the installation has the operation that the tool calls."""
         nothing = "00000000-0000-0000-0000-000000000000"
         return api.has(self.route, **dict.fromkeys(self.named, nothing))
 

@@ -1,4 +1,4 @@
-"""Tools that propose changes, and those that follow proposals."""
+"""Tools that propose changes, and tools that follow proposals."""
 
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -25,7 +25,7 @@ RATIONALE = "rationale"
 
 
 class ProposedArguments(ToolArguments):
-    """What every proposal says."""
+    """The arguments that every proposal takes."""
 
     rationale: Annotated[
         str,
@@ -78,7 +78,7 @@ class WorkflowProposal(ProposedArguments):
 
 
 class ResolutionProposal(ProposedArguments):
-    """What to do with one dead letter."""
+    """An action on one dead letter."""
 
     dead_letter_id: UUID
     action: Annotated[
@@ -147,7 +147,7 @@ def _workflow(caller: ToolCaller, given: WorkflowProposal) -> Any:
 
 
 def decided(caller: ToolCaller, proposal: Proposal) -> dict[str, Any]:
-    """Return a new proposal, applied at once if the caller's token says so."""
+    """Return a new proposal, applied at once if the caller's token allows it."""
     if caller.unattended:
         proposal = proposals.approve(proposal.pk, caller.api)
     found: dict[str, Any] = caller.api.get("proposal", id=proposal.pk).data

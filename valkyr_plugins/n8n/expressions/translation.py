@@ -333,7 +333,7 @@ class _Writer:
 
 
 def _argument(known: dict[str, dict[str, Any]], call: FunctionCall) -> str:
-    """Return the expression for an argument that a model gives a tool, and note its schema."""
+    """Return the expression for an argument that a model gives a tool, and record its schema."""
     name = _ARGUMENT.sub("_", str(_plain(call.arguments[0]) if call.arguments else ""))[:60]
     if not name.strip("_"):
         raise Untranslatable("the argument's name is worked out")

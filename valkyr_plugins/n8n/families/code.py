@@ -65,7 +65,7 @@ def _javascript(work: NodeWork, uses: Uses) -> Made:
 
 
 def _items(work: NodeWork, shape: Shape, name: str) -> tuple[Any, dict[str, Any], str]:
-    """Return the template for items, their fields of other tasks, and the name of a plain one."""
+    """Return the items' template, fields from other tasks, and the name of a single value."""
     if shape.items is not None:
         renamed = [keys for keys, ours in shape.each.items() if not ours and len(keys) == 1]
         if shape.within is None or (shape.each and not renamed):
@@ -95,7 +95,7 @@ def _node(work: NodeWork, name: str) -> Any:
 
 
 def _outer(work: NodeWork, uses: Uses) -> dict[str, Any]:
-    """Return the data of the workflow, the execution and its variables that the program reads."""
+    """Return the program's inputs from the workflow, the execution and the variables."""
     found: dict[str, Any] = {}
     for name, key in uses.outer:
         source = f"{name}[{json.dumps(key)}]" if name in ("$env", "$vars") else f"{name}.{key}"

@@ -1,4 +1,4 @@
-"""Convert what people get or answer: Send Email, Slack, forms and chats."""
+"""Convert nodes for messages and answers: Send Email, Slack, forms and chats."""
 
 import re
 from typing import Any

@@ -94,7 +94,7 @@ def _site(work: NodeWork, entry: Service) -> str:
 
 
 def _signed(work: NodeWork, entry: Service) -> tuple[str, str]:
-    """Return the names of the secret and of the credential that sign the request in."""
+    """Return the names of the secret and of the credential that authenticate the request."""
     if not entry.sign:
         return "", ""
     kind = entry.sign

@@ -48,7 +48,7 @@ def total(values, how, joined):
 
 
 def split_several(work: NodeWork, names: list[str]) -> Made:
-    """Make a list of objects of several lists."""
+    """Make `python.code` that joins several lists into a list of objects."""
     if any("{{" in name or name.startswith("=") for name in names):
         raise Left("which fields it splits is worked out")
     plain = [name.removeprefix("$json.") for name in names]
@@ -57,7 +57,7 @@ def split_several(work: NodeWork, names: list[str]) -> Made:
 
 
 def summed(work: NodeWork, rows: list[dict[str, Any]], items: str, groups: list[str]) -> Made:
-    """Compute aggregates that `data.aggregate` does not have."""
+    """Make `python.code` for sums that `data.aggregate` does not have."""
     sums = []
     for row in rows:
         how, field = str(row.get("aggregation", "count")), str(row.get("field", ""))

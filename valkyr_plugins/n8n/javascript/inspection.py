@@ -66,7 +66,7 @@ _ESCAPES = {"{": "\\x7b", "%": "\\x25", "#": "\\x23"}
 
 
 class Unsupported(Exception):
-    """A program uses something that has no equivalent here; the message says what."""
+    """A program uses something that has no equivalent here; the message names it."""
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class Uses:
 
 
 def inspected(source: str) -> Uses:
-    """Return what a program uses; raises Unsupported or UnreadableProgram."""
+    """Return the data that a program reads; raises Unsupported or UnreadableProgram."""
     return _Inspection(tokens(source), source).uses()
 
 
@@ -125,7 +125,7 @@ class _Inspection:
             self.given(place, name, uses)
 
     def given(self, place: int, name: str, uses: Uses) -> None:
-        """Note a name that n8n gives the program."""
+        """Record a name that n8n gives the program."""
         if name == "Buffer":
             if self.at(place + 1) not in (".", "?.") or self.at(place + 2) not in BUFFER_CALLS:
                 raise Unsupported(SYSTEM.format(f"Buffer.{self.at(place + 2)}"))
@@ -154,7 +154,7 @@ class _Inspection:
         return self.at(place + 1) == ":" and self.at(place - 1) in ("{", ",")
 
     def node(self, place: int, name: str, uses: Uses) -> None:
-        """Note another node that the program reads."""
+        """Record another node that the program reads."""
         if name == "$node" and self.at(place + 1) in (".", "?."):
             uses.nodes[self.at(place + 2)] = None
             self.of_node(place + 3)
@@ -240,7 +240,7 @@ class _Inspection:
                 yield place
 
     def is_body(self, place: int) -> bool:
-        """Return whether a brace opens a function's body, or a class's."""
+        """Return whether a brace opens the body of a function or a class."""
         if self.at(place - 1) == "=>":
             return True
         if self.at(place - 1) != ")":

@@ -36,8 +36,8 @@ _FIELD = """const named = (value, name) =>
 def wrapped(uses: Uses, mode: str, *, field: str = "") -> str:
     """Return the code of a `javascript.code` that runs a program.
 
-    `field` is the name under which n8n has a single value of the list. Of the inputs, `items`,
-    `nodes`, `more` and `outer` are those that the program uses.
+    `field` is the name under which n8n has a single value of the list. The inputs `items`, `nodes`,
+    `more` and `outer` contain only data that the program uses.
     """
     parts = [_PROGRAM.format(source=uses.source.strip("\n")), _SOURCE, _ITEMS]
     begin = []

@@ -21,7 +21,7 @@ class ServiceCall:
 
     `first` is a request whose task runs before; `work.earlier` is its ID.
 
-    `items` is the key of the answer's list, `result` that of its object; `each` and `within` say
+    `items` is the key of the answer's list, `result` the key of its object; `each` and `within` say
     where n8n's fields are in these, as in a Shape.
     """
 

@@ -30,7 +30,8 @@ def sent(
     """Return the function that makes a body of parameters.
 
     `own` are names of parameters, "name?" if one may be missing; `places` are collections of more.
-    `rename` has the API's names, "" for what it does not take; `under` is the key of the object.
+    `rename` has the API's names, "" for parameters that it does not take; `under` is the key of the
+    object.
     """
     names = rename or {}
 

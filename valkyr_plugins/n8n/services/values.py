@@ -1,4 +1,4 @@
-"""The values of a request: parameters of a node, as templates."""
+"""Convert the parameters of a node to the values of a request, as templates."""
 
 import re
 from collections.abc import Iterable

@@ -185,7 +185,8 @@ def sub(
 ) -> Callable[..., Any]:
     """Return another workflow as a step: `sub(ship_order)(order.id)`, or by slug and input.
 
-    The result is the child's; with `wait=False`, the caller continues at once, without a result.
+    The result is the result of the child; with `wait=False`, the caller continues at once, without
+    a result.
     """
 
     def call(*args: Any, **kwargs: Any) -> Any:

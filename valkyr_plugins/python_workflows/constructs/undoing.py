@@ -18,9 +18,9 @@ def undo_of(
 ) -> dict[str, Any]:
     """Return the `undo` of a task's document.
 
-    `undo` is a step, whose parameters are filled by name from the inputs of the task (`config`),
-    and another parameter of which takes the task's result; or a function of the result that calls
-    one step.
+    `undo` is a step or a function. The parameters of a step are filled by name from the inputs of
+    the task (`config`); one other parameter takes the task's result. A function takes the result
+    and calls one step.
     """
     result = output_of(task, shape=shape)
     scope = TracedScope("undo", around=trace.scope)

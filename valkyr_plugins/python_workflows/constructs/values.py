@@ -1,4 +1,4 @@
-"""Values in a workflow: variables, filters, conditions, secrets, and facts about the execution."""
+"""Values in a workflow: variables, filters, conditions, secrets, and data of the execution."""
 
 from typing import Any, TypeVar, cast
 

@@ -68,6 +68,9 @@ class SourceCall:
         else:
             head = call(f"{self.head}.options", given, depth) if given else self.head
             text = call(head, self.arguments(depth), depth, len(name) + 3)
+        if self.form == "agent":
+            whole = [*lines, *([""] if lines else []), f"{pad}{name} = {text}"]
+            return [one.replace(AGENT, f"{name}_") for one in whole]
         if self.form == "map":
             text = text.replace("_body", f"{name}_body", 1)
             return [
@@ -229,6 +232,70 @@ def _sub(task: Document, config: Document) -> SourceCall | None:
     )
 
 
+AGENT_WORDS = {
+    "baseUrl": "base_url", "approvalSeconds": "approval_within", "onToolError": "on_tool_error",
+    "outputSchema": "output", "maxTurns": "max_turns", "maxCost": "max_cost",
+    "maxResultCharacters": "max_result_characters", "maxConcurrency": "max_concurrency",
+    "maxTokens": "max_tokens", "timeoutSeconds": "answer_timeout",
+    **{key: key for key in ("model", "system", "approvers", "temperature", "seed")},
+}  # fmt: skip
+# Stands for the agent's name, which the names of its tools' functions begin with.
+AGENT = "_agent_"
+
+
+def tools_of(task: Document) -> dict[str, Document]:
+    """Return an agent's tools by their tasks' ids; toolsets have the key `listed`.
+
+    Raises ValueError if two tools share a task.
+    """
+    config = task.get("with") or {}
+    offered = [(one.get("task") or one["name"], one) for one in config.get("tools") or []]
+    offered += [
+        (one["task"], {"name": one["task"], "listed": one["tools"]})
+        for one in config.get("toolsets") or []
+    ]
+    found = dict(offered)
+    if len(found) < len(offered):
+        raise ValueError(
+            f"two tools of the agent {task['id']!r} share a task, which has no form in Python; "
+            "keep this workflow as YAML"
+        )
+    return found
+
+
+def _agent(task: Document, config: Document) -> SourceCall:
+    given = {AGENT_WORDS[key]: one for key, one in config.items() if key in AGENT_WORDS}
+    given = {key: one for key, one in given.items() if one is not None}
+    approved = config.get("approve") or []
+
+    def arguments(depth: int) -> list[str]:
+        written = [literal(config["prompt"], depth + 1), *keywords(given, depth)]
+        tools = [_tool(key, one, depth + 2, key in approved) for key, one in known.items()]
+        return [*written, f"tools={literal(tools, depth + 1, 6)}"] if tools else written
+
+    known = tools_of(task)
+    return SourceCall(
+        "agent", arguments, "agent", dict(config), form="agent", body=task["body"], kind="agent"
+    )
+
+
+def _tool(task_id: str, one: Document, depth: int, approve: bool) -> Source:
+    given = {
+        "name": one["name"],
+        "description": one.get("description") or None,
+        "parameters": (one.get("parameters") or {}) if "listed" not in one else None,
+        "listed": one.get("listed"),
+        "approve": approve or None,
+    }
+    named = {key: value for key, value in given.items() if value is not None}
+    return Source(call("tool", [tool_function(task_id), *keywords(named, depth)], depth))
+
+
+def tool_function(task_id: str) -> str:
+    """Return the name of the function that is a tool of an agent."""
+    return f"{AGENT}{identifier(task_id)}"
+
+
 def _wait(
     head: str, first: str, words: Mapping[str, str], *, leads_on: tuple[str, ...] = SUCCESS,
     tail: str = "",
@@ -266,6 +333,7 @@ def _set(task: Document, config: Document) -> SourceCall | None:
 _SPECIAL: Mapping[str, Callable[[Document, Document], SourceCall | None]] = {
     "flow.loop": _loop,
     "flow.map": _map,
+    "llm.agent": _agent,
     "flow.subworkflow": _sub,
     "flow.delay": _wait("sleep", "seconds", {"until": "until"}),
     "flow.approval": _wait(

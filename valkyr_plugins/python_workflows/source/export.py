@@ -37,7 +37,7 @@ def python_source(document: Mapping[str, Any], slug: str = "") -> str:
         writer.roots["vars"] = "variable"
     lines = writer.body(normal, 1)
     used = {*writer.used, "workflow"} | ({"variables"} if normal.get("variables") else set())
-    needs_any = bool(parameter) or "each" in used or "output" in normal
+    needs_any = bool(parameter) or {"each", "tool"} & used or "output" in normal
     returns = "Any" if "output" in normal else "None"
     parts = [
         *(["from typing import Any", ""] if needs_any else []),

@@ -13,9 +13,11 @@ from valkyr_plugins.python_workflows.source.calls import (
     call_of,
     modules_of_chain,
     options_of,
+    tool_function,
+    tools_of,
 )
 from valkyr_plugins.python_workflows.source.expressions import KnownNames
-from valkyr_plugins.python_workflows.source.literals import identifier, literal
+from valkyr_plugins.python_workflows.source.literals import INDENT, identifier, literal
 from valkyr_plugins.python_workflows.tracing.graph import (
     Block,
     TracedEdge,
@@ -50,7 +52,7 @@ class SourceWriter:
         return written
 
     def _statement(
-        self, document: Document, incoming: list[tuple[str, str]], depth: int
+        self, document: Document, incoming: list[tuple[str, str]], depth: int, known_as: str = ""
     ) -> list[str]:
         scope = self.trace.scope
         chosen = call_of(document)
@@ -59,7 +61,7 @@ class SourceWriter:
         self.names[task] = name
         shown = self._shown(document)
         options = options_of(document, depth)
-        if name != task.id or any(task.id in one.taken for one in scope.scopes()):
+        if (known_as or name) != task.id or any(task.id in one.taken for one in scope.scopes()):
             options = {"id": task.id, **options}
         scope.taken.add(task.id)
         inner, lines = self._inner(document, chosen, depth)
@@ -101,10 +103,26 @@ class SourceWriter:
                     "in Python; keep this workflow as YAML"
                 )
             return None, []
+        if chosen.kind == "agent":
+            return self._tools(document, depth)
         scope = TracedScope(chosen.kind, around=self.trace.scope)
         with self.trace.inside(Block(scope)):
             lines = self.body(chosen.body, depth + 1)
             self.trace.note_reads(dict(chosen.later))
+        return scope, lines
+
+    def _tools(self, document: Document, depth: int) -> tuple[TracedScope, list[str]]:
+        """Return the functions that are the tools of an agent, and the scope of their tasks."""
+        known = tools_of(document)
+        if known:
+            self.used.add("tool")
+        scope = TracedScope("map", around=TracedScope("loop", around=self.trace.scope))
+        lines: list[str] = []
+        for task in document["body"]["tasks"]:
+            head = f"{INDENT * depth}def {tool_function(task['id'])}(item: Any) -> None:"
+            known_as = known[task["id"]]["name"]
+            with self.trace.inside(Block(scope)):
+                lines += ["", head, *self._statement(task, [], depth + 1, known_as)]
         return scope, lines
 
     def _order(

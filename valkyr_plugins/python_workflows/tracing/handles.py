@@ -31,7 +31,7 @@ INSTEAD = {
 
 @dataclass(frozen=True, slots=True)
 class HandleFacts:
-    """The facts about a handle.
+    """The metadata of a handle.
 
     `reads` are the tasks whose results it needs, `within` the bodies whose `item` or `loop` it
     reads, `follows` the module of a chain whose output it is. `task` is the task whose whole output

@@ -100,5 +100,5 @@ def _whole(value: float) -> float:
 
 
 def listed(value: Any) -> Sequence[Any]:
-    """Return a value as a list, unless it is one."""
+    """Return the value as a list; a list stays unchanged."""
     return value if isinstance(value, list | tuple) else [value]

@@ -38,7 +38,7 @@ def variable() -> str:
 
 
 def user_frame() -> FrameType:
-    """Return the innermost frame that is not the tracer's."""
+    """Return the innermost frame that does not belong to the tracer."""
     frame: FrameType = sys._getframe(1)  # noqa: SLF001 - the only way to the caller that costs nothing
     while frame.f_back is not None and _is_own(frame):
         frame = frame.f_back

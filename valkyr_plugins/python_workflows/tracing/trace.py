@@ -54,6 +54,7 @@ class Trace:
         self.block = Block(self.scope)
         self.variables: dict[str, Any] = {}
         self._caller: FrameType | None = None  # which calls a body, so that its line names none
+        self._names: dict[TracedScope, str] = {}  # of the tool that is traced, by its scope
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -135,16 +136,21 @@ class Trace:
     def name_of(self, name: str) -> str:
         """Return a task's name without `id=`: the variable it is assigned to, else `name`."""
         named = "" if self._caller is places.user_frame() else places.variable()
-        return named or name
+        return self._names.get(self.scope) or named or name
 
     @contextmanager
-    def calling(self) -> Iterator[None]:
-        """Within the block, record calls of a body at the line of its construct's call."""
+    def calling(self, name: str = "") -> Iterator[None]:
+        """Within the block, record calls of a body at the line of its construct's call.
+
+        `name` is that of the body's task, in place of its variable's.
+        """
         was, self._caller = self._caller, places.user_frame()
+        self._names[self.scope] = name
         try:
             yield
         finally:
             self._caller = was
+            del self._names[self.scope]
 
     def place(
         self, task: TracedTask, reads: list[TracedTask], options: CallOptions, *, line: bool = False
@@ -260,7 +266,7 @@ class Trace:
         return edges
 
     def precede(self, earlier: Any, later: Any) -> Any:
-        """Handle `earlier >> later`: add an edge, in place of those from the line above."""
+        """Handle `earlier >> later`: add an edge in place of the edges from the line above."""
         for one in later if isinstance(later, list | tuple) else [later]:
             facts = facts_of(one)
             if facts is None or facts.task is None:
@@ -296,7 +302,7 @@ def address_of(task: TracedTask) -> str:
 
 
 def task_of(value: Any) -> TracedTask:
-    """Return the task whose result a value is; raises TracingError."""
+    """Return the task whose result is the value; raises TracingError."""
     facts = facts_of(value)
     if facts is None or facts.task is None:
         raise TracingError(f"expected the result of a step; found {value!r:.80}")

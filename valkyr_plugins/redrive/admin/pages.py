@@ -142,7 +142,6 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     """Redrives, which users create and a duty drives."""
 
     operations = (START, PAUSE, RESUME, ABORT)
-    change_form_outer_before_template = "redrive/redrive.html"
     list_display = ("what", "mark", "bar", "failed", "who", "why", "created")
     list_display_links = ("what",)
     list_select_related = ("group__workflow",)
@@ -170,7 +169,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the list; tell the template whether rows change without an operation of the user."""
+        """Show the list; add to its context whether its rows change by themselves."""
         answer = super().changelist_view(request, extra_context)
         context = getattr(answer, "context_data", None) or {}
         if "cl" in context:
@@ -229,7 +228,9 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
             )
         if obj.state == RedriveState.RUNNING and (held := held_by(obj)):
             sections.insert(0, PageSection(gettext("Why it waits"), body=held))
-        return Page(lead, facts(self._facts(obj)), [*sections, done_to(obj.pk)])
+        refresh = 2 if obj.state == RedriveState.RUNNING else 0
+        sections.append(done_to(obj.pk))
+        return Page(lead, facts(self._facts(obj)), sections, refresh=refresh)
 
     def _facts(self, obj: Redrive) -> list[tuple[str, Any]]:
         group = obj.group and links.to("dlq_failuregroup", obj.group_id, obj.group)

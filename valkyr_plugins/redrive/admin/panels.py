@@ -57,7 +57,7 @@ def state_mark(redrive: Redrive) -> SafeString:
 
 
 def sentence(redrive: Redrive) -> str:
-    """Return how far a redrive is, in words."""
+    """Return a redrive's progress as text."""
     if redrive.state == RedriveState.DRAFT:
         return gettext(
             "A draft of {total:,} dead letters. Nothing has run; drafts are deleted after "

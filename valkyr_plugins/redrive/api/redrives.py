@@ -45,11 +45,13 @@ from valkyr_plugins.redrive.options import (
     PINNED,
     InvalidRedrive,
     RedriveOptions,
+    among,
     check_approved,
     check_start,
+    entries_of,
     needed,
 )
-from valkyr_plugins.redrive.preview import preview
+from valkyr_plugins.redrive.preview import Preview, preview, preview_of
 
 # The selected dead letters that a caller may redrive, and the permissions for that.
 
@@ -70,11 +72,31 @@ def make_permitted(
     return redrive
 
 
-def require_bulk(user: User, redrive: Redrive) -> None:
-    """Raise Forbidden for many dead letters without the permission for bulk actions."""
+def preview_permitted(
+    user: User, given: dict[str, Any], wish: RedriveOptions, actor: Actor
+) -> tuple[Preview, Powers]:
+    """Return the preview of the redrive that `make_permitted` would create; nothing is written.
+
+    Raises Forbidden, NotFound, InvalidRedrive.
+    """
+    by_inputs = bool(given.get("filter", {}).get("inputs"))
+    rows = _permitted(user, given, needed(wish, by_inputs=by_inputs))
+    redrive, ids = lifecycle.unsaved(rows, wish, actor=actor)
+    require_bulk(user, redrive, among(ids))
+    check_approved(user, redrive, among(ids))
+    return preview_of(redrive, ids), powers_on(user, redrive.workspace_id)
+
+
+def require_bulk(
+    user: User, redrive: Redrive, entries: QuerySet[DeadLetterEntry] | None = None
+) -> None:
+    """Raise Forbidden for many dead letters without the permission for bulk actions.
+
+    `entries` are those of a redrive that is not stored.
+    """
     if redrive.total <= FREE_IDS:
         return
-    entries = DeadLetterEntry.objects.filter(redrive_items__redrive=redrive)
+    entries = entries_of(redrive) if entries is None else entries
     if visible(user, entries, Permission.BULK).count() < redrive.total:
         mine = powers_on(user, redrive.workspace_id)
         raise refused(mine.role, Permission.BULK, limited=mine.limited)
@@ -188,13 +210,28 @@ class Redrives(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Create a draft of the chosen open dead letters, frozen in their current state.
+        """Create a draft redrive with the chosen dead letters that are open now.
 
-        Nothing runs before it is started; a draft that is not started is deleted after a day.
+        Nothing runs until you start it. A draft that is not started is deleted after a day.
         """
         given = self.body(NewRedrive)
         made = make_permitted(self.user, given, wish_of(given, request.data), self.actor)
         return shown(made, powers_on(self.user, made.workspace_id), 201)
+
+
+class PreviewNewRedrive(Endpoint):
+    """Preview a redrive before it is created."""
+
+    @operation("previewNewRedrive", TAG, {200: PreviewShape}, request=NewRedrive, errors=[403, 404])
+    def post(self, request: Request) -> Response:
+        """Return what `previewRedrive` would return for this redrive, without creating it.
+
+        Nothing is written. Others may change the dead letters before the redrive is created.
+        """
+        given = self.body(NewRedrive)
+        wish = wish_of(given, request.data)
+        found, may = preview_permitted(self.user, given, wish, self.actor)
+        return Response(PreviewShape(found, context={"may": may}).data)
 
 
 class RequeueEntries(Endpoint):
@@ -232,9 +269,10 @@ class PreviewRedrive(Endpoint):
 
     @operation("previewRedrive", TAG, {200: PreviewShape}, request=RedriveReason, errors=[403, 404])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return how many would run, which are skipped and why, repeated side effects, and samples.
+        """Preview a redrive: what would run, what is skipped, repeated side effects, and samples.
 
-        Based on the current state: nothing is changed, and others may change it before the start.
+        The preview reads the current state and changes nothing. Other users may change the state
+        before the start.
         """
         self.body(RedriveReason)
         _, may = obtain(self.user, redrives().defer(*LARGE), id, Permission.REDRIVE)
@@ -287,7 +325,7 @@ class StartRedrive(_Move):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Start a redrive: hold its dead letters and requeue them at the set rate.
 
-        Those held by another redrive are skipped.
+        Dead letters that another redrive holds are skipped.
         """
         return self._moved(id, lifecycle.start, sends=True)
 
@@ -297,7 +335,7 @@ class PauseRedrive(_Move):
 
     @_described("pause")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Stop sending for now; dead letters that were sent continue."""
+        """Pause a redrive: dead letters that were requeued continue."""
         return self._moved(id, lifecycle.pause, sends=False)
 
 
@@ -306,7 +344,7 @@ class ResumeRedrive(_Move):
 
     @_described("resume")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Continue after a pause or a stop by failures; failures are counted from zero."""
+        """Resume a redrive after a pause or a stop by failures; failures are counted from zero."""
         return self._moved(id, lifecycle.resume, sends=True)
 
 
@@ -315,5 +353,5 @@ class AbortRedrive(_Move):
 
     @_described("abort")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Stop sending permanently; dead letters that were sent continue, the others stay open."""
+        """Abort a redrive: dead letters that were requeued continue, the others stay open."""
         return self._moved(id, lifecycle.abort, sends=False)

@@ -34,7 +34,7 @@ from valkyr_plugins.redrive.progress import progress
 
 
 class Choice(Body):
-    """The dead letters, chosen in one of three ways; those that are open now are used."""
+    """A choice of dead letters, in one of three ways; only those that are open now are used."""
 
     ids = serializers.ListField(child=Id(), required=False, min_length=1, max_length=MAX_IDS)
     filter = EntryFilters(required=False)
@@ -128,13 +128,13 @@ class ProgressShape(CamelCaseSerializer):
     """The progress of a redrive."""
 
     queued = serializers.IntegerField()
-    running = serializers.IntegerField(help_text="Entries that were sent and have not ended.")
+    running = serializers.IntegerField(help_text="Dead letters that were sent and have not ended.")
     succeeded = serializers.IntegerField()
     failedAgain = serializers.IntegerField()
     skipped = serializers.IntegerField()
     aborted = serializers.IntegerField()
     ratePerSecond = serializers.FloatField(
-        help_text="Entries sent per second since it was started or resumed."
+        help_text="Dead letters sent per second since the redrive was started or resumed."
     )
     secondsLeft = serializers.FloatField(allow_null=True)
 
@@ -251,7 +251,7 @@ class RejectedShape(CamelCaseSerializer):
     """A dead letter whose changed inputs its module would reject."""
 
     entry_id = serializers.UUIDField()
-    problems = Payload(help_text="Sentences.")
+    problems = Payload(help_text="The problems, as sentences.")
 
 
 class VersionChangeShape(CamelCaseSerializer):
@@ -266,6 +266,11 @@ class VersionChangeShape(CamelCaseSerializer):
 class PreviewShape(CamelCaseSerializer):
     """The effects of a redrive."""
 
+    entries = serializers.IntegerField(help_text="The number of dead letters.")
+    dead_letters = serializers.ListField(
+        child=serializers.UUIDField(),
+        help_text="The IDs of the first 100, in the order of sending.",
+    )
     runs = serializers.IntegerField(help_text="The number of dead letters that would run.")
     skipped = SkippedShape(many=True)
     effects = EffectShape(many=True)

@@ -1,5 +1,5 @@
 -- How many entries a second the workspace's last redrive without a set pace sent, and how many
--- seconds the attempts that failed took, of some of this one's.
+-- seconds the attempts that failed took, of some entries.
 SELECT (SELECT p.pace_sent / extract(epoch FROM p.finished_at - p.pace_since)
           FROM dlq_redrive p
          WHERE p.workspace_id = %(workspace)s AND p.state = 'DONE' AND p.rate IS NULL
@@ -8,10 +8,6 @@ SELECT (SELECT p.pace_sent / extract(epoch FROM p.finished_at - p.pace_since)
          ORDER BY p.created_at DESC
          LIMIT 1),
        (SELECT avg(r.duration_ms) / 1000
-          FROM (SELECT entry_id
-                  FROM dlq_redriveitem
-                 WHERE redrive_id = %(redrive)s AND state = 'QUEUED'
-                 ORDER BY id
-                 LIMIT 100) i
+          FROM unnest(%(entries)s::uuid[]) AS i (entry_id)
           JOIN dlq_deadletterentry d ON d.id = i.entry_id
           JOIN runners_run r ON r.id = d.run_id)

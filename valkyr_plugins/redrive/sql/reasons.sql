@@ -1,4 +1,4 @@
--- How many of a redrive's queued items would be left out, by reason; '' for those that would run.
+-- How many of a redrive's entries would be left out, by reason; '' for those that would run.
 -- Those of a step are asked about their execution and run as well.
 SELECT looked.reason, count(*)
   FROM (SELECT CASE
@@ -6,7 +6,7 @@ SELECT looked.reason, count(*)
                WHEN EXISTS (SELECT 1
                               FROM dlq_redriveitem o
                              WHERE o.entry_id = i.entry_id AND o.active
-                               AND o.redrive_id <> i.redrive_id)
+                               AND o.redrive_id <> %(redrive)s)
                THEN 'Another redrive holds it.'
                WHEN %(step)s AND e.state IN ('CANCELLED', 'SUCCESS', 'TIMEOUT')
                THEN 'Its execution is ' || e.state || '; redrive the whole execution instead.'
@@ -20,10 +20,9 @@ SELECT looked.reason, count(*)
                WHEN NOT %(step)s AND d.workflow_id = ANY(%(gone)s::uuid[])
                THEN 'Its workflow has no such version.'
                ELSE '' END AS reason
-          FROM dlq_redriveitem i
+          FROM unnest(%(entries)s::uuid[]) AS i (entry_id)
           JOIN dlq_deadletterentry d ON d.id = i.entry_id
           JOIN executions_workflowexecution e ON e.id = d.execution_id
-          JOIN runners_run r ON r.id = d.run_id
-         WHERE i.redrive_id = %(redrive)s AND i.state = 'QUEUED') looked
+          JOIN runners_run r ON r.id = d.run_id) looked
  GROUP BY looked.reason
  ORDER BY count(*) DESC, looked.reason

@@ -203,11 +203,12 @@ class ForkExecution(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Start a new execution from a checkpoint, or from right before a step, which runs again.
 
-        Without either it begins at the beginning. The origin is not changed. *Trigger* alone gives
-        another input to the latest version. A step or a checkpoint, another version than the pinned
-        or the latest, and another input for an older version need *operate*; overrides of variables
-        and steps need *author*, or `redrive_with_overrides` and *operate*. A fork from a point
-        after an approval begins right before the approval, which is requested again.
+        Without either, the new execution starts from the beginning. The original execution does not
+        change. *Trigger* is enough to run the latest version with another input. You need *operate*
+        to start from a step or a checkpoint, to use a version that is neither pinned nor the
+        latest, and to change the input for an older version. You need *author*, or
+        `redrive_with_overrides` and *operate*, to override variables and steps. A fork from a point
+        after an approval starts right before the approval, which is requested again.
         """
         found, may = obtain(self.user, origins(), id, Action.TRIGGER)
         given = self.body(Fork)

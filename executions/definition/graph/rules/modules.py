@@ -134,7 +134,7 @@ def _gate_in_the_middle(module: ModuleEntry) -> Iterator[DefinitionProblem]:
 
 
 def cache_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield modules with a `cache`, their own or their task's, whose results cannot be reused."""
+    """Yield modules with a `cache` (also of their task) whose results cannot be reused."""
     for task in body.tasks:
         yield from _task(task)
 

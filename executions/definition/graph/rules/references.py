@@ -32,9 +32,9 @@ Mistake = tuple[str, str]  # code, sentence
 class BodyView:
     """One body as a template sees it, from its place in the body or in a nested one.
 
-    `task` is the template's own, or the container around it; None if all tasks have ended. `before`
-    are the tasks that ended before it, as bits; None if unknown. `done` says that the task itself
-    has succeeded, which is so in its undo.
+    `task` is the template's task, or the container around it; None if all tasks have ended.
+    `before` are the tasks that ended before it, as bits; None if unknown. `done` says that the task
+    itself has succeeded, as in its undo step.
     """
 
     body: BodyReading
@@ -218,7 +218,7 @@ def template_problems(
 
 
 def bodies_by_task(reading: BodyReading) -> dict[str, BodyReading]:
-    """Return the body of each task ID; if several have that ID, the outermost, then the first."""
+    """Return the body of each task ID; for a repeated ID, the outermost body, then the first."""
     found: dict[str, BodyReading] = {}
     level = [reading]
     while level:

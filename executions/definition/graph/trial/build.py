@@ -43,7 +43,7 @@ class Trial:
     told_already: frozenset[str] = frozenset()  # the places that read tasks outside the part
 
     def told(self, found: list[DefinitionProblem]) -> list[DefinitionProblem]:
-        """Return these problems and the document's, with paths as in the requested definition."""
+        """Return these and the document's problems, with paths as in the requested definition."""
         placed = (self._placed(one) for one in found)
         known = self.told_already
         rest = [one for one in placed if one.code not in UNKNOWN or one.path not in known]
@@ -123,7 +123,7 @@ class _Making:
         return frozenset(key_path(read.pointer) for read in others if read.name in known)
 
     def reads_what_is_left_out(self, output: Any) -> bool:
-        """Return whether the workflow's output needs tasks outside the section."""
+        """Return whether the workflow's output reads tasks outside the section."""
         known, kept = self.reading.by_id, self.section.kept
         reads = reads_in(output, ("output",))
         return any(read.name in known and known[read.name] not in kept for read in reads)

@@ -1,8 +1,8 @@
 """Select the tasks of a test run.
 
-They are the requested tasks and their requirements: the tasks before them and those that they read.
-A pinned task has no requirements. A run that begins at a task runs no earlier task, so required
-earlier tasks must be pinned.
+They are the requested tasks and their requirements: the tasks before them and the tasks that they
+read. A pinned task has no requirements. A run that begins at a task runs no earlier task, so
+required earlier tasks must be pinned.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ def reads_in(value: object, pointer: Pointer) -> Iterator[Read]:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Indexes of tasks: `kept` all of them, `pinned` those given, `before` those before `start`.
+    """Indexes of tasks: `kept` are all, `pinned` the given ones, `before` the ones before `start`.
 
     `missing` are those that must be pinned but are not, each with the task that needs it.
     """
@@ -154,7 +154,7 @@ class _Ways:
 
     @property
     def ends(self) -> frozenset[int]:
-        """Return the tasks without outgoing edges, and those on or after a cycle."""
+        """Return the tasks without outgoing edges, and the tasks on or after a cycle."""
         last = {index for index, ahead in enumerate(self.following) if not ahead}
         return frozenset(last | (set(range(len(self.following))) - set(self._order)))
 

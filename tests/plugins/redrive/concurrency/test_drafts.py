@@ -1,8 +1,11 @@
 """A redrive before its start: a draft, and its preview."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from dlq.models import DeadLetterEntry
 from dlq.resolve.discard import discard
@@ -19,10 +22,11 @@ from tests.support.workflows import (
     publish,
     start,
 )
+from valkyr_plugins.redrive import lifecycle
 from valkyr_plugins.redrive.lifecycle import forget_drafts
 from valkyr_plugins.redrive.models import Redrive
-from valkyr_plugins.redrive.options import InvalidRedrive
-from valkyr_plugins.redrive.preview import preview
+from valkyr_plugins.redrive.options import InvalidRedrive, RedriveOptions
+from valkyr_plugins.redrive.preview import preview, preview_of
 
 
 def test_the_preview_says_what_runs_who_is_left_out_and_what_happens_again(queue: World) -> None:
@@ -48,6 +52,23 @@ def test_the_preview_says_what_runs_who_is_left_out_and_what_happens_again(queue
     assert found.samples[0].after["value"] == {}
     assert found.seconds == 1.0
     assert Redrive.objects.get(pk=draft.pk).state == "DRAFT"
+
+
+def test_a_redrive_is_previewed_as_its_draft_without_one(queue: World) -> None:
+    letters = dead(queue, 5)
+    begun(letters[:1])
+    discard(letters[1], actor=ACTOR, notes="known")
+    wish: dict[str, Any] = {"overrides": {"value": {"a": None}, "seconds": "x"}, "rate": 2.0}
+    rows = DeadLetterEntry.objects.filter(pk__in=letters)
+
+    with CaptureQueriesContext(connection) as queries:
+        found = preview_of(*lifecycle.unsaved(rows, RedriveOptions(**wish), actor=ACTOR))
+
+    assert not [one for one in queries if one["sql"].lstrip().startswith(("INSERT", "UPDATE"))]
+    assert found == preview(made(letters, **wish).pk)
+    assert found.dead_letters == [letters[0], *letters[2:]]
+    with pytest.raises(InvalidRedrive, match="nothing to redrive"):
+        lifecycle.unsaved(rows.none(), RedriveOptions(), actor=ACTOR)
 
 
 @pytest.mark.plugins  # new executions are forks

@@ -82,7 +82,7 @@ def test_a_preview_gives_the_reasons(author: APIClient, workflow: Workflow) -> N
         workflow.pk, {"definition": changed}, actor=ACTOR, expected_revision=None
     )
     versioning.publish(workflow.pk, actor=ACTOR)
-    made = make(author, workflow, toVersion=3).json()
+    made = make(author, workflow, toVersion=3, patienceSeconds=0).json()
 
     [group] = post(author, made, "preview").json()["groups"]
 
@@ -104,7 +104,7 @@ def test_the_canaries_move_first_then_it_pauses(author: APIClient, workflow: Wor
     drive()
     told = author.get(f"{PATH}/{made['id']}").json()
     assert (told["state"], told["moved"]) == ("PAUSED", 1)
-    assert told["pauseReason"].startswith("The first 1 executions were moved.")
+    assert told["pauseReason"].startswith("The first execution was moved.")
     assert numbers(workflow) == [2, 1, 1, 1]
     assert post(author, made, "resume").status_code == 200
     drive()

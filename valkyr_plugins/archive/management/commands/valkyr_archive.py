@@ -49,14 +49,15 @@ class Command(CommandWithExamples):
             "--older-than-days",
             type=float,
             metavar="N",
-            help="executions that ended so long ago, instead of the settings' periods",
+            help="archive executions that ended this long ago, instead of after the settings' "
+            "periods",
         )
         actions.add_parser("show", help="count the files and executions")
         actions.add_parser("verify", help="read all files, and compare them with their digests")
         opened = actions.add_parser("open", help="print an archived execution as JSON")
         opened.add_argument("execution", type=UUID)
         opened.add_argument(
-            "--sealed", action="store_true", help="print values as they are stored, unopened"
+            "--sealed", action="store_true", help="print sealed values as they are stored"
         )
         restore = actions.add_parser("restore", help="put an archived execution back")
         restore.add_argument("execution", type=UUID)
@@ -66,7 +67,7 @@ class Command(CommandWithExamples):
         erase = actions.add_parser("erase", help="erase executions from the archive")
         erase.add_argument("--execution", type=UUID, action="append", default=[], metavar="ID")
         erase.add_argument("--workspace", metavar="SLUG")
-        erase.add_argument("--before", metavar="DAY", help="files of earlier days only")
+        erase.add_argument("--before", metavar="DAY", help="only files of earlier days")
         erase.add_argument("--reason", default="", help="the reason, for the audit trail")
 
     def handle(self, *args: Any, **options: Any) -> None:

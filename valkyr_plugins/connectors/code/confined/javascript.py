@@ -80,7 +80,7 @@ _STACK = re.compile(r"\n\s+at .*", re.DOTALL)
 
 
 def loaded(engine: str) -> Any:
-    """Return QuickJS from its library; called before the process loses sight of it."""
+    """Load QuickJS from its library; call it before the process loses access to the file."""
     loader = ExtensionFileLoader(NAME, engine)
     spec = spec_from_loader(NAME, loader)
     if spec is None:

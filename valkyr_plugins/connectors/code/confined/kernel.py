@@ -39,7 +39,7 @@ def system_call(number: int, *arguments: Any) -> int:
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
-    """Make the mount system call; `kind` is a file system's, or None."""
+    """Make the mount system call; `kind` is the type of a file system, or None."""
     words = [source.encode(), target.encode(), kind.encode() if kind else None]
     call("mount", *words, ctypes.c_ulong(flags), options.encode() or None)
 

@@ -136,7 +136,7 @@ def _run(request: dict[str, Any], confine: Callable[[], None]) -> NoReturn:
 
 
 def _reporter(request: dict[str, Any]) -> Callable[[], bytes]:
-    """Return what runs the code in its language; QuickJS is loaded while it can be seen."""
+    """Return the function that runs the code; load QuickJS while its file is visible."""
     code, inputs = request["code"], request["inputs"]
     if "engine" not in request:
         return partial(program.report, code, inputs)

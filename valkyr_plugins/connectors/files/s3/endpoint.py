@@ -1,4 +1,4 @@
-"""The S3 server that a step uses: its own, the administrator's, or Amazon's.
+"""The S3 server that a step uses: its own server, the administrator's, or Amazon's.
 
 The endpoint in a step is not trusted: only addresses that HTTP steps may reach are used. The
 administrator's own (`VALKYR_S3_ENDPOINT`) may be in a private network.
@@ -76,7 +76,7 @@ def _checked(url: str, name: str) -> str:
 
 
 def _is_plain_host(host: str) -> bool:
-    """Return whether a host is written in the usual form; 2130706433 is 127.0.0.1."""
+    """Return whether a host is in the usual form, unlike 2130706433 (127.0.0.1)."""
     if not host or (":" not in host and not host.replace(".", "").isdigit()):
         return bool(host)
     try:

@@ -92,7 +92,7 @@ class S3Store:
         self._connection.close()
 
     def _own(self, place: FileLocation, data: bytes) -> Facts:
-        """Return the facts of an equal object that an earlier attempt of this step wrote."""
+        """Return the metadata of an equal object that an earlier attempt of this step wrote."""
         found, facts = self.read(place, 0, len(data) + 1)
         if found != data:
             raise StepError(f"s3://{place.rest} already exists with different content")

@@ -17,10 +17,9 @@ from executions.public.commands import CommandWithExamples
 from executions.public.database import transaction
 from executions.public.errors import ValkyrError, WithProblems
 from valkyr_plugins.redrive import lifecycle
-from valkyr_plugins.redrive.lifecycle import make
 from valkyr_plugins.redrive.models import FINAL, Redrive, RedriveScope, RedriveState
 from valkyr_plugins.redrive.options import RedriveOptions
-from valkyr_plugins.redrive.preview import Preview, preview
+from valkyr_plugins.redrive.preview import Preview, preview_of
 from valkyr_plugins.redrive.progress import progress
 
 LOOK_SECONDS = 1.0
@@ -104,10 +103,10 @@ class Command(CommandWithExamples):
             raise CommandError(error.message) from error
 
     def _look(self, options: dict[str, Any]) -> None:
-        with transaction.atomic():
-            for line in _of_preview(preview(_made(options).pk)):
-                self.stdout.write(line)
-            transaction.set_rollback(True)
+        rows, wish = _wanted(options)
+        redrive, entries = lifecycle.unsaved(rows, wish, actor=Actor.of_command())
+        for line in _of_preview(preview_of(redrive, entries)):
+            self.stdout.write(line)
 
     def _run(self, options: dict[str, Any]) -> None:
         actor = Actor.of_command()
@@ -146,6 +145,11 @@ class Command(CommandWithExamples):
 
 
 def _made(options: dict[str, Any]) -> Redrive:
+    rows, wish = _wanted(options)
+    return lifecycle.make(rows, wish, actor=Actor.of_command())
+
+
+def _wanted(options: dict[str, Any]) -> tuple[QuerySet[DeadLetterEntry], RedriveOptions]:
     rows, selection = _chosen(options)
     wish = RedriveOptions(
         selection=selection,
@@ -161,7 +165,7 @@ def _made(options: dict[str, Any]) -> Redrive:
         stop_above=options["stop_above"],
         reason=options["reason"],
     )
-    return make(rows, wish, actor=Actor.of_command())
+    return rows, wish
 
 
 def _chosen(options: dict[str, Any]) -> tuple[QuerySet[DeadLetterEntry], dict[str, Any]]:

@@ -54,7 +54,9 @@ class Command(CommandWithExamples):
             metavar="N",
             help=f"maximum number of its connections (default: {limits.connections})",
         )
-        revoke = actions.add_parser("revoke", help="take workspaces; with none, drop the role")
+        revoke = actions.add_parser(
+            "revoke", help="revoke workspaces; without a workspace, drop the role"
+        )
         _add_role(revoke, required=False)
 
     def handle(self, *args: Any, **options: Any) -> None:
