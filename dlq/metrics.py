@@ -174,7 +174,7 @@ READINGS: dict[str, Reading] = {
 
 
 def _queue_names(found: Counter[str]) -> list[str]:
-    """Return the configured queues, and the fullest of those that only definitions name."""
+    """Return the configured queues, the fullest others, and `OTHERS` if there are still more."""
     known = OWN_QUEUES | limits().remote_queues
     others = [name for name, _ in found.most_common() if name not in known]
     left = [OTHERS] if len(others) > NAMED else []

@@ -88,9 +88,9 @@ def public(path: str) -> str:
 
 
 def page(model: str, pk: Any = None, **query: Any) -> str:
-    """Return the path of an object's page (`app_model` and its key) or of the list, for a row.
+    """Return the path of an object's page (`app_model` and its key) or of the list, for storage.
 
-    It is built as Django's admin builds it, because a lookup would load the urlconf.
+    The path is built as Django's admin builds it, because a lookup would load the urlconf.
     """
     app, _, name = translated(model).rpartition("_")
     path = f"{app}/{name}/" if pk is None else f"{app}/{name}/{pk}/change/"

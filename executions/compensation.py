@@ -24,7 +24,7 @@ State = CompensationState
 def begin(execution: WorkflowExecution, ending: ExecutionState, **changes: Any) -> bool:
     """Undo a locked execution before it ends as `ending`; return False if it has nothing to undo.
 
-    It is PAUSED until its running steps have ended, or PENDING if it waits for a slot.
+    The execution is PAUSED until its running steps have ended, or PENDING if it waits for a slot.
     """
     if not compiled(execution.version_id).graph.undone or not ports.stop_to_undo(execution.pk):
         return False
@@ -62,11 +62,10 @@ def proceed(execution_id: UUID) -> None:
 
 
 def end(execution_id: UUID, *, failed: bool, metrics: Any) -> None:
-    """Move RUNNING → DONE and end the execution.
+    """Move RUNNING → DONE, or RUNNING → FAILED if an undo step `failed`, and end the execution.
 
-    Or move to FAILED, the state the execution then has.
-
-    The caller holds the execution's lock, and no run of it is live.
+    If it failed, the execution ends as FAILED. The caller holds the execution's lock, and no run of
+    it is live.
     """
     rows = WorkflowExecution.objects.filter(
         pk=execution_id, state=ExecutionState.RUNNING, compensation=State.RUNNING

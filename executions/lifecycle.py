@@ -38,7 +38,7 @@ State = ExecutionState
 
 
 def pause(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Pause: start nothing new; running steps finish and are recorded.
+    """Pause an execution: no new step starts; running steps finish and are recorded.
 
     Raises NotFound, WrongState.
     """
@@ -64,7 +64,8 @@ def resume(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
 def cancel(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
     """Cancel an execution: its live runs are cancelled and their results rejected.
 
-    Raises the errors of `pause`. If steps with an undo succeeded, it ends once they are undone.
+    Raises the errors of `pause`. If steps with an undo succeeded, the execution ends once they are
+    undone.
     """
     with transaction.atomic():
         execution = _locked(execution_id, "cancel", State.PENDING, State.RUNNING, State.PAUSED)

@@ -9,6 +9,7 @@ the size is summed first, without building anything, and only up to the limit.
 
 import hashlib
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from executions.errors import PayloadError
@@ -56,7 +57,7 @@ def dump(value: Any, what: str = "value", limit: int = MAX_BYTES) -> str:
             f'The {what} holds an object with the key "{SEALED}", which is reserved for sealed '
             "payloads. Rename the key."
         )
-    if STORED in text and _holds_key(value, STORED):
+    if STORED in text and _holds_untrusted_reference(value):
         raise PayloadError(
             f'The {what} holds an object with the key "{STORED}", which is reserved for '
             "references to stored values. Rename the key; a copied reference is not a value."
@@ -74,6 +75,30 @@ class StoredReference(dict[str, Any]):
 def is_reference(value: Any) -> bool:
     """Return whether a value that was read from a row is a reference to a stored value."""
     return isinstance(value, dict) and isinstance(value.get(STORED), str)
+
+
+def references_in(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield the references in a value that was read from rows, at any depth."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if is_reference(one):
+            yield one
+        elif isinstance(one, dict | list):
+            items = one.values() if isinstance(one, dict) else one
+            left += [item for item in items if isinstance(item, dict | list)]
+
+
+def trusted(value: Any) -> Any:
+    """Return a value that was read from rows, with its references marked: `dump` accepts these.
+
+    Never call it with a value from a module, a user or another system.
+    """
+    if is_reference(value):
+        return StoredReference(value)
+    if isinstance(value, dict):
+        return {name: trusted(item) for name, item in value.items()}
+    return [trusted(item) for item in value] if isinstance(value, list) else value
 
 
 def _left(value: Any, left: int) -> int:
@@ -164,7 +189,20 @@ def _holds_key(value: Any, key: str) -> bool:
         return False
     items = value.values() if isinstance(value, dict) else value
     found = [value, *items] if isinstance(value, (dict, list, tuple)) else []
-    return any(
-        isinstance(one, dict) and key in one and not isinstance(one, StoredReference)
-        for one in found
-    )
+    return any(isinstance(one, dict) and key in one for one in found)
+
+
+def _holds_untrusted_reference(value: Any) -> bool:
+    """Return whether an object at any depth has the key of a reference that the engine made."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, StoredReference):
+            continue
+        if isinstance(one, dict):
+            if STORED in one:
+                return True
+            left += one.values()
+        elif isinstance(one, list | tuple):
+            left += one
+    return False

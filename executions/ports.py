@@ -94,3 +94,16 @@ Arguments are the row, the column, its form (`sealed_columns`) and the value.
 
 seal_payload: Port[[Any, str, str, Any], Any] = Port("executions.ports.seal_payload", "executions")
 """Return what to store for a value of a row's sealed column; arguments as of `open_payload`."""
+
+archived_execution: Port[[UUID], Any] = Port("executions.ports.archived_execution", "archive")
+"""Return an archived execution as a row that is not in the table, or None.
+
+It has the attributes `version_number`, `version_kind` and `archived_at`. Raises ArchiveUnavailable.
+Optional.
+"""
+
+archived_page: Port[[Any, str], str] = Port("executions.ports.archived_page", "archive")
+"""Return the address of an archived execution's page in the admin, by the request and the ID.
+
+"" if there is none that the user may see. Optional.
+"""

@@ -143,7 +143,7 @@ class SessionKind(TextChoices):
 
 
 class SessionEnd(TextChoices):
-    """Why a session ended before it expired."""
+    """The reason why a session ended before it expired."""
 
     SIGNED_OUT = "SIGNED_OUT", lazy("signed out")
     REVOKED = "REVOKED", lazy("ended from the list of sessions")

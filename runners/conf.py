@@ -137,7 +137,7 @@ def config() -> Config:
 
 
 def default_currency() -> str:
-    """Return the currency of costs that name none, as an ISO 4217 code."""
+    """Return the default currency of costs, as an ISO 4217 code."""
     return valkyr_settings().currency
 
 

@@ -2,7 +2,7 @@
 
 
 class LeaseLost(Exception):
-    """Another worker leases the run, or it is no longer needed. Its result must not be recorded."""
+    """Another worker leases the run, or no execution needs it. Its result must not be recorded."""
 
 
 class StepFailed(Exception):

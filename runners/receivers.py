@@ -31,7 +31,7 @@ from runners.waits.events import announce
 
 @begin.provide
 def begin_admitted(executions: Sequence[Admitted]) -> None:
-    """Resume the given executions that were reopened, and end the ones without a task."""
+    """Resume the given executions that were reopened, and end executions without a task."""
     for item in executions:
         if not item.fresh:
             plan_execution.wake(item.execution_id)
@@ -116,7 +116,7 @@ def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
 def tell_family(
     sender: Any, execution_id: UUID, state: str, parent_run_id: UUID | None, **_: Any
 ) -> None:
-    """Notify the run that waits for this execution, and the execution's children, of its end.
+    """Notify the run that waits for this execution, and the execution's children, that it ended.
 
     Each notification is handled later, without a lock.
     """

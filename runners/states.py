@@ -18,7 +18,7 @@ class RunState(StrEnum):
 
 
 class WaitKind(StrEnum):
-    """What a WAITING run waits for; BODY is a container that waits for its turns."""
+    """The kinds of waits of a WAITING run; BODY means that a container waits for its turns."""
 
     BODY = "body"
     TIMER = "timer"
@@ -31,7 +31,7 @@ class WaitKind(StrEnum):
 
 
 class ErrorType(StrEnum):
-    """The four classes of failure: the first and third are retried, the last is held."""
+    """The four classes of failure; only TRANSIENT and TIMEOUT are retried."""
 
     TRANSIENT = "TRANSIENT"
     PERMANENT = "PERMANENT"

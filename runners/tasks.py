@@ -46,7 +46,7 @@ def run_executions(execution_ids: Sequence[str], version_id: str, segment: str) 
 
 @task("runners.advance", **TRANSPORT)
 def advance(execution_id: str) -> None:
-    """Plan an execution from its rows; also the body of every chord."""
+    """Plan an execution from its rows. Every chord has this task as its body."""
     plan_execution.advance(UUID(execution_id))
 
 

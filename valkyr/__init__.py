@@ -106,6 +106,7 @@ _CANVAS = {"durable": "durable", "DurableTask": "durable_task", "DurableResult":
 _PLUGINS = {
     "connectors": "",
     "alerts": "httpx",
+    "archive": "pyarrow",
     "canary": "",
     "canvas": "",
     "circuits": "",

@@ -118,7 +118,7 @@ class JsonLine(JsonFormatter):
     def add_fields(
         self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]
     ) -> None:
-        """Add time, level and source; then ids; a traceback last."""
+        """Add time, level and source first, then ids, and a traceback last."""
         log_data |= {
             "time": moment(record),
             "level": record.levelname,

@@ -132,6 +132,20 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Worker processes, their queues and what they execute now."),
             ),
             _list_of(
+                lazy("Archive"),
+                "inventory_2",
+                "valkyr_archive.archivefile",
+                lazy("Files with executions that retention deleted."),
+                "archive",
+            ),
+            _list_of(
+                lazy("Archived executions"),
+                "manage_search",
+                "valkyr_archive.archivedexecution",
+                lazy("Find an archived execution by its ID, and restore it."),
+                "archive",
+            ),
+            _list_of(
                 lazy("Alerts"),
                 "notifications_active",
                 "valkyr_alerts.alert",
@@ -280,6 +294,13 @@ ADMINISTRATION: tuple[tuple[Any, tuple[AdminPage, ...]], ...] = (
                 lazy("Tokens, their scopes and last use."),
             ),
             _list_of(
+                lazy("SQL grants"),
+                "database",
+                "valkyr_sql_views.sqlgrant",
+                lazy("Login roles of BI tools, and the workspaces they read."),
+                "sql_views",
+            ),
+            _list_of(
                 lazy("Sessions"),
                 "devices",
                 "executions.accountsession",
@@ -351,7 +372,7 @@ def _is_administration(request: HttpRequest) -> bool:
 
 
 def _tabs(*places: AdminPage, above: tuple[AdminPage, ...] = ()) -> dict[str, Any]:
-    """Return a row of tabs above the lists `above`, by default all of them."""
+    """Return a row of tabs, shown above the lists `above`, by default above all its lists."""
     installed = [place for place in places if place.installed]
     return {
         "models": [place.model for place in above or installed],

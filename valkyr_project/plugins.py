@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 PLUGINS = (
     "connectors",
     "alerts",
+    "archive",
     "backtest",
     "canary",
     "canvas",

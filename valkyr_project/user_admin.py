@@ -35,9 +35,9 @@ admin.site.unregister(Group)
 
 
 class UserAddForm(UserCreationForm):
-    """A new user. Django's script focuses the first field, so the field does not do it as well.
+    """A new user. Its first field has no autofocus, because Django's script focuses the field.
 
-    Which of the two is first is a race, and browsers warn if it is the script.
+    With both, their order is a race, and browsers warn if the script comes first.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -57,7 +57,7 @@ class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type
     list_fullwidth = True
 
     def get_urls(self) -> list[Any]:
-        """Return Django's URLs, and that of the page with a card for each list."""
+        """Return Django's URLs and the URL of the page with a card for each list."""
         view = self.admin_site.admin_view(administration)
         name = ADMINISTRATION_NAME
         return [path("administration/", view, name=name), *super().get_urls()]

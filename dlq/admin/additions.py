@@ -19,8 +19,8 @@ from executions.admin.sections import PageSection
 class GroupLink:
     """A link of a failure group, in its row of the list and as a button of its page.
 
-    `key` is its keyboard shortcut. `address` returns its URL, or "" if the user may not open it or
-    nothing is to be done; it makes no query, because each row of a list calls it.
+    `key` is its keyboard shortcut. `address` returns the link's URL, or "" if the user may not open
+    it or has nothing to do there. It makes no query, because the list calls it for each row.
     """
 
     title: str
@@ -61,7 +61,7 @@ def links_of(request: HttpRequest, group: FailureGroup) -> list[ShownLink]:
 
 
 def progress_of(request: HttpRequest, group: FailureGroup) -> list[GroupProgress]:
-    """Return the panels of what is done to a group now."""
+    """Return the panels of the operations that run on a group now."""
     found = (make(request, group) for make in GROUP_PROGRESS)
     return [panel for panel in found if panel is not None]
 
@@ -76,8 +76,8 @@ def add_action(
 ) -> None:
     """Add an action on selected rows of a list.
 
-    Called with the admin, the request and the selected rows. `marks` are the attributes that Django
-    and Unfold read: `short_description`, `allowed_permissions`.
+    `action` is called with the admin, the request and the selected rows. `marks` are the attributes
+    that Django and Unfold read: `short_description`, `allowed_permissions`.
     """
     action.__dict__.update(marks)
     setattr(admin, name, action)

@@ -109,7 +109,7 @@ HEADERS = (
 
 
 def sentence(entry: DeadLetterEntry) -> SafeString:
-    """Return what failed, where, the number of attempts, since when and how long it is kept."""
+    """Return a sentence: the failed step, the time and kind of its failure, and its retention."""
     return format_html(
         gettext(
             "Step <strong>{}</strong> ({}) of {}, version {}, failed permanently {}, {}: {}. {}"

@@ -48,7 +48,7 @@ class ResolutionFilter(TabFilter):
 
 
 def resolution_counts(rows: QuerySet[Any]) -> dict[str, int | str]:
-    """Return the number of rows of each tab, up to a limit; without those that take too long.
+    """Return the number of rows of each tab, up to a limit; a count that takes too long is omitted.
 
     The condition on the workspace lets PostgreSQL use the index `dlq_list` for users who may see
     every workspace, instead of reading all dead letters for a resolution that is rare.
@@ -177,7 +177,7 @@ class EntryFilters(FiltersForm):
         return found
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the matching rows; by inputs only those whose payloads the user may see."""
+        """Return the matching rows; by inputs, only rows whose payloads the user may see."""
         given = self.filled()
         if since := given.get("since"):
             rows = rows.filter(pk__gte=first_id_at(timezone.now() - AGES[since][1]))
@@ -192,7 +192,7 @@ class EntryFilters(FiltersForm):
             raise ValidationError(error.message) from None
 
     def chips(self, changelist: Any) -> Iterator[Chip]:
-        """Return one chip per filled field and per condition on the inputs."""
+        """Yield one chip per filled field and per condition on the inputs."""
         yield from super().chips(changelist)
         yield from self._groups(changelist)
         texts = self.data.getlist("inputs")  # type: ignore[attr-defined]
@@ -208,7 +208,7 @@ class EntryFilters(FiltersForm):
             )
 
     def _groups(self, changelist: Any) -> Iterator[Chip]:
-        """Return the groups by name, if any."""
+        """Yield one chip with the names of the filter's failure groups, if there are any."""
         if ids := self.cleaned_data.get("group") if self.is_valid() else None:
             rows = scoped(self.request, FailureGroup.objects.filter(pk__in=ids))
             found = [str(row) for row in rows.only("place", "exception", "message")[:3]]

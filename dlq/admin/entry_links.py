@@ -54,8 +54,8 @@ def execution_page(entry: DeadLetterEntry) -> str:
 def flower(entry: DeadLetterEntry) -> str:
     """Return the URL of Flower's list of the execution's tasks, which have its ID as argument.
 
-    Flower's page has no search parameter, but starts with that of `name`; a second word is a
-    separate term. Empty without Flower (VALKYR_FLOWER_URL).
+    Flower's page has no search parameter; its parameter `name` sets the search. The second word of
+    `name` is a separate term, here the ID. The URL is empty without Flower (VALKYR_FLOWER_URL).
     """
     place = valkyr_settings().flower_url.rstrip("/")
     if not place:

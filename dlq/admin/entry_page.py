@@ -48,7 +48,7 @@ def marked(entry: DeadLetterEntry) -> SafeString:
 
 
 def reason(entry: DeadLetterEntry) -> Iterator[PageSection]:
-    """Return the panels above the facts: the error, and users' notes."""
+    """Yield the panels above the facts: the error, and users' notes."""
     error = entry.run.error or entry.failure_reason
     yield PageSection(gettext("Error"), body=copy_of(error, gettext("the error")), error=True)
     if entry.notes:

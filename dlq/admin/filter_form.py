@@ -62,7 +62,7 @@ class FiltersForm(forms.Form, metaclass=_AbstractForm):
         return {k: v for k, v in self.cleaned_data.items() if v not in ("", None, [])}
 
     def chips(self, changelist: Any) -> Iterator[Chip]:
-        """Return the active filters."""
+        """Yield the active filters."""
         for name, field in self.fields.items():
             text = self.data.get(name)
             if not text or isinstance(field.widget, forms.HiddenInput):

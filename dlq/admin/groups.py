@@ -120,7 +120,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("open"))
     def many(self, row: Any) -> Any:
-        """Return the number of open and of all failures, linked to their lists and to plugins."""
+        """Return the numbers of open and of all failures, with links for the open ones."""
         return format_html(
             gettext(
                 '<span class="vk-count"><a class="vk-link" href="{}"><strong>{}</strong> open</a>'
@@ -184,7 +184,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @admin.action(description=lazy("Show their dead letters"), permissions=["view"])
     def show_entries(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
-        """Open the list of its dead letters, where all can be requeued, discarded or exported."""
+        """Open the list of the groups' dead letters, to requeue, discard or export them all."""
         ids = [str(pk) for pk in queryset.values_list("pk", flat=True)[:MANY]]
         return HttpResponseRedirect(links.listing(ENTRIES, group=",".join(ids)))
 

@@ -54,7 +54,7 @@ class GroupFigures:
 
 
 def hour_of(at: datetime) -> datetime:
-    """Return the beginning of its hour."""
+    """Return the beginning of the hour that contains a time."""
     return at.replace(minute=0, second=0, microsecond=0)
 
 

@@ -67,7 +67,7 @@ class SnoozeForm(ReasonForm):
 
 
 class ResolveForm(ReasonForm):
-    """Asks for the version that fixes it."""
+    """Asks for the version that fixes the failure."""
 
     version = _number(
         lazy("Fixed in version"),

@@ -79,7 +79,7 @@ SHOWN = 10
 
 
 def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
-    """Return what fails, where, how often, and since when."""
+    """Return a sentence: the failing step, its error, and the number and times of its failures."""
     if group.merged_into_id:
         into = links.to(GROUPS, group.merged_into_id, gettext("another group"))
         return format_html(gettext("Merged into {}, which has its failures."), into)
@@ -103,7 +103,7 @@ def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
 
 
 def terms(group: FailureGroup) -> SafeString | str:
-    """Return the conditions that end its snooze or make it regress."""
+    """Return the conditions that end the group's snooze, or make the group regress."""
     if group.status == GroupStatus.RESOLVED:
         if group.resolved_in:
             return gettext(
@@ -202,7 +202,7 @@ def _lines(text: str) -> SafeString:
 
 
 def _breakdown(group: FailureGroup) -> list[PageSection]:
-    """Return a table per facet that separates its entries; the others in one line."""
+    """Return a table for each facet that separates the entries, and a line for the other facets."""
     found = breakdown(group.pk)
     if not found.looked_at:
         return []

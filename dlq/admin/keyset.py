@@ -83,7 +83,7 @@ class KeysetChangeList(BoundedChangeList):
         self.model_admin.prepare(request, self.result_list)
 
     def _wanted(self, backwards: bool) -> tuple[QuerySet[Any], bool]:
-        """Return the rows from the cursor on, and whether there is one; ignore an invalid one."""
+        """Return the rows after the cursor, and True; all rows and False without a valid cursor."""
         cursor = self.params.get(BEFORE) or self.params.get(AFTER)
         keyset = self.keyset.reversed if backwards else self.keyset
         try:

@@ -39,7 +39,7 @@ def marked_inputs(entry: DeadLetterEntry, against: Comparison | None) -> PageSec
 
 
 def _legend(found: Sequence[Suspect]) -> SafeString:
-    """Return which values are marked, in words."""
+    """Return the list of the marked values, each with its reason."""
     lines = format_html_join(
         "",
         '<li><span class="vk-mono">{}</span>: {}</li>',
@@ -80,7 +80,7 @@ def _marked(inputs: Any, found: Sequence[Suspect]) -> SafeString:
 def _replaced(
     value: Any, places: Mapping[tuple[Any, ...], str], values: dict[str, Any], path: tuple[Any, ...]
 ) -> Any:
-    """Return the value with a token in each place, whose own value goes to `values`."""
+    """Return the value with a token at each of the places; add the replaced values to `values`."""
     if path in places:
         values[places[path]] = value
         return places[path]

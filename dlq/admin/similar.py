@@ -61,7 +61,7 @@ def against_good(entry: DeadLetterEntry) -> GoodComparison:
 def differences(
     request: HttpRequest, entry: DeadLetterEntry, good: GoodComparison | None
 ) -> Iterator[PageSection]:
-    """Return the three comparisons; none (no `good`) for users who may not see payloads."""
+    """Yield the three comparisons; none (no `good`) for users who may not see payloads."""
     if good is None:
         yield from (hidden_section(title) for title in (GOOD, OTHER, NOW))
         return

@@ -55,7 +55,7 @@ class SavedViews(ScopedAdmin):
         return f"{self.opts.app_label}_{self.opts.model_name}"
 
     def get_urls(self) -> Any:
-        """Return Django's URLs, and those of the two posts."""
+        """Return Django's URLs, and the URLs that save and delete a view."""
         wrap = self.admin_site.admin_view
         name = self.page_name
         return [
@@ -161,7 +161,7 @@ class TriageList(SavedViews):
 
     @property
     def media(self) -> forms.Media:
-        """Return Unfold's media, and those of the keyboard shortcuts."""
+        """Return Unfold's media, and the lists' own styles and script."""
         script: Any = forms.Script("dlq/triage.js", defer=True)
         own = forms.Media(css={"all": ["dlq/triage.css", "dlq/entry.css"]}, js=[script])
         both: forms.Media = super().media + own
@@ -172,7 +172,7 @@ class TriageList(SavedViews):
         return KeysetChangeList
 
     def order_of(self, request: HttpRequest) -> tuple[str, ...]:
-        """Return the columns to order by; for a missing or unknown word, the first word's."""
+        """Return the columns of the order in the URL; of the first order if it names none."""
         first, *_ = self.orders.values()
         return self.orders.get(request.GET.get(ORDER, ""), first)[1]
 
@@ -214,11 +214,11 @@ class TriageList(SavedViews):
         }
 
     def tab_counts(self, request: HttpRequest, changelist: Any) -> Mapping[str, int | str]:
-        """Return the number of rows behind each tab by its word; none if it is not known."""
+        """Return the number of rows of each tab, by the tab's word; none if it is not known."""
         return {}
 
     def behind_tabs(self, request: HttpRequest, changelist: Any) -> QuerySet[Any]:
-        """Return the rows of all tabs: those of the search and of every other filter."""
+        """Return the rows of all tabs, narrowed by the search and by the other filters."""
         found = self.get_search_results(request, changelist.root_queryset, changelist.query)
         rows: QuerySet[Any] = found[0]
         for spec in changelist.filter_specs[1:]:

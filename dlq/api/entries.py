@@ -204,7 +204,7 @@ class Entries(Endpoint):
 def _labelled(
     request: Request, rows: QuerySet[DeadLetterEntry], query: dict[str, Any]
 ) -> KeysetPage:
-    """Return one page of those with the labels, by ID, found in bounded time."""
+    """Return one page of the dead letters with the labels, by ID, in bounded time."""
     keyset, _ = position(rows, query)
     limit = query["limit"]
 

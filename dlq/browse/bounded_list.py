@@ -5,8 +5,8 @@ million rows in the list's order for a rare one, or fetch half the table through
 common one. So there are two attempts, each with its own limit:
 
 1. walk: in the list's order, without bitmaps, for a short time. A common value is found at once.
-2. gather: everything that matches, by any suitable index, sorted afterwards. What is left for
-   this attempt is rare, so it is little.
+2. gather: everything that matches, by any suitable index, sorted afterwards. Only rare values
+   reach this attempt, so the matches are few.
 
 If neither finishes in time, TooManyRows is raised: the user narrows the list, and no request hangs.
 """

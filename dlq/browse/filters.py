@@ -52,7 +52,7 @@ FLAGS: dict[str, Callable[[bool], Q]] = {
 def chosen(rows: QuerySet[DeadLetterEntry], wanted: Mapping[str, Any]) -> QuerySet[DeadLetterEntry]:
     """Return the rows that match a validated filter; unknown fields raise KeyError.
 
-    Raises SearchSealed for a search of payloads that would pass over sealed ones.
+    Raises SearchSealed if a search of payloads would skip sealed ones.
     """
     for name, value in wanted.items():
         if name in FLAGS:

@@ -136,7 +136,7 @@ def _equal(before: Any, after: Any) -> bool:
 
 
 def _shown(value: Any, path: Sequence[Key]) -> str:
-    """Return a value as JSON, truncated; dots if its name is usual for a secret."""
+    """Return a value as JSON, truncated; dots if its key usually names a secret."""
     names = [key for key in path if isinstance(key, str)]
     if any(masked({name: "x"})[name] != "x" for name in names):
         return str(masked({"password": "x"})["password"])

@@ -1,4 +1,4 @@
-"""Which values of a failed step's inputs its error may be about. Pure, and bounded."""
+"""Find the values of a failed step's inputs that its error may be about. Pure, and bounded."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -45,8 +45,9 @@ def suspects(
     """Return the values that the error names, and those that differ from a good run.
 
     `details` are the failure's own: a list of problems with a `field`, or an object that has one.
-    `against` compares `{"inputs": …}` of a good run with this one: what is in the error's text but
-    is the same in a good run, such as an allowed value, is no suspect. Names come first.
+    `against` compares `{"inputs": …}` of a good run with this one: a value that is in the error's
+    text but equal in a good run, such as an allowed value, is not a suspect. The values that the
+    error names come first.
     """
     fields = set(_fields(details))
     differing = _differing(against)
@@ -61,7 +62,7 @@ def suspects(
 
 
 def _leaves(inputs: Any) -> Iterator[tuple[Path, Any]]:
-    """Return the values without parts, in their order; at most `MAX_LOOKED_AT` are visited."""
+    """Yield the values without parts, in their order; at most `MAX_LOOKED_AT` are visited."""
     waiting: list[tuple[Path, Any]] = [((), inputs)]
     for _ in range(MAX_LOOKED_AT):
         if not waiting:
@@ -87,7 +88,7 @@ def _fields(details: Any) -> Iterator[str]:
 
 
 def _is_field(path: Path, fields: Collection[str]) -> bool:
-    """Return whether a field is this path, from the inputs or from one of them."""
+    """Return whether a field names this path, with or without its first key."""
     return bool(fields) and any(
         ".".join(map(str, path[start:])) in fields for start in range(min(2, len(path)))
     )

@@ -29,9 +29,9 @@ def pytest_file(
     exception: str,
     fields: tuple[str, ...] = (),
 ) -> str:
-    """Return the file's text; `fields` are those of the credential that the step signs in with.
+    """Return the file's text; `fields` are the fields of the step's credential.
 
-    Everything recorded is written as a Python literal, so no input can become code.
+    Recorded values are written as Python literals, so no input can become code.
     """
     given = redacted(inputs if isinstance(inputs, dict) else {})
     name = _name(step_path)

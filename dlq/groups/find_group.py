@@ -67,7 +67,7 @@ def group_of(failing: Failing) -> UUID:
 
 
 def part_fingerprint(fingerprint: str, by: str, value: str) -> str:
-    """Return a fingerprint for those failures of a fingerprint with this value of a facet."""
+    """Return the fingerprint of a fingerprint's failures that have this value of a facet."""
     return hashlib.sha256(f"{fingerprint}\n{by}\n{value}".encode()).hexdigest()
 
 

@@ -84,7 +84,7 @@ def carry(move_id: int, batch: int = BATCH) -> int:
 
 
 def _by_age(move: GroupMove) -> bool:
-    """Return whether moved entries would still match the scan, so that it goes by age."""
+    """Return whether the scan goes by age, because moved entries would still match it."""
     return bool(move.fingerprint) and not move.by
 
 

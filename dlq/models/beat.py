@@ -23,7 +23,7 @@ class BeatPulse(models.Model):
 
 
 class RetentionMark(models.Model):
-    """The position of the walk through ended executions: after this end and id."""
+    """The walk's position in ended executions: the end and the id of the last one that was read."""
 
     name = models.CharField(max_length=20, primary_key=True)
     at = models.DateTimeField()

@@ -16,9 +16,9 @@ LONGEST_REST = 0.5
 class PruningPace:
     """The pace of pruning, and when it ends.
 
-    It ends at a time of `time.monotonic()` (None: when all rows are deleted) or when `stopped` is
-    set. After each transaction, it waits `rest` times its duration, half a second at most, to leave
-    capacity for others. `batch` is the number of rows per transaction.
+    Pruning ends at a time of `time.monotonic()` (None: when all rows are deleted) or when `stopped`
+    is set. After each transaction, it waits `rest` times the transaction's duration, half a second
+    at most, to leave capacity for others. `batch` is the number of rows per transaction.
     """
 
     until: float | None = None
@@ -40,7 +40,7 @@ class PruningPace:
     def transaction(self) -> Iterator[None]:
         """Run a short transaction, and wait after it.
 
-        It does not wait for the disk: rows that a crash restores are deleted again.
+        The commit does not wait for the disk: rows that a crash restores are deleted again.
         """
         began = time.monotonic()
         with transaction.atomic():

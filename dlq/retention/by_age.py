@@ -27,7 +27,7 @@ STARTED_NOTHING = (TickStatus.MISSED, TickStatus.SKIPPED, TickStatus.REFUSED)
 
 @dataclass(frozen=True, slots=True)
 class Aged:
-    """Rows of a kind that are older than a time; `order` is that of an index.
+    """Rows of a kind that are older than a time; `order` is the order of an index.
 
     `workspace` and `workflow` are the lookups to a row's workspace and workflow; a kind without one
     is skipped if a single workspace or workflow is pruned. `clear` deletes a limited number of rows

@@ -3,7 +3,7 @@
 Pinned and held ones stay, and so do those of an unfinished execution; open ones never expire.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import reduce
@@ -47,6 +47,9 @@ class LetterHold:
 
 # Code that refers to dead letters which must be kept adds a function here.
 HOLDS: list[LetterHold] = []
+# Code that needs the rows of dead letters adds a function of their ids. It is called before they
+# are deleted, in the same transaction.
+BEFORE_DELETION: list[Callable[[Sequence[UUID]], None]] = []
 
 
 def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
@@ -72,7 +75,7 @@ def look(wanted: RetentionPeriods) -> PruningTally:
 
 
 def gone_by(wanted: RetentionPeriods) -> LettersGone:
-    """Return the dead letters to delete: limits of expiry and resolution, without held ones."""
+    """Return the dead letters that count as deleted: limits of their times, and the held IDs."""
     held = _resolved(wanted).filter(_held())
     ids = tuple(held.values_list("pk", flat=True))
     if wanted.older_than is None:
@@ -84,6 +87,8 @@ def _some(wanted: RetentionPeriods, most: int, tally: PruningTally) -> int:
     rows = _due(wanted).order_by("expires_at").select_for_update(skip_locked=True, of=("self",))
     found = list(rows.values_list("pk", "resolved_at")[:most])
     ids = [pk for pk, _ in found]
+    for told in BEFORE_DELETION:
+        told(ids)
     DeadLetterEntry.objects.filter(follows_id__in=ids).update(follows=None)
     letters = DeadLetterEntry.objects.filter(pk__in=ids)
     delete_without_cascade(letters)

@@ -7,7 +7,7 @@ continue after a crash.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from uuid import UUID
@@ -42,6 +42,10 @@ NOBODY = UUID(int=0)
 # Plugins that read executions add a function of the time that returns the end of the first
 # execution that they still need, and no execution that ended later is deleted.
 HORIZONS: list[Callable[[datetime], datetime]] = []
+# Plugins that store executions elsewhere before they are deleted add a function of their ids, which
+# returns those that are not stored yet. It is called again in the transaction that deletes them.
+UNSTORED: list[Callable[[Sequence[UUID]], set[UUID]]] = []
+NOT_STORED = "they are not in the archive yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ class PruningPosition:
 class LettersGone:
     """Dead letters that count as deleted, since they are deleted before executions.
 
-    They are those that expired by the first time or were resolved before the second, unless `held`.
+    They expired by `expired` or were resolved before `resolved`, and are not in `held`.
     """
 
     expired: datetime | None = None
@@ -103,7 +107,7 @@ def horizon(wanted: RetentionPeriods) -> datetime | None:
 
 
 def walk(wanted: RetentionPeriods, since: PruningPosition, before: datetime) -> Iterator[WalkBatch]:
-    """Return the finished executions that ended before a time, ordered by their end."""
+    """Yield batches of the finished executions that ended before a time, ordered by their end."""
     told = parameters(wanted.terms, wanted.scope, wanted.now)
     while True:
         place = {"at": since.at, "id": since.id, "before": before, "chunk": CHUNK}
@@ -122,15 +126,58 @@ def families(
     without: LettersGone = NONE_GONE,
 ) -> list[Family]:
     """Return the families of these roots, unordered, without the dead letters `without`."""
+    return _stored(_families(roots, wanted, before, without=without, most=MEMBERS))
+
+
+def expired(
+    wanted: RetentionPeriods, since: PruningPosition, most: int = MEMBERS
+) -> Iterator[tuple[list[Family], PruningPosition]]:
+    """Yield the families that may be deleted, stored elsewhere or not, and the position reached.
+
+    `members` are at most `most`.
+    """
+    before = horizon(wanted)
+    if before is None:
+        return
+    for stretch in walk(wanted, since, before):
+        free: list[Family] = []
+        for roots in _some(stretch.roots):
+            found = _families(roots, wanted, before, without=NONE_GONE, most=most)
+            free += [family for family in found if not family.reason]
+        yield free, stretch.end
+
+
+def _families(
+    roots: Sequence[UUID],
+    wanted: RetentionPeriods,
+    before: datetime,
+    *,
+    without: LettersGone,
+    most: int,
+) -> list[Family]:
     found = statements.fetch(
         "prune_families",
         parameters(wanted.terms, wanted.scope, wanted.now)
-        | {"roots": list(roots), "before": before, "most": MEMBERS}
+        | {"roots": list(roots), "before": before, "most": most}
         | {"expired": without.expired, "resolved": without.resolved, "held": list(without.held)},
     )
     return [
         Family(root, size, runs, REASONS.get(reason, ""), tuple(members))
         for root, size, runs, reason, members in found
+    ]
+
+
+def _stored(found: list[Family]) -> list[Family]:
+    """Return the families; those that a plugin has not stored yet stay."""
+    free = [pk for family in found if not family.reason for pk in family.members]
+    if not UNSTORED or not free:
+        return found
+    kept = set().union(*(unstored(free) for unstored in UNSTORED))
+    return [
+        family
+        if family.reason or kept.isdisjoint(family.members)
+        else replace(family, reason=NOT_STORED)
+        for family in found
     ]
 
 

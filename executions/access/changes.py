@@ -52,7 +52,7 @@ OVERRIDE = ((Action.AUTHOR,), (Permission.REDRIVE_CHANGED, Action.OPERATE))
 
 
 def needs(change: AccessChange) -> Iterator[Need]:
-    """Return the powers that a change needs beyond starting or redriving."""
+    """Yield the powers that a change needs beyond starting or redriving."""
     if change.base is Base.TEST:
         yield Need("run the version of a test run again", AUTHOR)
     if change.base is Base.OTHER:

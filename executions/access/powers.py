@@ -82,7 +82,7 @@ MOST_HELD = 10_000
 
 @dataclass(frozen=True, slots=True)
 class TokenLimits:
-    """The limits of an API token on its user's powers; authentication puts it on the user."""
+    """The limits of an API token on its user's powers; authentication sets them on the user."""
 
     workspace_id: UUID
     scopes: frozenset[str]
@@ -139,7 +139,7 @@ class Powers:
 
 
 def holds_permission(user: User, permission: Permission) -> bool:
-    """Return whether Django's permissions of the user, or of a group, include it."""
+    """Return whether the user has a permission by Django's permissions, also those of groups."""
     holds: Any = getattr(user, "has_perm", None)
     label = Workspace._meta.app_label
     return holds is not None and bool(holds(f"{label}.{permission.value}"))
@@ -303,7 +303,7 @@ class Forbidden(ValkyrError):
 
 
 class AmbiguousWorkspace(ValkyrError):
-    """Return a refusal that names the missing permission; `limited` if a token forbids it."""
+    """You belong to several workspaces and the request names none. Send `workspaceId`."""
 
     code = "workspace_required"
 

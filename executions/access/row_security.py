@@ -35,7 +35,7 @@ def limit_to(user: User) -> None:
 
 
 def limit_stream(response: Any) -> Any:
-    """Return the response, with rows also limited while they are read during sending.
+    """Return the response; rows that are read while it is sent are also limited.
 
     Responses sent by coroutines are not limited: live states are read once for all viewers, and
     filtered by what each may watch.

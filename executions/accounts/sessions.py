@@ -65,7 +65,7 @@ def begin(
 
 
 def live(rows: QuerySet[AccountSession]) -> QuerySet[AccountSession]:
-    """Return those rows that have neither ended nor expired."""
+    """Return the rows of sessions that are live: not ended and not expired."""
     return rows.filter(ended_at=None, expires_at__gt=ClockTimestamp())
 
 

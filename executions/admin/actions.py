@@ -51,7 +51,7 @@ class OperatingAdmin(ScopedAdmin):
         return bool(fits(row)) and may(request, row, needs)
 
     def primary_of(self, row: Any) -> str:
-        """Return the name of the page's primary operation in the row's state; "" for the usual."""
+        """Return the name of the page's primary operation in this state; "" for the usual one."""
         return ""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -60,7 +60,7 @@ class OperatingAdmin(ScopedAdmin):
 
     @classmethod
     def offer(cls, *more: AdminOperation) -> None:
-        """Add operations; upper apps add theirs to the pages of lower ones."""
+        """Add operations; an upper app adds its operations to the pages of a lower app."""
         # Those that show secrets come last.
         cls.operations = tuple(sorted((*cls.operations, *more), key=lambda one: one.sensitive))
         names = []
@@ -136,7 +136,7 @@ class OperatingAdmin(ScopedAdmin):
         return answer
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may perform the operation on this row, or on any."""
+        """Return whether the user may perform the operation on this row; without a row, on any."""
         if row is None:
             return holds(request, operation.needs)
         return may(request, row, operation.needs)

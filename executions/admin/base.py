@@ -60,7 +60,7 @@ _DjangosAdmin: Any = DjangoModelAdmin  # without types, as that of `skin`
 
 
 class FewerScripts(_DjangosAdmin):
-    """Loads Django's scripts, except those for prepopulated fields unless there are some."""
+    """Loads Django's scripts, but those for prepopulated fields only if there are such fields."""
 
     scripts = FORM_SCRIPTS
 
@@ -222,7 +222,7 @@ class ScopedAdmin(AuditedAdmin):
         return BoundedChangeList
 
     def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
-        """Return whether there is a search box."""
+        """Return the searched columns; without any, the list has no search box."""
         return self.search_ids + self.search_texts
 
     def get_search_results(
@@ -269,7 +269,7 @@ class ScopedAdmin(AuditedAdmin):
         return self.has_view_permission(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may see this row, or any."""
+        """Return whether the user may see this row; without a row, any row."""
         return self._may(request, obj, self.needs, "view")
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -277,11 +277,11 @@ class ScopedAdmin(AuditedAdmin):
         return self._may(request, None, self.edits, "add")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may change this row, or any."""
+        """Return whether the user may change this row; without a row, any row."""
         return self._may(request, obj, self.edits, "change")
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may delete this row, or any."""
+        """Return whether the user may delete this row; without a row, any row."""
         return self._may(request, obj, self.edits, "delete")
 
     def _may(self, request: HttpRequest, obj: Any, power: Power, verb: str) -> bool:

@@ -102,12 +102,12 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("fields"))
     def field_names(self, row: Credential) -> str:
-        """Return the names of its fields."""
+        """Return the names of the credential's fields."""
         return marks.clipped(", ".join(row.fields), 60)
 
     @display(description=lazy("connection"))
     def connection(self, row: Credential) -> Any:
-        """Return whether a person has connected it, and until when its token is valid."""
+        """Return whether a person has connected the credential, and the end of its token."""
         known = KINDS.get(row.type)
         connected = known.connected(row.fields) if known and known.connected else None
         if connected is None:
@@ -130,12 +130,12 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("modules"))
     def for_modules(self, row: Credential) -> str:
-        """Return the modules that may use it."""
+        """Return the modules that may use the credential."""
         return marks.clipped(", ".join(row.modules), 200)
 
     @display(description=lazy("workflows"))
     def for_workflows(self, row: Credential) -> str:
-        """Return the workflows that may use it."""
+        """Return the workflows that may use the credential."""
         return marks.clipped(", ".join(row.workflows), 200)
 
     @display(description=lazy("remote runners"), boolean=True)
@@ -155,12 +155,12 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("created by"))
     def maker(self, row: Credential) -> str:
-        """Return the user who created it."""
+        """Return the user who created the credential."""
         return row.created_by or marks.EMPTY
 
     @display(description=lazy("used by"))
     def named_by(self, row: Credential) -> Any:
-        """Return the published workflows that name it."""
+        """Return the published workflows that name the credential."""
         found = credentials.naming(row)
         pages = [
             (links.to("executions_workflow", one.workflow_id, one.workflow),)
@@ -195,7 +195,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
         return super().get_form(request, obj, change, **kwargs)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """Return the inputs for users who may change it, else the facts."""
+        """Return the inputs for users who may change the credential, else the facts."""
         inputs = inputs_of(_form(request, obj))
         if obj is None:
             return [
@@ -256,7 +256,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
 
 def _token(row: Credential) -> SafeString:
-    """Return when its token expires; a step that needs one later gets a new one."""
+    """Return when the credential's token expires; a step that needs a token then gets a new one."""
     end = row.issued_until
     expired = end is not None and end <= timezone.now()
     text = gettext("token expired {time}") if expired else gettext("token expires {time}")

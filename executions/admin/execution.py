@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
@@ -40,7 +40,7 @@ from executions.audit.revealing import EXECUTION
 from executions.labels.naming import in_search
 from executions.language import lazy
 from executions.models import WorkflowExecution
-from executions.ports import Port
+from executions.ports import Port, archived_page
 from executions.states import (
     ACTIVE,
     FINAL,
@@ -172,7 +172,7 @@ def _values(payload: Any) -> Iterator[tuple[str, str]]:
 
 
 def _as_text(value: Any) -> str:
-    """Return a simple value as JSON spells it, a text without quotation marks."""
+    """Return a simple value as JSON, but a text without quotation marks."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -184,13 +184,24 @@ def _trigger(row: WorkflowExecution) -> SafeString | str:
 
 
 def _slot(row: WorkflowExecution) -> str:
-    """Return how it counts against its workspace's limit, unless as usual."""
+    """Return the state of the execution's capacity slot, or "" in the usual state."""
     usual = row.place == CapacityState.HELD or row.state not in ACTIVE
     return "" if usual else str(CapacityState(row.place).label)
 
 
 def _is_test(row: WorkflowExecution) -> bool:
     return row.version.kind == VersionKind.TEST
+
+
+PAGE = "executions_workflowexecution_change"
+
+
+class _Archived(Exception):
+    """The execution is in the archive, whose page has this address."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self.address = address
 
 
 @admin.register(WorkflowExecution)
@@ -222,6 +233,35 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     search_ids = ("id", "workflow_id", "parent_id")
     search_texts = ("workflow__name", "workflow__slug")
     search_traces = ("trace_id",)
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Any:
+        """Return the execution; on its page, raise `_Archived` for one in the archive."""
+        found = super().get_object(request, object_id, from_field)
+        match = request.resolver_match
+        is_page = match is not None and match.url_name == PAGE
+        if found is None and is_page and archived_page.provided:
+            address = archived_page(request, object_id)
+            if address:
+                raise _Archived(address)
+        return found
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """Show the page, or that of the archive for an execution that retention deleted."""
+        try:
+            answer: HttpResponse = super().changeform_view(
+                request, object_id, form_url, extra_context
+            )
+        except _Archived as found:
+            return HttpResponseRedirect(found.address)
+        return answer
 
     def get_search_results(
         self, request: HttpRequest, queryset: Any, search_term: str
@@ -261,7 +301,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("duration"))
     def duration(self, row: WorkflowExecution) -> str:
-        """Return the duration from its start to its end, or until now."""
+        """Return the time from the execution's start to its end, or until now."""
         return marks.between(row.started_at, row.finished_at)
 
     @display(description=lazy("error"))
@@ -294,11 +334,11 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         return Page([], facts(self._facts(obj)), sections, title, top=top)
 
     def leads_to(self, view: str, row: WorkflowExecution) -> bool:
-        """Return whether there is such a page: an archived workflow has none in the studio."""
+        """Return whether the page exists: archived workflows have no page in the studio."""
         return view != "studio" or row.workflow.archived_at is None
 
     def primary_of(self, row: WorkflowExecution) -> str:
-        """Return what moves it on; a failed one is repaired by its dead letters."""
+        """Return the operation that continues or repeats the execution; "" for a failed one."""
         if row.state == ExecutionState.PAUSED:
             return "resume"
         return "replay" if row.state in FINAL and row.state != ExecutionState.FAILED else ""
@@ -306,7 +346,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Give the page its whole width, and the live part its styles and script."""
+        """Use the whole width for the page, and load the styles and the script of the live part."""
         context |= {"is_fullwidth": "1", "media": context["media"] + MONITOR}
         return super().render_change_form(request, context, *args, **kwargs)
 

@@ -130,7 +130,7 @@ def _period(text: str) -> tuple[datetime, datetime] | None:
 
 
 def id_bounds(request: HttpRequest) -> tuple[UUID, UUID]:
-    """Return IDs below and above those of the rows that the age and the end of a URL allow."""
+    """Return the lower and the upper bound of the IDs for the age and the end in a URL."""
     age, period = AGES.get(request.GET.get("since", "")), _period(request.GET.get("ended", ""))
     return (
         first_id_at(timezone.now() - age[1]) if age else UUID(int=0),

@@ -201,7 +201,7 @@ class _TypedFilter:
         return True
 
     def choices(self, changelist: Any) -> Any:
-        """Return the fields, and the URL's other parameters to keep."""
+        """Yield the fields, and the URL's other parameters to keep."""
         names = [name for name, *_ in self.inputs()]
         yield {
             "inputs": self.inputs(),

@@ -124,7 +124,7 @@ class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("workflow"))
     def workflow(self, row: RefusedMessage) -> str:
-        """Return the workflow that its queue starts."""
+        """Return the workflow that the message's queue starts."""
         return str(row.trigger.workflow)
 
     @display(description=lazy("reason"))

@@ -1,4 +1,4 @@
-"""What a user sees and may do in the admin, by powers in workspaces."""
+"""The rows that a user sees and may change in the admin, by powers in workspaces."""
 
 from typing import Any
 

@@ -102,7 +102,7 @@ class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        """Return the accounts with their memberships, which have their roles."""
+        """Return the accounts with their memberships, which hold the accounts' roles."""
         return super().get_queryset(request).prefetch_related("user__valkyr_memberships")
 
     @display(description=lazy("state"))

@@ -128,7 +128,7 @@ class RevokeForm(ReasonForm):
     """Asks for a reason, and stores the user who revokes."""
 
     def clean(self) -> dict[str, Any]:
-        """Set the user who revokes it."""
+        """Set the user who revokes the token."""
         return {**(super().clean() or {}), "maker": self.request.user}
 
 

@@ -68,7 +68,7 @@ def _paused(trigger: Trigger) -> bool:
 
 
 def standing(trigger: Trigger) -> str:
-    """Return whether the trigger starts executions, and if not, why."""
+    """Return, in words, whether the trigger starts executions, and if not, why."""
     if trigger.enabled and _paused(trigger):
         return gettext("yes, paused until {until:%Y-%m-%d %H:%M} UTC").format(
             until=trigger.paused_until

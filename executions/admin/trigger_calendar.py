@@ -1,4 +1,4 @@
-"""The calendar of a schedule: five weeks, with what each day started or will start."""
+"""The calendar of a schedule: five weeks, with past results and future fire times by day."""
 
 from collections import Counter, defaultdict
 from datetime import date, datetime, time, timedelta

@@ -75,7 +75,7 @@ def unlocked(workspace_id: UUID, user_id: Any) -> Ceilings:
 
 
 def take_places(tier: Ceilings, workspace_id: UUID, ready: Sequence[bool]) -> list[bool]:
-    """Return which new executions run at once; waiting executions go first.
+    """Return, for each new execution, whether it runs at once; waiting executions go first.
 
     The caller got the workspace from `hold`.
     """
@@ -178,7 +178,7 @@ def request_slot(execution_ids: Collection[UUID]) -> None:
     """Request slots for executions that resume after they gave theirs up.
 
     Call it in the transaction that resumes them, before runs are locked; it locks suspended
-    executions. After the commit they get free slots; until then no run of theirs is claimed.
+    executions. After the commit they get free slots; until then no worker claims their runs.
     """
     _, woken = _about(execution_ids, "lock_awake", "request_slot")
     for workspace_id in {workspace for workspace, place in woken if place == CapacityState.WANTED}:
@@ -202,7 +202,7 @@ def set_running(ids: list[UUID]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A candidate for admission; `key` is set only if it does not hold the key yet."""
+    """A candidate for admission; `key` is None if the execution has no key or holds it already."""
 
     id: UUID
     key: ConcurrencyKey | None
@@ -243,7 +243,7 @@ def _candidates(
 
 
 def _chosen(candidates: list[_Candidate]) -> list[_Chosen]:
-    """Lock the candidates, at most as many of each concurrency key as it has free places."""
+    """Lock the candidates, for each concurrency key at most as many as it has free places."""
     rows = statements.fetch("chosen", {"ids": [item.id for item in candidates]})
     locked = {
         pk: _Chosen(Admitted(pk, version_id, priority, epoch, fresh), state, limit)

@@ -44,7 +44,7 @@ _shared: ContextVar[RenderBudget | None] = ContextVar("concurrency_key_budget", 
 
 @contextmanager
 def one_budget() -> Iterator[None]:
-    """Let all keys that are rendered in this block share one budget."""
+    """Let all keys that are rendered in this block share one rendering budget."""
     token = _shared.set(RenderBudget(profile=WEB))
     try:
         yield

@@ -1,9 +1,9 @@
 """Rates per minute, counted in Redis for all processes together.
 
 A minute begins with its first count. Without Redis, sign-ins are counted in the database, and each
-process counts the other requests separately. It tries Redis again every few seconds: requests are
-not rejected because Redis is unavailable. Once a process knows that a limit is exceeded, it rejects
-requests without asking Redis.
+process counts the other requests separately. Each process tries Redis again every few seconds.
+Requests are not rejected because Redis is unavailable. Once a process knows that a limit is
+exceeded, it rejects requests without asking Redis.
 """
 
 import logging
@@ -196,7 +196,7 @@ class _Memory:
 
 
 class _Absence:
-    """Whether Redis was unavailable a moment ago; a log line at the start and the end."""
+    """A recent outage of Redis; logs its start and its end."""
 
     def __init__(self) -> None:
         self._until: float | None = None

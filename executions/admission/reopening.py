@@ -8,7 +8,10 @@ from executions.models import Tier, WorkflowExecution
 
 
 def must_wait(execution_id: UUID, workspace_id: UUID) -> bool:
-    """Return whether all slots or its key are taken; locks both. A child needs neither."""
+    """Return whether a failed execution must wait for a slot or for its key; locks both.
+
+    A child needs neither.
+    """
     row = (
         WorkflowExecution.objects.filter(pk=execution_id, parent=None)
         .values_list("workflow_id", "concurrency_key", "concurrency_limit")

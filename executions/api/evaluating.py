@@ -1,4 +1,4 @@
-"""Previews while one writes: a template's value on the caller's data, a schedule's next times."""
+"""Previews for an editor: a template's value on the caller's data, a schedule's next times."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -12,8 +12,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from executions import replica
-from executions.access import Action, Powers, obtain, visible
+from executions import ports, replica
+from executions.access import Action, Powers, let_through, obtain, visible
+from executions.access.actor import record
 from executions.access.operation import Operation
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
@@ -29,6 +30,7 @@ from executions.api.paging import (
 )
 from executions.database.by_state import in_states
 from executions.definition.versions import compiled
+from executions.errors import NotFound
 from executions.labels import finding
 from executions.lifecycle import CANCEL, PAUSE, RESUME, UNDO
 from executions.models import Workflow, WorkflowExecution, WorkflowVersion
@@ -101,11 +103,17 @@ class WorkflowExecutionShape(WorkflowExecutionSummary):
     context_data = Payload()
     output = Payload(allow_null=True)
     errorStackTrace = serializers.SerializerMethodField()
+    archivedAt = serializers.DateTimeField(
+        source="archived_at",
+        allow_null=True,
+        read_only=True,
+        help_text="When it was archived; null if it is in the database.",
+    )
 
     class Meta(WorkflowExecutionSummary.Meta):
         fields = [
             *WorkflowExecutionSummary.Meta.fields,
-            "trigger_payload", "context_data", "output", "errorStackTrace",
+            "trigger_payload", "context_data", "output", "errorStackTrace", "archivedAt",
         ]  # fmt: skip
 
     def get_errorStackTrace(  # noqa: N802 - the JSON's name
@@ -242,7 +250,7 @@ class Executions(Endpoint):
         return Response(shape.data, headers=found.headers)
 
     def _labelled(self, rows: QuerySet[WorkflowExecution], query: dict[str, Any]) -> KeysetPage:
-        """Return one page of those with the labels; it may be short, with a next page."""
+        """Return one page of the executions with the labels; a short page may have a next one."""
         seen = visible(self.user, Workflow.objects.all())
         workflows = narrowed(seen, query, {"workflowId": "pk"})
         keyset, after = position(rows, query)
@@ -279,9 +287,27 @@ class OneExecution(Endpoint):
         errors=[403, 404],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return one execution in full."""
-        execution, may = obtain(self.user, executions(), id, Action.VIEW)
+        """Return one execution in full; also from the archive, then with `archivedAt`."""
+        try:
+            execution, may = obtain(self.user, executions(), id, Action.VIEW)
+        except NotFound:
+            if not ports.archived_execution.provided:
+                raise
+            execution, may = self._archived(id)
         return Response(WorkflowExecutionShape(execution, context={"may": may}).data)
+
+    def _archived(self, pk: UUID) -> tuple[WorkflowExecution, Powers]:
+        """Return an archived execution; each use is recorded."""
+        row = ports.archived_execution(pk)
+        execution, may = let_through(self.user, row, Action.VIEW, f"workflow execution {pk}")
+        record(
+            self.actor,
+            "archive.open",
+            workspace_id=execution.workspace_id,
+            object_type="WorkflowExecution",
+            object_id=pk,
+        )
+        return execution, may
 
 
 class Move(Endpoint):

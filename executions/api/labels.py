@@ -119,10 +119,10 @@ MOST_LOOKED_AT = 100_000
 def _oldest_looked_at(
     user: User, rows: QuerySet[WorkflowExecution], query: dict[str, Any]
 ) -> UUID | None:
-    """Return the last execution that is not looked at for the query's state; None for none.
+    """Return the newest execution too old to be counted in the query's state; None for no limit.
 
-    Of all workspaces, only the newest 100,000 are: the index of failed executions has them in order
-    within a workspace.
+    The limit applies to a superuser's query of all workspaces, which counts only the newest
+    100,000: the index of failed executions is ordered within a workspace.
     """
     if not sees_all(user) or "workspaceId" in query:
         return None

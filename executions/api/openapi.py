@@ -248,7 +248,7 @@ def _close_bodies(result: Json) -> None:
 
 
 def _named(part: Any) -> set[str]:
-    """Yield the names of schemas that a part of the document refers to."""
+    """Return the names of the schemas that a part of the document refers to."""
     return set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(part)))
 
 

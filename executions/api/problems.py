@@ -33,7 +33,7 @@ from executions.sealing import SealingError
 
 
 def flat(details: Any) -> list[DefinitionProblem]:
-    """Yield the problems of `get_full_details()`, whose leaves are `{message, code}`."""
+    """Return the problems of `get_full_details()`, whose leaves are `{message, code}`."""
     return list(_leaves(details, ""))
 
 

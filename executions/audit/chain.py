@@ -80,7 +80,7 @@ def leaf(content: str) -> bytes:
 
 
 def split(leaves: bytes) -> Iterator[tuple[UUID, bytes]]:
-    """Return the rows' IDs with their leaves; raises ValueError for an invalid text."""
+    """Yield the rows' IDs with their leaves; raises ValueError for an invalid text."""
     if len(leaves) % (ID + LEAF):
         raise ValueError(f"{len(leaves)} bytes are not a list of ids and leaves")
     for at in range(0, len(leaves), ID + LEAF):

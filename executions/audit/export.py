@@ -67,7 +67,7 @@ def batches(rows: QuerySet[M], size: int = BATCH) -> Iterator[list[M]]:
 
 
 def batch_after(rows: QuerySet[M], last: Any, size: int = BATCH) -> list[M]:
-    """Return the rows after the one of that ID; fewer than `size` are the last."""
+    """Return the rows after the ID `last`; a batch with fewer than `size` rows is the last one."""
     rest = rows if last is None else rows.filter(pk__gt=last)
     return list(rest.order_by("pk")[:size])
 
@@ -76,7 +76,7 @@ Shown = Callable[[Any], dict[str, Any]]
 
 
 def lines(rows: QuerySet[M], shown: Shown | None = None) -> Iterator[bytes]:
-    """Yield the rows as JSON lines, a batch at a time; `shown` is what a line has of a row."""
+    """Yield the rows as JSON lines, a batch at a time; `shown` gives the content of each line."""
     for batch in batches(rows):
         yield written(batch, shown)
 

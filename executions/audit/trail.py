@@ -1,4 +1,4 @@
-"""Which rows of the audit trail a user may read, and the filters of requests.
+"""Find the rows of the audit trail that a user may read, and apply the filters of requests.
 
 Administrators read all of their workspaces. Users who may see a workflow (or its executions) read
 the rows about it. Superusers also read the rows about the whole installation.

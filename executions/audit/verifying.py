@@ -177,7 +177,7 @@ class _Walk:
 
 
 def _seals() -> Iterator[AuditSeal]:
-    """Return all current seals.
+    """Yield all current seals.
 
     Rows that later seals cover may be stored behind the walk's position.
     """

@@ -63,7 +63,7 @@ def apply(
     source: BundleSource | None,
     fingerprint: str = "",
 ) -> AppliedResult:
-    """Carry out the bundle's plan, if it still has the fingerprint; an empty one is not compared.
+    """Carry out the bundle's plan, if it still has the fingerprint; "" accepts any plan.
 
     Without a source, such as for a promoted version, the record of the workspace's source stays.
 

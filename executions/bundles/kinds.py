@@ -1,4 +1,4 @@
-"""What a bundle may hold besides workflows: each kind is registered by the app that owns it.
+"""The kinds of items in a bundle besides workflows; the app that owns a kind registers it.
 
 A kind is a list of items, such as budgets. It says which fields identify an item, reads a
 workspace's items, and writes one. The engine's own kind is `tiers`; plugins register theirs in
@@ -45,7 +45,7 @@ class ItemField:
     most: float = 2**31 - 1
 
     def expected(self, value: Any) -> str:
-        """Return what a JSON value should have been; empty if it fits."""
+        """Return the form that a JSON value should have; empty if the value has it."""
         if value is None and (self.default is None or self.nullable):
             return ""
         if not self._has_type(value):
@@ -79,7 +79,7 @@ EXPECTED = {
 
 @dataclass(frozen=True, slots=True)
 class BundleContext:
-    """Where items are written, and by whom.
+    """The workspace into which items are written, and the acting user.
 
     `workflows` has the IDs of the workspace's workflows by slug; None for one that the bundle will
     create, while its plan is made.
@@ -101,8 +101,8 @@ class StoredItem:
 class BundleKind(ABC):
     """A kind of items: its fields, and the functions that read and write it.
 
-    `name` is its name in a bundle, and that of its file without `.yaml`. `needs` is the power in
-    the workspace that reads and writes it; None for a kind of the whole installation, which only
+    `name` is the kind's name in a bundle, and its file's name without `.yaml`. `needs` is the power
+    in the workspace that reads and writes it; None for a kind of the whole installation, which only
     superusers read and write. `keys` are the fields that identify an item. A bundle has at most
     `most` of them.
     """
@@ -118,7 +118,7 @@ class BundleKind(ABC):
         """Return all rows of the workspace (or the installation), in a fixed order."""
 
     def item(self, row: Any) -> Item:
-        """Return a row's item with all fields; a subclass adds those that are no columns."""
+        """Return a row's item with all fields; a subclass adds those without a column."""
         columns = self._columns()
         return {
             name: getattr(row, columns[name]) if name in columns else None for name in self.fields
@@ -167,7 +167,7 @@ class BundleKind(ABC):
         return tuple(item[name] for name in self.keys)
 
     def identity(self, item: Item) -> str:
-        """Return the text by which the record of applied bundles knows an item."""
+        """Return the text that identifies an item in the record of applied bundles."""
         return f"{self.name}/{json.dumps(self.key(item), ensure_ascii=False)}"
 
     def called(self, item: Item) -> str:

@@ -1,4 +1,4 @@
-"""Whether a workflow came from a bundle, and whether users may publish it."""
+"""Find out whether a workflow came from a bundle, and whether users may publish it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -38,13 +38,13 @@ def applied_bundle(workspace: Workspace) -> AppliedBundle | None:
 
 
 def brought_kinds(workspace: Workspace) -> set[str]:
-    """Return the kinds of what earlier bundles brought."""
+    """Return the kinds of the objects that earlier bundles brought."""
     applied = applied_bundle(workspace)
     return {key.partition("/")[0] for key in applied.keys} if applied else set()
 
 
 def git_state(workflow: Workflow) -> GitState:
-    """Return where a workflow's definition comes from. One query."""
+    """Return the source of a workflow's definition. One query."""
     workspace = (
         Workspace.objects.filter(pk=workflow.workspace_id)
         .select_related("applied_bundle")

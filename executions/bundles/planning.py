@@ -69,7 +69,7 @@ class BundleChange:
 
 @dataclass(slots=True)
 class BundlePlan:
-    """What applying a bundle does. `kept` are objects that only `prune` would remove."""
+    """The effects of applying a bundle. `kept` are objects that only `prune` would remove."""
 
     fingerprint: str = ""
     changes: list[BundleChange] = field(default_factory=list)
@@ -109,7 +109,7 @@ def plan(
 ) -> BundlePlan:
     """Return what applying the bundle would do; writes nothing.
 
-    Of `readable` kinds that the bundle does not name, it tells the items that stay.
+    For `readable` kinds that the bundle does not name, the plan lists the items that stay.
     """
     prepare(bundle)
     with transaction.atomic():
@@ -140,7 +140,7 @@ def prepare(bundle: Bundle) -> None:
 
 
 def compare(workspace: Workspace, bundle: Bundle, actor: Actor, *, lock: bool) -> BundleComparison:
-    """Compare the bundle with the workspace; `lock` keeps what is compared until the commit."""
+    """Compare the bundle with the workspace; `lock` locks the compared rows until the commit."""
     made = BundlePlan(problems=_form(bundle))
     applied = AppliedBundle.objects.filter(workspace=workspace).first()
     keys = set(applied.keys) if applied else set()
@@ -212,7 +212,7 @@ def _verdicts(
 
 
 def _planned(workspace: Workspace, bundle: Bundle) -> dict[str, UUID | None]:
-    """Return the workflows that items may name, by slug; None if `apply` will create it."""
+    """Return the workflows that items may name, by slug; None for one that `apply` will create."""
     rows = workspace.workflows.filter(archived_at=None).values_list("slug", "pk")
     return dict.fromkeys(bundle.workflows) | dict(rows)
 
@@ -336,7 +336,7 @@ def _tell_items(made: BundlePlan, each: KindComparison, *, prune: bool) -> None:
 
 
 def write_items(found: BundleComparison, bundle: Bundle) -> list[DefinitionProblem]:
-    """Write all items, each in a savepoint; return the problems that this met."""
+    """Write all items, each in a savepoint; return the problems that occurred."""
     problems = list[DefinitionProblem]()
     context = found.context
     for each in found.items:

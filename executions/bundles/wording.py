@@ -29,9 +29,9 @@ class WordedChange:
 
 
 def difference_of_graphs(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[WordedChange]:
-    """Return what leads from one definition to the other: the workflow, its tasks, its edges.
+    """Return the changes from one definition to the other: the workflow, its tasks, its edges.
 
-    At most `MOST_LINES` lines; the last one then counts the rest.
+    These are at most `MOST_LINES` lines; the last one then counts the rest.
     """
     old, new = normalise(dict(before)), normalise(dict(after))
     lines = [*_of_workflow(old, new), *_of_tasks(old, new), *_of_edges(old, new)]

@@ -60,7 +60,8 @@ class LiveWorkflow:
     def exported(self) -> dict[str, Any] | None:
         """Return the document for a file; None for a workflow that was never published.
 
-        The draft, for its layout, unless it differs from the published version.
+        The document is the draft, which has the latest layout, unless the draft would run
+        differently from the published version.
         """
         if self.source is None:
             return None
@@ -69,9 +70,9 @@ class LiveWorkflow:
 
 @dataclass(slots=True)
 class WorkflowVerdict:
-    """What applying a file does to its workflow; an empty action means nothing.
+    """The effect of applying a file to its workflow; an empty action means no change.
 
-    `id` is that of the workflow, also of one to create. `publishes` says whether a new version is
+    `id` is the workflow's, also for a workflow to create. `publishes` says whether a new version is
     published.
     """
 
@@ -90,7 +91,7 @@ class WorkflowVerdict:
 def live_workflows(
     workspace: Workspace, slugs: Collection[str] | None, *, lock: bool, most: int | None = None
 ) -> dict[str, LiveWorkflow]:
-    """Return workflows by slug, in its order; all of the workspace without `slugs`.
+    """Return workflows by slug, in the order of their slugs; without `slugs`, all of the workspace.
 
     `lock` locks their rows in this order, against every writer of drafts and versions.
     """
@@ -142,7 +143,7 @@ def judged(slug: str, document: dict[str, Any], live: LiveWorkflow | None) -> Wo
 def check(
     verdicts: Sequence[WorkflowVerdict], workspace: Workspace, checksums: Mapping[str, str]
 ) -> None:
-    """Note the problems of those that change something, and of unexpected checksums."""
+    """Note the problems of verdicts that change the workflow, and unexpected checksums."""
     changed = [one for one in verdicts if one.action and one.action != "layout"]
     given = [(one.document, one.id) for one in changed]
     for one, found in zip(changed, versioning.check_many(given, workspace.pk), strict=True):
@@ -189,7 +190,7 @@ def _decide(verdict: WorkflowVerdict) -> None:
 
 
 def warn_of_withdrawn(verdicts: Collection[WorkflowVerdict]) -> None:
-    """Warn where a file would publish again what was rolled back, or stopped as a canary."""
+    """Warn of files that would publish a version that was rolled back, or stopped as a canary."""
     found = {one.live.id: one for one in verdicts if one.live and one.publishes}
     if not found:
         return
@@ -204,7 +205,7 @@ def warn_of_withdrawn(verdicts: Collection[WorkflowVerdict]) -> None:
 def write(
     verdicts: Sequence[WorkflowVerdict], workspace: Workspace, actor: Actor
 ) -> dict[str, int | None]:
-    """Do what verdicts without problems say; return the latest versions of new content by slug."""
+    """Apply verdicts without problems; return the latest versions of new content by slug."""
     changed = [one for one in verdicts if one.action]
     said = [
         BundledWorkflow(

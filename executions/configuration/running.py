@@ -1,4 +1,4 @@
-"""How steps are executed, and what workflows may use."""
+"""Settings of the execution of steps, and of workflow definitions."""
 
 from typing import ClassVar
 

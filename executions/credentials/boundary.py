@@ -222,7 +222,7 @@ class CredentialLimits(TypedDict, total=False):
 
 
 def problems_of(given: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Return every problem of the given lists."""
+    """Yield every problem of the given lists."""
     for name in LISTS:
         if given.get(name) is not None:
             yield from _of_list(name, given[name])
@@ -299,8 +299,8 @@ class RequestedUse:
     """A step that uses credentials.
 
     `judges` is its module's `ModuleSpec.judges_hosts`; `in_texts` are the credentials in its inputs
-    as `{{ secrets.x }}`, `kept` those of them in inputs that stay on this machine
-    (`ModuleSpec.keeps`); `remote` says that the values leave with a remote runner.
+    as `{{ secrets.x }}`, `kept` are those whose inputs stay on this machine (`ModuleSpec.keeps`);
+    `remote` says that the values leave with a remote runner.
     """
 
     module: str
@@ -312,7 +312,7 @@ class RequestedUse:
 
 
 def refusal(use: RequestedUse, boundaries: Mapping[str, Boundary]) -> str | None:
-    """Return why the step cannot use one of the credentials; None if it can use all."""
+    """Return why the step cannot use one of the credentials; None if it can use all of them."""
     found = (refused(use, name, boundaries[name]) for name in sorted(boundaries))
     return next((why for why in found if why is not None), None)
 

@@ -78,7 +78,7 @@ _lock = Lock()
 def issued(
     source: CredentialSource, issuer: Issuer, wait: float = WAIT_SECONDS
 ) -> tuple[Issued, bool]:
-    """Return the values, and whether they were asked for in this call.
+    """Return the values, and whether this call requested them.
 
     Raises IssuerBusy, and the issuer's errors.
     """

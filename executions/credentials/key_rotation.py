@@ -74,7 +74,7 @@ def retire(actor: Actor, ids: Collection[int] = ()) -> tuple[int, ...]:
     """Remove these keys, or all except the primary; all or none. Return the removed IDs.
 
     Raises StillSealing if one of them seals a value, CannotRetire for the primary and for an
-    unknown key, and as `rotate`.
+    unknown key, and the errors of `rotate`.
     """
     row = _row()
     keys, source = store.opened(row)

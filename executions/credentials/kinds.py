@@ -42,15 +42,15 @@ MOST_FIELDS = 50
 
 @dataclass(frozen=True, slots=True)
 class CredentialType:
-    """A type of credential; without `fields` it takes any, at least one.
+    """A type of credential; without `fields`, any fields are allowed, at least one.
 
     `known` are fields that are not secret by themselves, such as a user name: they may be short.
     `hosts` and `modules` are its suggested boundary; if `address` names a field with a URL, its
     host is suggested.
 
-    `optional` fields may be left out. `check` finds problems of the whole. With an `issuer`, steps
-    do not get these fields but the short-lived values that it returns. `rotates` says whether that
-    replaces a secret of the fields, so that one process at a time may ask.
+    `optional` fields may be left out. `check` finds problems of the fields together. With an
+    `issuer`, steps do not get these fields but the short-lived values that it returns. `rotates`
+    says whether that replaces a secret of the fields, so that one process at a time may ask.
     `connected`, given the names of the fields, says whether a person has connected the credential
     at the provider; None for a credential that needs no person.
     """

@@ -53,7 +53,7 @@ class OpenedCredential:
 class UsingStep:
     """The step that asks for credentials, as the record of their use names it.
 
-    `host` is where it connects, if that is known; `remote` says that a remote runner asks.
+    `host` is the host it connects to, if known; `remote` says that a remote runner asks.
     """
 
     workspace_id: UUID
@@ -108,7 +108,7 @@ def opened_for(step: UsingStep, names: Collection[str]) -> dict[str, OpenedCrede
 def _used(
     name: str, use_id: UUID, pk: UUID, version: int, kind: str, sealed: Any, *rest: Any
 ) -> OpenedCredential:
-    """Return the credential of a row of the statement, which has its lists as text."""
+    """Return the credential in a row of the statement, in which lists are text."""
     hosts, modules, workflows, remote, _ = rest
     lists = [json.loads(text) for text in (hosts, modules, workflows)]
     boundary = _boundary(lists[0], lists[1], lists[2], remote)
@@ -131,7 +131,7 @@ def note_refused(
     credential: OpenedCredential | None = None,
     host: str = "",
 ) -> None:
-    """Record a credential that a step did not get, or a connection that it was kept from."""
+    """Record a credential that a step did not get, or a connection that it was refused."""
     CredentialUse.objects.create(
         workspace_id=step.workspace_id,
         credential_id=None if credential is None else credential.id,

@@ -36,7 +36,7 @@ LOOK_SECONDS = 0.2
 def issue(
     source: CredentialSource, before: Issued | None, issuer: Issuer, rest: Callable[[], None]
 ) -> Issued:
-    """Return the stored values while they are valid; else claim, ask and store.
+    """Return the stored values while they are valid; else request and store new ones by a claim.
 
     `rest` releases the connection before the request. Raises IssuerBusy, and the issuer's errors.
     """
@@ -61,7 +61,7 @@ def without_issued(fields: Mapping[str, str]) -> dict[str, str]:
 def _replace(
     source: CredentialSource, before: Issued | None, issuer: Issuer, rest: Callable[[], None]
 ) -> Issued:
-    """Ask and store, under the claim; it ends with the storage, or here."""
+    """Request and store new values under the claim, which ends with the storage or on an error."""
     try:
         # Another process may have stored new values and ended its claim since we looked.
         found = _stored(source)

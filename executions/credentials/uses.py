@@ -15,7 +15,7 @@ SUMMARISED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class WorkflowUses:
-    """The newest uses of a credential by one workflow; `name` is empty if it was deleted."""
+    """A credential's newest uses by one workflow; `name` is empty if the workflow was deleted."""
 
     workflow_id: UUID
     name: str
@@ -25,7 +25,7 @@ class WorkflowUses:
 
 
 def by_workflow(credential: Credential) -> list[WorkflowUses]:
-    """Return which workflows used it among its newest uses, the last first. Two queries."""
+    """Return the workflows of the credential's newest uses, the last user first. Two queries."""
     newest = _of(credential).order_by("-created_at", "-id")[:SUMMARISED]
     rows = list(
         CredentialUse.objects.filter(pk__in=newest.values("pk"))

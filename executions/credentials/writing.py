@@ -52,9 +52,9 @@ class CredentialReference:
 
 
 def naming(credential: Credential) -> list[CredentialReference]:
-    """Return the active workflows that name it, sorted, one more than are listed.
+    """Return the active workflows that name the credential, sorted, one more than are listed.
 
-    It searches the latest versions of the workspace as text, so a similar text counts too: an
+    The search reads the latest versions of the workspace as text, so a similar text counts too: an
     unnecessary question is better than a workflow that fails.
     """
     latest = (

@@ -37,7 +37,7 @@ class RowPolicy:
         return hashlib.sha256(made.encode()).hexdigest()
 
     def statements(self) -> Iterator[str]:
-        """Return the statements that replace the existing policy."""
+        """Yield the statements that replace the existing policy."""
         table = _quoted(self.table)
         for name in (EVERYBODY, RESTRICTION):
             yield f"DROP POLICY IF EXISTS {name} ON {table}"

@@ -81,7 +81,7 @@ class Statements:
 
 @dataclass(frozen=True, slots=True)
 class BoundStatement:
-    """A statement to run together with others, of this folder or another."""
+    """A statement of one folder, to run together with statements of any folder."""
 
     text: str
     params: Mapping[str, Any]

@@ -214,7 +214,7 @@ def inspect_template(value: Any) -> tuple[Template, list[TemplateSyntaxProblem]]
 def one_expression(text: str) -> bool:
     """Return whether a text is exactly one expression, so that its result keeps its type.
 
-    True also for invalid text, whose problems `inspect_template` returns.
+    The result is also True for invalid text, whose problems `inspect_template` returns.
     """
     try:
         parts = split(text)

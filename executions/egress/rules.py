@@ -46,7 +46,7 @@ class EgressRules:
     workspace_id: UUID | None = None
 
     def verdict(self, host: str, port: int | None) -> Verdict:
-        """Return whether a host's port is allowed; None is an unknown port."""
+        """Return the decision on a host's port; None is an unknown port."""
         patterns = [_pattern(text) for text in self.hosts]
         if ANY in self.hosts or any(one.matches(host, port) for one in patterns):
             return Verdict.ALLOWED

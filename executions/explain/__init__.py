@@ -1,1 +1,1 @@
-"""Why an execution is not running or has not ended, from its own row and its queue position."""
+"""Explain why an execution is not running or has not ended, by its row and queue position."""

@@ -1,4 +1,4 @@
-"""Why an execution as a whole is in its state, from its row and additional queries."""
+"""Explain the state of an execution as a whole, from its row and additional queries."""
 
 from dataclasses import dataclass
 from datetime import datetime

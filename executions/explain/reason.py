@@ -10,7 +10,7 @@ MAX_TEXT = 300
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why something does not continue now.
+    """The reason why an execution or a step does not continue now.
 
     `since` is when the state began, `until` when it changes automatically; None if unknown.
     """

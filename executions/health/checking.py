@@ -129,6 +129,6 @@ HEALTH_CHECKS = HealthChecks()
 
 
 def statuses(*names: str) -> dict[str, bool]:
-    """Return whether these parts are healthy."""
+    """Return, by name, whether each of these parts is healthy."""
     found = HEALTH_CHECKS.findings()
     return {name: found[name].well for name in names}

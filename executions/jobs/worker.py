@@ -1,7 +1,7 @@
 """Run jobs in a worker: once, within their time, with a result of bounded size.
 
-A job whose worker died is not run again, because it may have caused the death: it fails at its
-deadline.
+A job whose worker crashed is not run again, because the job may have caused the crash. It fails at
+its deadline.
 """
 
 import logging
@@ -30,10 +30,10 @@ Work = Callable[[UUID], Any]
 
 @dataclass(frozen=True, slots=True)
 class JobKind:
-    """One kind: its name, the function that computes it, and its time limit.
+    """A kind of job: its name, the function that computes the result, and its time limit.
 
     `work` is `module:function`, imported only in the worker. The function takes the subject's id
-    and returns a JSON-able value; it raises ValkyrError if it cannot be computed.
+    and returns a JSON-able value; it raises ValkyrError if there is no result.
     """
 
     name: str

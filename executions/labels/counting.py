@@ -1,7 +1,7 @@
 """Count executions or dead letters by the value of a label, among the newest ones that match.
 
-The count of all of them would read millions of rows. The newest are what a person asks about: how
-the failures of the last hours divide among customers.
+Counting all of them would read millions of rows. Users ask about the newest, such as the failures
+of the last hours by customer.
 """
 
 from collections import Counter, defaultdict

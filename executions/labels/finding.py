@@ -65,9 +65,9 @@ class LabelledIds:
 
 
 def newest(rows: QuerySet[WorkflowExecution] | None, query: LabelQuery, many: int) -> LabelledIds:
-    """Return the first `many` of `rows` with the labels; None for all of the query's workflows.
+    """Return the first `many` of `rows` (None: of all the query's workflows) with the labels.
 
-    Fewer, with `reached`, if the time was over before they were found.
+    The result has fewer, with `reached`, if the time was over before they were found.
     """
     name = _rarest(query.labels)
     value = query.labels[name]
@@ -89,7 +89,7 @@ def newest(rows: QuerySet[WorkflowExecution] | None, query: LabelQuery, many: in
 
 
 def _kept(rows: QuerySet[WorkflowExecution], ids: list[UUID]) -> list[UUID]:
-    """Return the IDs of those among the rows, in the same order."""
+    """Return the IDs that are among the rows, in the same order."""
     kept = set(rows.filter(pk__in=among(ids)).order_by().values_list("pk", flat=True))
     return [pk for pk in ids if pk in kept]
 
@@ -111,7 +111,7 @@ def _rarest(labels: Mapping[str, str]) -> str:
 
 
 def _with_label(workflows: QuerySet[Any], name: str, value: str) -> list[UUID]:
-    """Return those of the workflows that have executions with this label."""
+    """Return the workflows that have executions with this label."""
     rows = statements.fetch("workflows_labelled", {"name": name, "value": value})
     ids = [row[0] for row in rows]
     return list(workflows.filter(pk__in=ids).order_by().values_list("pk", flat=True)) if ids else []

@@ -1,8 +1,9 @@
 """Read the executions with a label in order, from many ranges of the index `label_newest`.
 
 Each pair of a workflow and a state is one range. One statement reads the next rows of all ranges,
-which are complete up to the end of the range that ends first. How dense its rows are says how many
-to read next of each range, so a list of 2,000 reads a few thousand rows, not 2,000 of each range.
+which are complete up to the end of the range that ends first. The density of the rows in each range
+determines how many are read next, so a list of 2,000 rows reads a few thousand, not 2,000 of each
+range.
 """
 
 from collections import defaultdict
@@ -81,7 +82,7 @@ class LabelRanges:
         return sorted(ids, reverse=not self.ascending)
 
     def _next_sizes(self, found: Mapping[Range, list[UUID]], many: int) -> dict[Range, int]:
-        """Return how many rows to read of each range for `many` of all: as dense as the last were.
+        """Return how many rows to read of each range for `many` in all, by the density of `found`.
 
         IDs begin with a time, so the difference of two is a time.
         """

@@ -52,7 +52,7 @@ class StreamSlots:
 
     @contextmanager
     def held(self, user_id: Any) -> Iterator[bool]:
-        """Hold a slot in the block, if one is free; yield whether it got one."""
+        """Hold a slot in the block, if one is free; yield whether a slot is held."""
         with self._lock:
             free = self._full(user_id) is None
             self._taken[user_id] += free

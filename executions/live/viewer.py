@@ -55,7 +55,7 @@ class StreamEnded(Exception):
 class Viewer:
     """A viewer of `pk` in a feed; `last` is its cursor if it reconnects.
 
-    Belongs to one event loop; only `next` waits.
+    A viewer belongs to one event loop; only `next` waits.
     """
 
     def __init__(self, feed: Feed, pk: UUID, last: str | None = None) -> None:

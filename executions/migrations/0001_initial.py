@@ -1,4 +1,4 @@
-"""All tables of the app, what the database itself enforces, and the rows there are from the start."""
+"""All tables of the app, the rules that the database enforces, and the initial rows."""
 
 import django.contrib.postgres.indexes
 import django.db.models.deletion
@@ -150,7 +150,7 @@ def _names(apps, schema_editor):
 
 
 def _accounts(apps):
-    """The models that an account has a row of."""
+    """Return the account model and its parent models; an account has a row in each."""
     user = apps.get_model(settings.AUTH_USER_MODEL)
     return [model._meta for model in (user, *user._meta.get_parent_list())]
 

@@ -1,4 +1,4 @@
-"""The canary version of a workflow and its share, and the executions that took it."""
+"""The canary version of a workflow and its share, and the executions that used it."""
 
 import django.db.models.deletion
 from django.db import migrations, models

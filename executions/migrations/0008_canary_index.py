@@ -1,4 +1,4 @@
-"""The index of executions that took a canary's share, built while executions are written."""
+"""The index of executions that used a canary version, built while executions are written."""
 
 from django.db import models
 from django.db.models import Q

@@ -75,10 +75,10 @@ class CredentialUse(models.Model):
     """One read of a credential by a step, or a refused one; never a value.
 
     The row is written by the statement that reads the credential, before the step's module gets it.
-    It outlives what it names: the ids are no foreign keys, and `credential_id` is empty if the
-    workspace has no credential of the `name`. `version` is the credential's. `host` is where the
-    step connects, if that is known before it runs; of a refused connection, where it was to go.
-    `reason` says why it was refused.
+    The row outlives the objects it names: the ids are not foreign keys, and `credential_id` is
+    empty if the workspace has no credential of the `name`. `version` is the credential's. `host` is
+    the host that the step connects to, if known before it runs; for a refused connection, its
+    target. `reason` says why it was refused.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -94,7 +94,7 @@ class Workflow(models.Model):
 
     @property
     def origin_place(self) -> str:
-        """Return the location of its code, such as `shop.flows:fulfil, line 42`.
+        """Return the location of the workflow's code, such as `shop.flows:fulfil, line 42`.
 
         "" if users edit it.
         """

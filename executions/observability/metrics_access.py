@@ -46,7 +46,7 @@ class Access:
 
 @lru_cache(maxsize=2)
 def access(*, local: bool) -> Access:
-    """Return the rule of the settings; `local` says that only this machine reaches the process.
+    """Return the access rule of the settings; `local`: only this machine reaches the process.
 
     Raises ImproperlyConfigured, as all settings do.
     """

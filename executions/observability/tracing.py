@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 def new_trace(*, own: bool) -> str:
-    """Return the trace id of a new execution: the request's, or one of its `own`."""
+    """Return the trace id of a new execution: the request's, or a new one if `own` or none."""
     request = trace_context.incoming.get()
     return secrets.token_hex(16) if own or request is None else request.trace_id
 

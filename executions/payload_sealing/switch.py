@@ -1,5 +1,6 @@
 """Turn the sealing of a workspace's payloads on and off, rotate its key, remove old keys."""
 
+from collections.abc import Callable
 from uuid import UUID
 
 from executions.access.actor import Actor, record
@@ -10,12 +11,15 @@ from executions.payload_sealing.walk import WalkResult, walk
 from executions.sealing import payload_keys, prepare
 
 OBJECT = "Workspace"
+# Plugins that keep sealed copies of rows add a function of the workspace and its present key (0 if
+# none), which returns why old keys are still needed, or "".
+KEY_HOLDERS: list[Callable[[UUID, int], str]] = []
 
 
 def turn_on(workspace_id: UUID, *, actor: Actor, reason: str = "") -> int:
     """Seal the workspace's payloads from now on; return the new key.
 
-    Raises NotFound, WrongState if it does so already, and the errors of `sealing.prepare`.
+    Raises NotFound, WrongState if it already seals them, and the errors of `sealing.prepare`.
     """
     return _new_key(workspace_id, "payloads.seal", actor, reason, sealed=False)
 
@@ -31,7 +35,7 @@ def rotate(workspace_id: UUID, *, actor: Actor, reason: str = "") -> int:
 def turn_off(workspace_id: UUID, *, actor: Actor, reason: str = "") -> None:
     """Store the workspace's payloads in the clear from now on.
 
-    Raises NotFound, WrongState if it does so already.
+    Raises NotFound, WrongState if it does not seal them.
     """
     with transaction.atomic():
         _locked(workspace_id)
@@ -64,6 +68,9 @@ def remove_old_keys(workspace_id: UUID, *, actor: Actor, reason: str = "") -> li
             "key was removed. Retry after retention has deleted their executions.",
             "sealed",
         )
+    for needed in KEY_HOLDERS:
+        if why := needed(workspace_id, current):
+            raise WrongState(f"{why} No key was removed.", "sealed")
     with transaction.atomic():
         _locked(workspace_id)
         removed = payload_keys.remove_old(workspace_id)

@@ -140,7 +140,7 @@ def _rows_of(model: Any, workspace_id: UUID) -> Q:
 
 
 def _rewrite(row: Any, key: int | None, found: WalkResult) -> Rewrite | None:
-    """Return how a row must change; None if it need not, or if it does not open."""
+    """Return the changes of a row; None if it need not change, or if it does not open."""
     forms = _forms(type(row))
     stale = [name for name, form in forms.items() if keys_in(form, row.__dict__[name]) - {key}]
     if not stale:
@@ -153,7 +153,7 @@ def _rewrite(row: Any, key: int | None, found: WalkResult) -> Rewrite | None:
 
 
 def _parts(rewrites: Sequence[Rewrite]) -> Iterator[list[Rewrite]]:
-    """Yield what one statement writes."""
+    """Yield the rows in parts, each small enough for one statement."""
     part: list[Rewrite] = []
     size = 0
     for one in rewrites:
@@ -169,7 +169,7 @@ def _parts(rewrites: Sequence[Rewrite]) -> Iterator[list[Rewrite]]:
 def _write(
     model: type[Model], rewrites: Sequence[Rewrite], key: int | None, found: WalkResult
 ) -> None:
-    """Write rows in one statement; then those that were locked or changed meanwhile, one by one."""
+    """Write rows in one statement; write rows that were locked or changed meanwhile one by one."""
     written = _written(model, rewrites)
     found.changed += len(written)
     for one in rewrites:
@@ -178,7 +178,7 @@ def _write(
 
 
 def _write_alone(model: type[Model], pk: Any, key: int | None, found: WalkResult) -> None:
-    """Read a row and write it, again if it changed meanwhile."""
+    """Read and write one row; repeat both if it changed meanwhile."""
     for _ in range(TRIES):
         row = _with_version(model).filter(pk=pk).first()
         one = None if row is None else _rewrite(row, key, found)
@@ -190,9 +190,9 @@ def _write_alone(model: type[Model], pk: Any, key: int | None, found: WalkResult
 
 
 def _written(model: type[Model], rewrites: Sequence[Rewrite], *, waits: bool = False) -> set[Any]:
-    """Write the rows that are as they were read, and return their ids.
+    """Write the rows that did not change since they were read, and return their ids.
 
-    It passes over rows that others have locked, unless it `waits`.
+    Skips rows that others have locked, unless it `waits`.
     """
     changed = sorted({name for one in rewrites for name in one.texts})
     fields: list[Any] = [model._meta.get_field(name) for name in changed]

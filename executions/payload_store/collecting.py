@@ -1,13 +1,17 @@
 """Delete stored values that no execution needs, a batch at a time.
 
-A value stays while an execution that declared its use exists. A batch is marked under row locks,
-which are released before any file is deleted. A value that is wanted again after its mark gets a
-new row and a new file.
+A value stays while an execution that declared its use exists, or a plugin holds a copy of it. A
+batch is marked under row locks, which are released before any file is deleted. A value that is
+wanted again after its mark gets a new row and a new file.
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import reduce
+from operator import or_
+from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
@@ -22,6 +26,9 @@ BATCH = 200
 TURN_SECONDS = 5.0
 # A collector that died left marks; another one continues after so long.
 ABANDONED = timedelta(minutes=10)
+# Plugins that keep copies of deleted executions add a function that returns the rows of these; the
+# primary key of such a row is the execution's.
+HOLDERS: list[Callable[[], QuerySet[Any]]] = []
 
 
 @dataclass(slots=True)
@@ -91,5 +98,6 @@ def _marked(grace: timedelta) -> tuple[int, list[StoredPayload]]:
 
 def _needed() -> QuerySet[StoredPayloadUse]:
     uses = StoredPayloadUse.objects.filter(payload_id=OuterRef("pk"))
-    executions = WorkflowExecution.objects.filter(pk=OuterRef("execution_id"))
-    return uses.filter(Exists(executions))
+    holding = (WorkflowExecution.objects.all(), *(holders() for holders in HOLDERS))
+    exists = (Exists(rows.filter(pk=OuterRef("execution_id"))) for rows in holding)
+    return uses.filter(reduce(or_, (Q(one) for one in exists)))

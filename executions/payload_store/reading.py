@@ -10,11 +10,8 @@ from executions.payload_store import files
 from executions.payload_store.errors import StoredValueBroken, StoredValueTooLarge
 from executions.payload_store.references import facts
 from executions.payload_store.writing import file_name
-from executions.payloads import is_reference
+from executions.payloads import is_reference, references_in
 from executions.sealing.payloads import open_bytes
-
-# References are values of a row, or items of what a container collected from rows.
-DEPTH = 3
 
 
 def text_of(workspace_id: UUID, reference: dict[str, Any]) -> bytes:
@@ -55,27 +52,20 @@ def check_size(size: int) -> None:
 
 
 def load(workspace_id: UUID, value: Any) -> Any:
-    """Return a value with its references replaced by what they refer to; raises as `text_of`."""
+    """Return a value with each reference replaced by its value; raises the errors of `text_of`."""
     check_size(size_of(value))
-    return _loaded(workspace_id, value, DEPTH)
+    return _loaded(workspace_id, value)
 
 
-def size_of(value: Any, depth: int = DEPTH) -> int:
+def size_of(value: Any) -> int:
     """Return the bytes that `load` reads; 0 for a value without references."""
-    if is_reference(value):
-        found = facts(value)
-        return found[2] if found else 1
-    if not depth or not isinstance(value, dict | list):
-        return 0
-    items = value.values() if isinstance(value, dict) else value
-    return sum(size_of(item, depth - 1) for item in items)
+    known = map(facts, references_in(value))
+    return sum(found[2] if found else 1 for found in known)
 
 
-def _loaded(workspace_id: UUID, value: Any, depth: int) -> Any:
+def _loaded(workspace_id: UUID, value: Any) -> Any:
     if is_reference(value):
         return json.loads(text_of(workspace_id, value))
-    if depth and isinstance(value, dict):
-        return {name: _loaded(workspace_id, item, depth - 1) for name, item in value.items()}
-    if depth and isinstance(value, list):
-        return [_loaded(workspace_id, item, depth - 1) for item in value]
-    return value
+    if isinstance(value, dict):
+        return {name: _loaded(workspace_id, item) for name, item in value.items()}
+    return [_loaded(workspace_id, item) for item in value] if isinstance(value, list) else value

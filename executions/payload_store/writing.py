@@ -13,7 +13,7 @@ from executions.database.clock import ClockTimestamp
 from executions.models import StoredPayload, StoredPayloadUse
 from executions.payload_store import files
 from executions.payload_store.errors import PayloadStoreUnavailable
-from executions.payload_store.references import reference
+from executions.payload_store.references import facts, reference
 from executions.sealing import payload_keys
 from executions.sealing.payloads import seal_bytes
 
@@ -49,7 +49,7 @@ def declare(
 
 
 def write(workspace_id: UUID, row: StoredPayload, text: str) -> None:
-    """Write the file of a declared value, unless it is there. Call it outside any transaction."""
+    """Write the file of a declared value, unless it exists. Call it outside any transaction."""
     if row.stored_at is not None:
         return
     name = file_name(workspace_id, row.digest, row.pk)
@@ -76,6 +76,25 @@ def note(workspace_id: UUID, execution_id: UUID, text: str, key: int | None) -> 
 def refer(row: StoredPayload, value: Any) -> payloads.StoredReference:
     """Return the reference to a stored value."""
     return reference(row.pk, row.digest, row.size, row.sealing_key, value)
+
+
+def keep(execution_id: UUID, value: Any) -> None:
+    """Let an execution refer to what a value of another one refers to.
+
+    Call it in the transaction that writes the value. The lock excludes the collector, which may
+    have deleted the other execution's use.
+    """
+    ids = {found[0] for found in map(facts, payloads.references_in(value)) if found}
+    if not ids:
+        return
+    rows = StoredPayload.objects.filter(pk__in=ids, deleting_at=None).order_by("pk")
+    StoredPayloadUse.objects.bulk_create(
+        [
+            StoredPayloadUse(payload=row, execution_id=execution_id)
+            for row in rows.select_for_update(no_key=True)
+        ],
+        ignore_conflicts=True,
+    )
 
 
 def share(origin_id: UUID, execution_id: UUID) -> None:

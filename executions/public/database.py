@@ -7,6 +7,7 @@ from executions.database.advisory_locks import AdvisoryLock, alone
 from executions.database.by_state import in_states
 from executions.database.clock import ClockTimestamp, database_now, first_id_at
 from executions.database.connections import REPLICA
+from executions.database.ids import uuid7
 from executions.database.postgres_types import ArrayField
 from executions.database.statements import Statements
 from executions.database.stepping_aside import step_aside
@@ -35,4 +36,5 @@ __all__ = [
     "soon",
     "step_aside",
     "transaction",
+    "uuid7",
 ]

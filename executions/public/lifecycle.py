@@ -1,9 +1,12 @@
-"""End executions, and continue those that were paused or failed."""
+"""End executions, and continue those that were paused or failed; open those in an archive."""
 
 from executions.lifecycle import announce, cancel, reopen
+from executions.ports import archived_execution, archived_page
 
 __all__ = [
     "announce",
+    "archived_execution",
+    "archived_page",
     "cancel",
     "reopen",
 ]

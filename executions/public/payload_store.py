@@ -1,6 +1,17 @@
 """Large values in object storage, for plugins that copy or read the rows of executions."""
 
 from executions.payload_store import PayloadStoreUnavailable, StoredValueBroken, enabled
+from executions.payload_store.collecting import HOLDERS
+from executions.payload_store.object_storage import CHUNK, ObjectStorage, translated
 from executions.payload_store.writing import share
 
-__all__ = ["PayloadStoreUnavailable", "StoredValueBroken", "enabled", "share"]
+__all__ = [
+    "CHUNK",
+    "HOLDERS",
+    "ObjectStorage",
+    "PayloadStoreUnavailable",
+    "StoredValueBroken",
+    "enabled",
+    "share",
+    "translated",
+]

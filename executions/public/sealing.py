@@ -2,6 +2,7 @@
 
 from executions import sealing
 from executions.models.sealed_columns import SealedJSON, SealedObject
+from executions.payload_sealing.switch import KEY_HOLDERS
 from executions.payloads import SEALED
 from executions.sealing import KeyUnknown, Sealed, SealingError, place_of, seal, unseal
 from executions.sealing.columns import rebind, share_key, stored
@@ -12,6 +13,7 @@ from executions.sealing.store import SealedColumn, register
 
 __all__ = [
     "ENVELOPE",
+    "KEY_HOLDERS",
     "SEALED",
     "KeyUnknown",
     "PayloadSealer",

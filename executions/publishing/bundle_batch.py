@@ -1,7 +1,7 @@
 """Write workflows of a bundle, with their versions, and archive some: many in one transaction.
 
-The number of statements is that of the batches; only triggers that are schedules, and canaries that
-end, take some of their own. The caller holds the locks of the rows that exist.
+The number of statements depends on the number of batches. Only schedules, and canaries that end,
+need statements of their own. The caller holds the locks of the rows that exist.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ BATCH = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundledWorkflow:
-    """A workflow as a bundle says it, checked; `id` is a new one unless it `exists`."""
+    """A checked workflow of a bundle; `id` is a new one unless the workflow `exists`."""
 
     id: UUID
     exists: bool
@@ -138,7 +138,7 @@ def _created(
 def _versions(
     said: Sequence[BundledWorkflow], rows: dict[UUID, Workflow], actor: Actor, now: Any
 ) -> dict[UUID, WorkflowVersion]:
-    """Create the next version of each; return them by workflow."""
+    """Create the next version of each workflow; return the versions by workflow."""
     newest = newest_numbers([one.id for one in said if one.exists])
     made = {}
     for one in said:

@@ -129,7 +129,7 @@ def _new(workspace: Workspace, one: CodeContent, now: Any) -> Workflow:
 
 
 def refuse_foreign(workspace: str, slug: str, *, has: str, says: str) -> None:
-    """Raise SlugTaken if the workflow of this slug has another origin than the code."""
+    """Raise SlugTaken if the workflow of this slug comes from another source than the code."""
     if has != says:
         whose = f"is from {has}" if has else "belongs to a person"
         raise SlugTaken(
@@ -139,7 +139,7 @@ def refuse_foreign(workspace: str, slug: str, *, has: str, says: str) -> None:
 
 
 def _number(rows: Sequence[_Written]) -> None:
-    """Give each its version: an earlier one of the same content, or a new one, numbered."""
+    """Give each workflow its version: an earlier one of the same content, or the next number."""
     old = [one.row.pk for one in rows if not one.is_made]
     known, newest = _known(old, {one.said.mark for one in rows}), newest_numbers(old)
     now = database_now()
@@ -207,7 +207,7 @@ def _changed(one: _Written, now: Any) -> list[AuditLine]:
 
 
 def write_rows(rows: Iterable[Workflow]) -> None:
-    """Write what code or a bundle says of locked workflows, in one statement."""
+    """Write locked workflows, changed to the content of code or a bundle, in one statement."""
     names = ("id", "origin_line", "revision", "updated_at", *FACTS)
     said = [
         {name: getattr(row, name) for name in names} | {"latest_version": row.latest_version_id}

@@ -1,7 +1,7 @@
-"""Which versions a workflow's new executions use: the latest, and a canary for a share of them.
+"""Choose the versions of a workflow's new executions: the latest, and a canary for a share.
 
 Each change holds the lock of the workflow's row, or is one statement that names the canary which it
-changes. So of two concurrent changes, the later one finds that it lost and changes nothing.
+changes. So of two concurrent changes, the later one changes nothing.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from executions.triggers.sync import sync
 class RolledBack:
     """The withdrawn version, and the one that new executions use instead.
 
-    `switched` is False if starts took the good version already, as after a canary.
+    `switched` is False if new executions already used the good version, as after a canary.
     """
 
     bad: WorkflowVersion
@@ -107,11 +107,11 @@ def end_canary(workflow: Workflow, actor: Actor, reason: str) -> None:
 def roll_back(
     workflow_id: UUID, *, actor: Actor, number: int | None = None, reason: str = ""
 ) -> RolledBack:
-    """Withdraw a version: the canary, else the latest, whose triggers go back at once.
+    """Withdraw a version: the canary, else the latest, and restore the earlier triggers at once.
 
-    `number` names the version; one that was withdrawn before changes nothing. The draft stays, and
-    so do executions on the version. Raises NotFound, and WrongState for a version that starts do
-    not take, a workflow from code, or one without an earlier version.
+    `number` names the version; if it was withdrawn before, nothing changes. The draft and the
+    executions of the version stay. Raises NotFound, and WrongState for a version that new
+    executions do not use, a workflow from code, or a workflow without an earlier version.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id)

@@ -25,10 +25,10 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Ceilings:
-    """A tier's name its limits on running and waiting executions, and the counted limits.
+    """A tier's name, its limits on running and waiting executions, and the counted limits.
 
-    Only the tightest of several limits on one counter is listed; None means no limit.
-    `sealing_key` is the workspace's key of payloads.
+    Only the tightest of several limits on one counter is listed; None means no limit. `sealing_key`
+    is the workspace's key of payloads.
     """
 
     tier: str

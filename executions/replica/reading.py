@@ -88,8 +88,8 @@ T = TypeVar("T")
 def read(request: HttpRequest, rows: Callable[[], T]) -> T:
     """Return the result of `rows`, from the replica if the request may use it.
 
-    Otherwise, it reads the primary. `rows` may be called twice: again on the primary if the replica
-    fails during the call. It reads everything before it returns, and writes nothing.
+    Otherwise, the primary is read. `rows` may be called twice: again on the primary if the replica
+    fails during the call. `rows` reads everything before it returns, and writes nothing.
     """
     if not _may(request):
         return rows()
@@ -104,7 +104,7 @@ def read(request: HttpRequest, rows: Callable[[], T]) -> T:
 
 
 class _Lost(Exception):
-    """The session ended while it was read from."""
+    """The replica's session ended during a read."""
 
 
 def _may(request: HttpRequest) -> bool:

@@ -39,10 +39,7 @@ class Positions:
             self._noted.popleft()
 
     def fresh_until(self, replayed: int) -> float:
-        """Return the time up to which a replica at this position has all changes.
-
-        -inf if unknown.
-        """
+        """Return the time up to which a replica at this position is complete; -inf if unknown."""
         return max((at for at, position in self._noted if position <= replayed), default=-inf)
 
 
@@ -62,7 +59,7 @@ OF_REPLICA = "SELECT pg_last_wal_replay_lsn() - '0/0' WHERE pg_is_in_recovery()"
 
 
 class ReplicaWatch:
-    """Whether the replica is fresh enough now: many threads read it, one determines it."""
+    """The freshness of the replica: many threads read it, one thread determines it."""
 
     def __init__(self, lag_seconds: float) -> None:
         """Start without positions; a replica that lags more than `lag_seconds` is not read."""

@@ -37,7 +37,7 @@ def opened(row: Any, column: str, form: str, value: Any) -> Any:
 
 
 def sealed(row: Any, column: str, form: str, value: Any) -> Any:
-    """Return what to store for a column's value. One query for each row."""
+    """Return a column's value for storage, sealed if there is a key. One query for each row."""
     key = _key(row)
     if key is None:
         return value
@@ -66,9 +66,9 @@ def stored(row: Any, **changes: Any) -> dict[str, Any]:
 
 
 def rebind(row: Any, places: Mapping[str, str]) -> bool:
-    """Seal again what was copied into a row from other places, by column; save it.
+    """Seal a row's values again that were copied from `places`, by column; save the row.
 
-    Return whether any of it was sealed. Raises SealBroken.
+    Return whether any of the values was sealed. Raises SealBroken.
     """
     changed = []
     for column, where in places.items():

@@ -53,9 +53,10 @@ class _Opened:
 def prepare() -> None:
     """Open the data keys if any workspace seals payloads; each transaction calls it first.
 
-    Then no lock is held while a KMS is called. It asks once in each process, with one query: if the
-    first workspace seals later, `load_segment` opens its key in workers, and other processes open
-    it where they need it. If the keys cannot be opened, the code that needs them reports it.
+    So no lock is held while a KMS is called. Each process asks the database once, with one query.
+    If the first workspace begins to seal later, `load_segment` opens its key in workers, and other
+    processes open it when they need it. If the keys cannot be opened, the code that needs them
+    reports the error.
     """
     if _Opened.tried.is_set() or store.kept() is not None:
         return
@@ -105,7 +106,7 @@ def forget() -> None:
 
 
 def current(workspace_id: UUID) -> int | None:
-    """Return the key that seals the workspace's payloads; None if it does not seal. One query."""
+    """Return the key that seals the workspace's payloads; None without sealing. One query."""
     rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=True)
     return rows.values_list("pk", flat=True).first()
 
@@ -148,7 +149,10 @@ def make(workspace_id: UUID) -> int:
 
 
 def stop(workspace_id: UUID) -> bool:
-    """Seal no more of the workspace's payloads; its keys stay. Return whether it did seal."""
+    """Seal no more of the workspace's payloads; its keys stay.
+
+    Return whether the workspace sealed payloads before.
+    """
     rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=True)
     return bool(rows.update(seals=False, marks={}))
 
@@ -160,7 +164,7 @@ def newest(workspace_id: UUID) -> PayloadKey | None:
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """The key that seals a workspace's payloads (None: it does not seal), and how many others."""
+    """The key that seals a workspace's payloads (None: no sealing), and the number of others."""
 
     current: PayloadKey | None
     old: int
@@ -174,9 +178,9 @@ def state(workspace_id: UUID) -> KeyState:
 
 
 def remove_old(workspace_id: UUID) -> list[int]:
-    """Delete the workspace's keys that do not seal; return them.
+    """Delete and return the workspace's keys that do not seal.
 
-    What they sealed does not open any more.
+    Values sealed with them can no longer be opened.
     """
     rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=False)
     found = list(rows.values_list("pk", flat=True))

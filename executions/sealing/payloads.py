@@ -5,7 +5,7 @@ A sealed value is an envelope, `{"$sealed": "<key>.<base64>"}` in a JSON column 
 (`payload_keys`), bound to the workspace and a place: an execution, a step and a column. It opens
 nowhere else.
 
-Of variables each value is sealed by itself, so that SQL can merge them. Sealed logs are a list of
+Each value of variables is sealed by itself, so that SQL can merge them. Sealed logs are a list of
 envelopes, each over a list of lines, so that SQL can append to them.
 """
 
@@ -66,7 +66,7 @@ def seal_text(text: str, where: str, key: int | None) -> str:
 
 
 def seal_each(text: str, where: str, key: int | None, names: Container[str] | None = None) -> str:
-    """Return a JSON object's text with each value (of these names) sealed, as of variables."""
+    """Return a JSON object's text with each value (of these names) sealed, for variables."""
     if key is None:
         return text
     parts = (
@@ -82,12 +82,12 @@ def seal_facts(text: str, where: str, key: int | None) -> str:
 
 
 def seal_lines(text: str, where: str, key: int | None) -> str:
-    """Return a JSON list's text as a list of one envelope, as of logs."""
+    """Return a JSON list's text as a list of one envelope, for logs."""
     return text if key is None else f"[{seal_json(text, where, key)}]"
 
 
 def seal_bytes(data: bytes, where: str, key: int) -> bytes:
-    """Return sealed bytes, as of a file in object storage; the reader must know the key."""
+    """Return sealed bytes, for a file in object storage; the reader must know the key."""
     found = payload_keys.opened(key)
     return bytes(found.aead.encrypt(data, _bound(found.workspace_id, where)))
 

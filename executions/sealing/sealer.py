@@ -18,9 +18,9 @@ SHOWN = 300
 class PayloadSealer:
     """Seals payloads of one execution under its workspace's key.
 
-    `key` is the workspace's current key, None if it does not seal. It is read at its first use if
-    the caller does not know it, and again after `payload_keys.CURRENT_SECONDS`: a step may run for
-    hours.
+    `key` is the workspace's current key, None if it does not seal. The key is read at its first use
+    if the caller does not know it, and again after `payload_keys.CURRENT_SECONDS`: a step may run
+    for hours.
     """
 
     __slots__ = ("_key", "_known_at", "execution_id", "workspace_id")

@@ -40,8 +40,8 @@ def prepare() -> None:
 def seal(data: bytes, bound_to: str) -> Sealed:
     """Seal `data` so that it opens only for `bound_to` (see `place_of`).
 
-    Call it in the transaction that stores the value: until that ends, no key is retired. Raises as
-    `prepare`.
+    Call it in the transaction that stores the value: until that ends, no key is retired. Raises the
+    errors of `prepare`.
     """
     return Sealer().seal(data, bound_to)
 

@@ -139,7 +139,7 @@ def _switch(trigger: Trigger, enabled: bool, reason: str) -> bool:
 
 
 def _put_back(trigger: Trigger, entry: PeriodicTask, reason: str) -> None:
-    """Restore the entry's schedule, and write the reason into it."""
+    """Restore the entry's schedule, and write the reason into the entry."""
     log.warning("entry %r of beat: %s", entry.name, reason)
     entry.interval = entry.solar = entry.clocked = None
     entry.one_off = False

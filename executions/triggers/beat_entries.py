@@ -123,7 +123,7 @@ def beat_fields(schedule: str) -> dict[str, str]:
 
 
 def _field(name: str, text: str, values: Sequence[int | str]) -> str:
-    """Return the field's own text if beat reads it in the same way, else its values, else `*`."""
+    """Return the field's own text if beat reads it in the same way, else its values or `*`."""
     if list(values) == [ANY]:
         return ANY
     if not all(isinstance(value, int) for value in values):

@@ -23,9 +23,10 @@ ACTOR = Actor.system("concurrency")
 
 @dataclass(frozen=True, slots=True)
 class ConflictVerdict:
-    """Which new executions, in order, may run by their key, and which a later one replaces.
+    """Which new executions may run within their key's limit, and which a later one replaces.
 
-    A replaced one is inserted waiting, and then cancelled.
+    Both lists are in the order of the executions. A replaced execution is inserted waiting, and
+    then cancelled.
     """
 
     may_run: list[bool]
@@ -121,7 +122,7 @@ def _may_run(
     uses: dict[ConcurrencyKey, ConcurrencyUse],
     replaced: list[bool],
 ) -> list[bool]:
-    """Return the executions that may run within each key's limit, waiting executions go first."""
+    """Return the executions that may run within each key's limit; waiting executions go first."""
     left = {
         key: 0 if use.waiting else max(0, rule.limit - use.holders) for key, use in uses.items()
     }

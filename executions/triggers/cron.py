@@ -312,7 +312,7 @@ def _overdue() -> list[UUID]:
 
 
 def _startable() -> list[UUID]:
-    """Return triggers with a due tick, unless it must wait for an execution to end."""
+    """Return triggers with a due tick, unless the tick must wait for an execution to end."""
     due = CronTick.objects.filter(
         trigger=OuterRef("pk"), status=TickStatus.QUEUED, start_at__lte=ClockTimestamp()
     )

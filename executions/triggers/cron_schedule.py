@@ -37,7 +37,7 @@ class Schedule:
     end: datetime | None = None
 
     def times(self, after: datetime, until: datetime) -> Iterator[datetime]:
-        """Return the times with after < time <= until, in order, in UTC.
+        """Yield the times with after < time <= until, in order, in UTC.
 
         The schedule's `start` and `end` are inclusive.
         """
@@ -92,7 +92,7 @@ class Schedule:
         return _locals(croniter(self.text, self._wall(until) + back + SECOND), forwards=False)
 
     def _instants(self, local: datetime, every_hour: bool) -> tuple[datetime, ...]:
-        """Return when the zone's clocks show `local`, by the rule above: up to two instants."""
+        """Return when the zone's clocks show `local`: up to two instants if they are set back."""
         first = local.replace(tzinfo=self.zone).astimezone(UTC)
         second = local.replace(tzinfo=self.zone, fold=1).astimezone(UTC)
         if self._wall(first) != local:

@@ -1,4 +1,4 @@
-"""Error workflows: an execution that failed or timed out starts the one its version names.
+"""Error workflows: a failed or timed-out execution starts the workflow that its version names.
 
 The new execution is inserted, waiting, in the transaction that ends the other one, so that both are
 committed or neither is; it is admitted after the commit. A fault in an error workflow never keeps
@@ -32,7 +32,7 @@ MAX_MESSAGE = 10_000
 def notify(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
     """Start the error workflow of an execution that failed.
 
-    Unless that is a test run or itself an error workflow.
+    Does nothing for a test run, or for an error workflow that failed.
     """
     if execution.failure_of_id is not None:
         return

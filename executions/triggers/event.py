@@ -39,7 +39,7 @@ Result = dict[str, Any]  # a trigger's result for an event, as callers see it
 
 @dataclass(frozen=True, slots=True)
 class EventReceipt:
-    """An event, and whether this call stored it (or an earlier one with the same id)."""
+    """An event, and whether this call stored it, or an earlier call with the same id."""
 
     event: Event
     created: bool

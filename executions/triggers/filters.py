@@ -13,9 +13,9 @@ FALSE_WORDS = frozenset(["", "false", "0", "no", "off", "null", "none"])
 def holds(text: str | None, payload: Any) -> bool:
     """Return whether an event with this payload passes the filter; None passes every event.
 
-    Its budget is that of a web process, for every publisher. The values that count as false are
-    those of `flow.if`. Raises TemplateError if the expression cannot be evaluated, e.g. for a field
-    that this payload lacks.
+    The filter has the budget of a web process, for every publisher. The values that count as false
+    are those of `flow.if`. Raises TemplateError if the expression cannot be evaluated, e.g. for a
+    field that this payload lacks.
     """
     if text is None:
         return True

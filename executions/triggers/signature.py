@@ -58,7 +58,7 @@ def fingerprint(signature: WebhookSignature, body: bytes) -> str:
 
 
 def header(secret: str, at: int, body: bytes) -> str:
-    """Return the whole header that a sender adds to its body."""
+    """Return the header that a sender sends with its body."""
     return f"t={at},v1={sign(secret, at, body)}"
 
 

@@ -81,7 +81,7 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
 ) -> Started:
     """Start one execution of the latest (or the given) version, or as a `branch` of another.
 
-    A workflow with a canary version starts that one instead of the latest for its share of keys.
+    For its share of keys, a workflow's canary version is started instead of the latest version.
 
     `trial` is the version of a test run, which only a user starts. A known idempotency key returns
     the earlier execution. `trigger` is the workflow's trigger that caused the start, if any.
@@ -89,8 +89,9 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
     limits or a concurrency key, the execution is counted and admitted only after the commit. A
     taken key makes it wait, whatever the rule for conflicts is. Limits are first checked without a
     lock, so a start over a limit is rejected as usual. Starts in other open transactions are not
-    visible, so it may still have to wait for a free slot. Raises InvalidPayload, NotPublished,
-    WorkflowDisabled, NotFound (version), KeyReused, QuotaExceeded, ConcurrencyConflict.
+    visible, so the execution may still have to wait for a free slot. Raises InvalidPayload,
+    NotPublished, WorkflowDisabled, NotFound (version), KeyReused, QuotaExceeded,
+    ConcurrencyConflict.
     """
     request = StartRequest(
         workflow,

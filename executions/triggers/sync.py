@@ -32,7 +32,7 @@ def sync(workflow: Workflow, version: WorkflowVersion | None) -> None:
 
 
 def sync_all(given: Sequence[tuple[Workflow, WorkflowVersion | None]]) -> None:
-    """Synchronise many workflows; only changed schedules take statements of their own."""
+    """Synchronise many workflows; only changed schedules need statements of their own."""
     now, workflows = database_now(), {workflow.pk: workflow for workflow, _ in given}
     wanted = {
         (workflow.pk, _key(kind, settings)): (workflow, kind, settings)

@@ -36,7 +36,7 @@ def secret_of(trigger_id: UUID, version: int) -> str:
 
 
 def accepted_secrets(trigger_id: UUID, version: int) -> Iterator[str]:
-    """Return a version's secrets that senders may use: of the current and the earlier keys."""
+    """Yield the version's secrets that senders may use: of the current and the earlier keys."""
     for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
         yield _derived(trigger_id, version, key)
 

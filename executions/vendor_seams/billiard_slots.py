@@ -1,4 +1,4 @@
-"""The slot of a prefork pool in which this process runs, and how much a killed child held.
+"""The slot of a prefork pool in which this process runs, and the memory of a killed child.
 
 Relies on: `billiard.current_process().index`, which a pool sets on each child, and reuses for the
 child that replaces an ended one; `billiard.popen_fork.Popen.poll`, which alone reaps children and

@@ -21,7 +21,7 @@ from executions.vendor_seams.kombu_redis import sentinel_kwargs
 
 
 class WithoutWatching:
-    """What a backend of Celery on Redis does in place of its subscriptions."""
+    """Methods that replace the subscriptions of Celery's backend on Redis."""
 
     def add_pending_result(
         self, result: Any, weak: bool = False, start_drainer: bool = True

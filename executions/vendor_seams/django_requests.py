@@ -24,7 +24,7 @@ def set_handler(answer: HttpResponseBase, handler: type) -> None:
 def origin_verified(request: HttpRequest) -> bool:
     """Return whether the request's `Origin` is this host or a trusted origin.
 
-    It must have the header.
+    The request must have the header.
     """
     return bool(_csrf._origin_verified(request))
 

@@ -21,7 +21,7 @@ ANSWER_SECONDS, CONFIRMATION_SECONDS = 5.0, 2.0
 
 
 class LimitedWait:
-    """What the broker does not answer in time is a lost connection."""
+    """Limits the wait for an answer of the broker; a late answer counts as a lost connection."""
 
     def wait(
         self,

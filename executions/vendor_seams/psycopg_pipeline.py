@@ -4,7 +4,7 @@ COMMIT may be included. It follows the statements, so it is skipped if one of th
 
 Relies on: `Pipeline.__exit__` runs the generator that `Pipeline._exit_gen()` returns, and that
 generator is `_enqueue_sync`, `_communicate_gen`, then `_fetch_gen(flush=True)`. Each `execute` adds
-to `command_queue` what sends it, runs `_communicate_gen`, and before both the generator of the
+its send command to `command_queue`, runs `_communicate_gen`, and before both the generator of the
 connection's `_start_query`, which sends `_get_tx_start_command()` by `_exec_command` if a
 transaction is due, and in a pipeline waits for the answer (psycopg 3.2, 3.3).
 No public way: psycopg sends each statement separately, waits for BEGIN, and requests a flush when a
@@ -73,7 +73,7 @@ def _line_up(connection: Connection[Any], command: bytes) -> None:
 
 
 def _nothing() -> Generator[Any, Any, None]:
-    """Send nothing yet; the statement goes with all the others."""
+    """Send nothing yet; the statement is sent with all the others."""
     yield from ()
 
 

@@ -153,7 +153,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: Approval) -> Any:
-        """Return the decision; before it, that the approval waits."""
+        """Return the decision, or that the approval still waits for one."""
         return mark_of(row)
 
     @display(description=lazy("execution"))
@@ -205,6 +205,6 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
 
 def mark_of(row: Approval) -> Any:
-    """Return the word, icon and colour of the decision; without one, of the run's state."""
+    """Return the word, icon and colour of the decision, or of the run's state before a decision."""
     found = MARKS.get(row.decision)
     return marks.mark(row.decision, *found) if found else marks.state(row.state)

@@ -1,6 +1,6 @@
 """All work that is currently blocked: by cause, since when, and what would continue it.
 
-At most 50,000 waiting steps are counted; beyond that a number has a plus.
+At most 50,000 waiting steps are counted; larger numbers are shown with a plus.
 """
 
 from collections.abc import Iterator, Mapping

@@ -50,7 +50,7 @@ def monitor(
 def _changes(
     admin: OperatingAdmin, request: HttpRequest, execution: WorkflowExecution
 ) -> dict[str, str]:
-    """Return where the selected step can be forked from, unchanged and in the studio, if at all."""
+    """Return the URLs to fork from the selected step, unchanged and in the studio; "" if none."""
     fork = next((one for one in admin.operations if one.name == "fork"), None)
     if not fork_execution.provided or fork is None:
         return {"fork": "", "studio": ""}
@@ -62,7 +62,7 @@ def _changes(
 
 
 def _facts(execution: WorkflowExecution) -> dict[str, Any]:
-    """Return the scripts' initial `data-` attributes; ANY is a placeholder for an ID in URLs."""
+    """Return the `data-` attributes that the scripts read first; ANY stands for an ID in URLs."""
     return {
         "api": addresses.root(),
         "execution": execution.pk,

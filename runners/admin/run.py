@@ -199,7 +199,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
     search_help_text = lazy("An ID, a path, or an execution ID and refine[2]")
 
     def get_urls(self) -> list[Any]:
-        """Return Django's URLs, and that of the page of blocked work."""
+        """Return Django's URLs and the URL of the page of blocked work."""
         view = self.admin_site.admin_view(self.blocked)
         return [path("blocked/", view, name="runners_run_blocked"), *super().get_urls()]
 
@@ -377,7 +377,7 @@ def _wait(obj: Run) -> list[tuple[str, Any]]:
 
 
 def state_of(row: Run) -> Any:
-    """Return the run's mark; a retry shows its number and its delay."""
+    """Return the badge of the run's state; a retry shows its number and its delay."""
     if row.superseded:
         return marks.state(
             row.state, gettext("{state}, rolled back").format(state=marks.MARKS[row.state][0])
@@ -396,7 +396,7 @@ def state_of(row: Run) -> Any:
 
 
 def duration_of(row: Run) -> str:
-    """Return a run's duration; a container's includes its body, a skipped step has none."""
+    """Return a run's duration, for a container with its body; none for a skipped step."""
     if row.state == "SKIPPED":
         return marks.EMPTY
     awake = row.state != "WAITING" and row.waits_for != WaitKind.BODY

@@ -63,7 +63,7 @@ def turns_in(
 ) -> dict[str, IterationRows]:
     """Return at most `most` iterations of each container in a place, by task: one query.
 
-    `minded` are the tasks in these bodies with an `error` edge, as `container.task`.
+    `minded` are the tasks of these bodies that have an `error` edge, as `container.task`.
     """
     found = statements.fetch(
         "turns_shown",
@@ -151,7 +151,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """An open iteration, its name, and its runs; none if there are too many."""
+    """An open iteration: its name and its runs. The runs are omitted if there are too many."""
 
     name: str
     place: str
@@ -312,7 +312,7 @@ def _part(text: Any, separator: str, number: int) -> Func:
 
 
 def place_link(execution_id: UUID, place: str, text: Any) -> SafeString:
-    """Return a link to the execution's page with that place; "" is the workflow."""
+    """Return a link to a place on the execution's page; the place "" is the whole workflow."""
     address = links.page("executions_workflowexecution", execution_id)
     asked = f"?{urlencode({'place': place})}" if place else ""
     return links.link(f"{address}{asked}#steps", text)

@@ -132,7 +132,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
 
     @extend_schema_field(Counters(allow_null=True))
     def get_progress(self, run: Run) -> dict[str, Any] | None:
-        """Return a container's counters, in short."""
+        """Return the counters of a container that waits for its body; None for other runs."""
         return counters(run.progress) if run.waits_for == "body" and run.progress else None
 
     def get_childExecutionId(self, run: Run) -> UUID | None:  # noqa: N802 - the field's name
@@ -156,7 +156,7 @@ def counters(document: dict[str, Any]) -> dict[str, Any]:
 
 
 class TimelineQuery(PageQuery):
-    """A timeline is complete; only one of more than 5,000 bars has pages."""
+    """The query of a timeline, which has several pages only above 5,000 bars."""
 
     limit: Any = serializers.IntegerField(
         required=False, default=MAX_TIMELINE, min_value=1, max_value=MAX_TIMELINE
@@ -252,7 +252,7 @@ class Timeline(Endpoint):
 
 
 def _queued(rows: QuerySet[Run], query: dict[str, Any]) -> QuerySet[Run]:
-    """Limit the IDs as well: the time has no index, and IDs increase with the time."""
+    """Filter by ID too: the time of queuing has no index, and IDs increase with the time."""
     if "queuedAfter" in query:
         rows = rows.filter(pk__gte=first_id_at(query["queuedAfter"], -CLOCKS_APART))
     if "queuedBefore" in query:

@@ -11,11 +11,13 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from executions import lifecycle
+from executions import lifecycle, payload_store, payloads
 from executions.access.actor import Actor
+from executions.database import transaction
 from executions.definition.versions import compiled
 from executions.errors import NotFound, PayloadError, ValkyrError, WithProblems, WrongState
 from executions.models import Workflow, WorkflowExecution
+from executions.payload_store import writing
 from executions.states import FINAL, ExecutionState
 from executions.triggers.request import ParentRun
 from executions.triggers.start import start_child
@@ -43,20 +45,26 @@ def wake_parent(child_id: UUID) -> bool:
         WorkflowExecution.objects.filter(
             pk=child_id, state__in=sorted(FINAL), parent_run_id__isnull=False
         )
-        .only("state", "output", "error_message", "parent_run_id")
+        .only("state", "output", "error_message", "parent_id", "parent_run_id")
         .first()
     )
     if child is None or child.parent_run_id is None:
         return False
     told = {"by": "child", "executionId": str(child.pk), "state": child.state}
     try:
-        return wake_runs.wake(
-            child.parent_run_id,
-            WaitKind.CHILD,
-            told | {"output": child.output, "error": child.error_message},
-        )
+        return _wake(child.parent_run_id, child, told | {"error": child.error_message})
     except PayloadError as error:  # the output fits alone, but not with the fields around it
         return wake_runs.wake(child.parent_run_id, WaitKind.CHILD, told | {"error": error.message})
+
+
+def _wake(run_id: UUID, child: WorkflowExecution, told: dict[str, Any]) -> bool:
+    """Wake the parent's run with the child's output, whose stored values the parent then keeps."""
+    if not payload_store.enabled() or child.parent_id is None:
+        return wake_runs.wake(run_id, WaitKind.CHILD, told | {"output": child.output})
+    output = payloads.trusted(child.output)
+    with transaction.atomic():
+        writing.keep(child.parent_id, output)
+        return wake_runs.wake(run_id, WaitKind.CHILD, told | {"output": output})
 
 
 def has_unfinished(parent_id: UUID) -> bool:

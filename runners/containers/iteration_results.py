@@ -10,7 +10,7 @@ from executions.definition.templating.budget import while_planning
 from executions.sealing.sealer import opened, opened_text
 from runners import statements
 from runners.modules.flow import truth
-from runners.segment import template_data
+from runners.segment import stored_results, template_data
 from runners.segment.context import SegmentContext
 from runners.segment.state import SegmentState
 from runners.segment.template_data import TemplateData, described
@@ -66,7 +66,7 @@ def collected(
 
 
 def _mark_failures(place: Place, outputs: list[Any], failed: Iterable[tuple[Any, ...]]) -> None:
-    """Put the failure of an item that no edge handled in the place of its output."""
+    """Replace the missing output of an item by its failure, if no edge handled that failure."""
     stem = place.stem
     marked: set[int] = set()
     for path, message, kind in failed:
@@ -143,4 +143,5 @@ def holds(data: TemplateData, template: Template, key: str, *, ended: bool) -> b
         data.place = turn.turn(turn.index + (key == "while"))
         template_data.load_last(data)
         scope |= template_data.turn(data)
+    stored_results.refuse(template.references, scope)
     return truth(template.render(scope, while_planning()))

@@ -101,9 +101,9 @@ def turn_over(
     """Subtract completed turns from their container, and start the next or wake it.
 
     `place` is any of its turns; `failed` are the ended turns whose failure no edge handled; `begun`
-    are turns that have rows although they were set aside, and `unstarted` those without rows
-    although they were assigned; `counted_anew` says that a roll-back reset some. The caller holds
-    the execution's lock. Returns whether anything was started or woken.
+    are turns that have rows although they were set aside, and `unstarted` are turns without rows
+    although they were assigned; `counted_anew` says that a roll-back reset some turns. The caller
+    holds the execution's lock. Returns whether anything was started or woken.
     """
     row = statements.fetch_one(
         "container",
@@ -264,7 +264,7 @@ def _conditions(place: Place) -> Mapping[str, Template]:
 
 
 def failed_in(place: Place, outcomes: dict[int, str]) -> bool:
-    """Return whether a turn ended with a failure that no edge of its own handles."""
+    """Return whether a turn ended with a failure that no edge in the body handles."""
     return any(
         outcome == "error" and not place.graph.tasks[task].handles_error
         for task, outcome in outcomes.items()

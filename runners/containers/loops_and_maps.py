@@ -1,6 +1,6 @@
 """Containers: a loop or a map opens its body, and continues when all its iterations have ended.
 
-The container's own run waits meanwhile and keeps the counters (see `turning`).
+The container's own run waits meanwhile and keeps the counters (see `iterations`).
 """
 
 import time
@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from executions import payloads
+from executions import payload_store, payloads
 from executions.definition.graph.iterations import LoopTurns, MapTurns, lanes
 from executions.definition.graph.model import Step
 from executions.definition.graph.places import Place, first_turn, split
@@ -35,6 +35,8 @@ def perform(state: SegmentState, work: Work) -> Unit:
         made = _opened(state, work) if work.wake is None else _collected(state, work)
         if isinstance(made, Wait):
             return Unit(None, wait=made)
+        if payload_store.enabled():  # a body's stored outputs stay references
+            made = replace(made, outputs=payloads.trusted(made.outputs))
         outputs = payloads.dump(made.outputs, f"output of step {work.path}")
     except (StepError, TemplateError, PayloadError) as error:
         failure = classify(error)

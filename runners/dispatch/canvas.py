@@ -97,7 +97,7 @@ def arrange(
 
 
 def fork_of(graph: Graph, ready: list[int]) -> dict[int, list[Step]]:
-    """Return the ready steps by the join they lead to, for joins with several of them."""
+    """Group the ready steps by the join that they lead to; omit joins with only one of them."""
     joined: dict[int, list[Step]] = {}
     for index in ready:
         join = join_of(graph, graph.steps[index])
@@ -134,7 +134,7 @@ def successor(graph: Graph, step: Step) -> Step | None:
 
 
 def segment_of(graph: Graph, step: Step) -> list[Step]:
-    """Return a step and those that certainly follow it, up to a choice, a join or the end."""
+    """Return a step and the steps that certainly follow it, up to a choice, a join or the end."""
     steps = [step]
     while (following := successor(graph, steps[-1])) is not None:
         steps.append(following)
@@ -155,7 +155,7 @@ def join_of(graph: Graph, step: Step) -> int | None:
 
 
 def chain_of(place: Place, step: Step, most: int) -> tuple[SegmentLink, ...]:
-    """Return the segments that certainly follow this step, a new one at each change of queue."""
+    """Return the segments that certainly follow this step; each change of queue begins another."""
     links = [link(place, step)]
     while len(links) < most:
         following = successor(place.graph, step)

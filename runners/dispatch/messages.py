@@ -73,7 +73,7 @@ def publish_segment_after_commit(
 
 
 def publish_after_commit(parcels: Sequence[Parcel]) -> None:
-    """Send when the open transaction commits, or now if there is none.
+    """Send the work when the open transaction commits, or now without a transaction.
 
     Short segments of many executions of one version share messages. For remote queues, workers
     render the inputs, and then the runs wait for a lease.

@@ -1,6 +1,6 @@
-"""Decide which ready segments one message carries: short ones together, the others alone.
+"""Decide which ready segments one message carries: short segments together, the others alone.
 
-They are siblings of one execution, or the same segment of several.
+The segments are siblings of one execution, or the same segment of several.
 
 A message and a query cost more than a short step. A step without a timing counts as short: its pack
 runs under a time limit (`pack_trial`), which bounds the cost of a wrong guess. Pure: the caller
@@ -20,7 +20,7 @@ FLOOR = 1.0  # ms a step at least: what recording it takes, however short its wo
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """The rules and their data: a step's estimated milliseconds, a queue's workers."""
+    """The limits of packs, and their data: a step's estimated milliseconds, a queue's workers."""
 
     seconds: float  # of work in one pack, at most
     most: int  # segments in one pack, at most

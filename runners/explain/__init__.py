@@ -1,1 +1,1 @@
-"""Why steps are not running: a reason for each live or dead run, and each task not yet begun."""
+"""Explain why steps are not running: a reason for each live or dead run, and each open task."""

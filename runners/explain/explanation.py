@@ -37,7 +37,7 @@ from runners.states import IDENTITY, LIVE, RunState, WaitKind
 def waiting_tasks(
     graph: Graph, prefix: str, facts: Mapping[int, StepFact]
 ) -> list[tuple[Task, Reason]]:
-    """Return the tasks of one place that wait for others, with reasons, in the graph's order."""
+    """Return the tasks of a place that wait for other tasks, with reasons, in the graph's order."""
     outcomes = task_outcomes(graph, facts)
     begun = {graph.steps.task_of[index] for index in facts}
     dead = {graph.steps.task_of[i] for i, fact in facts.items() if fact.status is StepStatus.DEAD}
@@ -80,7 +80,7 @@ MOST_QUEUES = 20
 def live_and_dead(row: WorkflowExecution, most: int) -> tuple[list[Run], bool]:
     """Return the live and the permanently failed runs, and whether there are more than `most`.
 
-    The workflow's own steps come first, then those of bodies, each the oldest first.
+    The workflow's own steps come first, then the steps of bodies, the oldest first.
     """
     own = Run.objects.filter(execution_id=row.pk, epoch=row.epoch, superseded=False)
     again = own.filter(step_path=OuterRef("step_path"), state__in=sorted(IDENTITY))
@@ -243,7 +243,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How many live runs a container's bodies have in a state; the path is without indexes."""
+    """The number of live runs in one state in a container's bodies; the path has no indexes."""
 
     container: str
     state: str
@@ -252,7 +252,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Everything that an execution waits for; `more` says that steps or tasks were omitted."""
+    """The reasons for which an execution waits; `more` says that steps or tasks were omitted."""
 
     execution_id: UUID
     state: str
@@ -316,7 +316,7 @@ def _tasks(
 def _undos(
     row: WorkflowExecution, version: Compiled, runs: list[Run]
 ) -> tuple[list[Explained], bool]:
-    """Return the undo steps that wait for their turn, in order."""
+    """Return the undo steps that have not begun, in their order."""
     found = compensation.remaining(row.pk, row.epoch, version.graph, MAX_TASKS + 1)
     explained = []
     for (before, _), (path, standing) in zip([("", None), *found], found, strict=False):

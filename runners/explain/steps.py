@@ -1,4 +1,4 @@
-"""Why a run is in its state: decided from its row and the results of queries; pure.
+"""Explain a run's state from its row and the results of queries; pure.
 
 The checks of a pending run are ordered; the first that applies is the reason.
 """

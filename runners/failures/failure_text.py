@@ -62,7 +62,7 @@ LIBRARIES = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib", "s
 
 
 def own_frames(error: BaseException) -> str:
-    """Return the error's frames and those of its causes, newest error first.
+    """Return the frames of the error and of its causes, newest error first.
 
     At most 8,000 characters.
     """

@@ -88,7 +88,7 @@ LeaseAnswer = LeasePermit | Wait | Exception | None
 
 @dataclass(frozen=True, slots=True)
 class LeaseGate:
-    """How a gate checks runs that are leased together.
+    """A gate's check of runs that are leased together.
 
     `ask` answers for each of them: a permit, a Wait, an exception that fails the run, or None. It
     and `undo` run in the transaction that leases the runs: they lock rows in one order, make a

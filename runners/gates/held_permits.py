@@ -1,8 +1,8 @@
 """Permits of runs that remote runners lease: kept as rows, by run and lease token.
 
-A row is written in the transaction that leases the run, and deleted in the one that notifies the
-gate of the step's end. So each permit ends once: with the report, or by the duty `permits` after
-the lease, however the lease ended.
+A row is written in the transaction that leases the run, and deleted in the transaction that
+notifies the gate of the step's end. So each permit ends once: with the report, or by the duty
+`permits` after the lease, however the lease ended.
 """
 
 import logging

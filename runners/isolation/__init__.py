@@ -2,5 +2,5 @@
 
 Only a worker whose threads share a process needs this; a child of a prefork pool executes one step
 at a time anyway. `run_isolated` decides and judges, `client` talks to the fork server, `server`
-forks, `child` runs in the forked process, `order` holds its instructions.
+forks, `child` runs in the forked process, and `protocol` defines the orders and reports.
 """

@@ -1,4 +1,4 @@
-"""The worker's side of its fork server: started with the first suspect, ended when idle."""
+"""The client of a worker's fork server, which starts with the first suspect and ends when idle."""
 
 import itertools
 import os

@@ -49,7 +49,7 @@ class SegmentReport:
 
     @property
     def last(self) -> bool:
-        """Return whether this is the last report on its order."""
+        """Return whether no further report on the order follows."""
         return self.done or self.code is not None
 
 

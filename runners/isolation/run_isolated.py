@@ -1,4 +1,4 @@
-"""Run a suspect step in a process of its own, wait for its end, and judge it."""
+"""Run a suspect step in a separate process, wait for the process's end, and find its cause."""
 
 import logging
 import random
@@ -54,7 +54,7 @@ def apart(seen: LiveRun) -> bool:
 
 @run_isolated.provide
 def isolate(state: SegmentState, seen: LiveRun) -> bool:
-    """Run a suspect in a process of its own; return False if it may run here."""
+    """Run a suspect step in a separate process; return False if the step may run in this one."""
     if not apart(seen):
         return False
     carry(state, seen)

@@ -106,7 +106,7 @@ class _Children:
         self._tell(SegmentReport(number, pid))
 
     def listen(self, ready: Container[object]) -> None:
-        """Read the processes' reports that their steps ended."""
+        """Read the reports of processes whose steps ended."""
         for pid, link in list(self._links.items()):
             if link in ready:
                 self._hear(pid, link)

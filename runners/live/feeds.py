@@ -80,7 +80,7 @@ class ExecutionFeed:
         }
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """Return the execution, and its runs or those written since the cursor."""
+        """Return the execution, and its runs; with a cursor, the runs written since."""
         execution = next(iter(_executions([pk], None)), None)
         if execution is None:
             return None

@@ -1,4 +1,4 @@
-"""What runs wait for: waiters, approvals, and early callbacks."""
+"""The waits of runs: waiters, approvals, and early callbacks."""
 
 from typing import Any, ClassVar
 from uuid import UUID

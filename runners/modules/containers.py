@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from executions import payloads
 from executions.definition.catalog import Catalog, ConfigProblem
 from executions.definition.templates import one_expression
 from executions.definition.templating.paths import kind
@@ -286,7 +287,8 @@ class Subworkflow(WaitingModule):
     def woken(self, inputs: SubworkflowInputs, wake: Mapping[str, Any], ctx: StepContext) -> Result:
         child, state, error = wake["executionId"], wake["state"], wake.get("error") or ""
         if state == "SUCCESS" and not error:
-            return Result({"executionId": child, "output": wake.get("output")})
+            output = payloads.trusted(wake.get("output"))  # of the child's row
+            return Result({"executionId": child, "output": output})
         raise StepError(
             f"The child execution {child} of workflow {inputs.workflow!r} "
             f"{ENDINGS.get(state, state)}{': ' if error else '.'}{error}",

@@ -48,7 +48,7 @@ def using(
 ) -> Iterator[None]:
     """Check every connection of this thread against these credentials while the block runs.
 
-    Refused ones are added to `refused`, whatever the module does with the error.
+    Refused connections are added to `refused`, whatever the module does with the error.
     """
     mark = _in_use.set({name: one for name, one in credentials.items() if not one.any_host})
     noted = _refused.set([] if refused is None else refused)

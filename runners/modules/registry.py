@@ -152,7 +152,7 @@ class Registry:
             return None
 
     def warm_up(self, queues: Collection[str] | None = None) -> None:
-        """Load every module, and what those of some queues need, as a worker does before it forks.
+        """Load every module, and the imports for some queues, as a worker does before it forks.
 
         Its children then share the memory, and no step spends time on imports. Without `queues`,
         only what all modules need is loaded; the rest is loaded with the first step that needs it.
@@ -230,7 +230,7 @@ class Registry:
 
 
 class StandIns(UserDict[str, Module[Any]]):
-    """The modules of a registry, each wrapped in its replacement."""
+    """A registry's modules; each lookup returns the module wrapped in its replacement."""
 
     def __init__(
         self,
@@ -338,7 +338,7 @@ def _instance(path: str, name: str) -> Module[Any]:
 
 
 def _found_in(loaded: Any) -> Iterator[Module[Any]]:
-    """Yield the loaded object if it is a step module, or those that a Python module declares."""
+    """Yield the loaded object if it is a step module, or the step modules of a Python module."""
     if isinstance(loaded, ModuleType):
         for value in list(vars(loaded).values()):
             if _declared_in(value, loaded.__name__):

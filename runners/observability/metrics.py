@@ -89,7 +89,7 @@ def compensated(event: str) -> None:
 def claimed(queue: str, sent_seconds: float | None, taken_up: float) -> None:
     """Record how long after its message was sent a run was claimed.
 
-    `taken_up` is of `time.perf_counter()`; 0 for further runs in the same message.
+    `taken_up` is a time of `time.perf_counter()`; 0 for further runs of the same message.
     """
     if sent_seconds is not None:
         _dispatch(queue).observe(max(0.0, sent_seconds))

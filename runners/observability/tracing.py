@@ -1,4 +1,4 @@
-"""Trace what a worker executes: IDs on log lines, a line for a failure, and spans."""
+"""Trace a worker's runs: IDs on log lines, a log line for each failure, and spans."""
 
 import logging
 from collections.abc import Callable

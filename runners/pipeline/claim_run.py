@@ -78,8 +78,8 @@ def claim(state: SegmentState, seen: LiveRun, inputs: Inputs | None = None) -> W
 
     Inputs and key are stored with the claim, before the step can have any effect. A run whose
     inputs cannot be rendered is claimed too, and fails. Processes with several threads do not claim
-    a run whose holder was lost: it runs isolated (`runners/isolation`). `inputs` are given if they
-    were rendered before.
+    a run whose holder was lost: it runs isolated (`runners/isolation`). `inputs` are the inputs if
+    they were rendered before.
     """
     request = request_claim(state, seen, inputs)
     if request is None:

@@ -16,7 +16,7 @@ RETRIED = (ErrorType.TRANSIENT, ErrorType.TIMEOUT)
 
 
 class Ending(StrEnum):
-    """How a unit ends."""
+    """The ways to end a unit."""
 
     RECORD = "record"
     """It succeeded: one statement, without the execution's lock."""
@@ -36,7 +36,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RecordDecision:
-    """How to record a unit; only RETRY sets `delay` (seconds)."""
+    """The decision about a unit; only RETRY sets `delay` (seconds)."""
 
     ending: Ending
     delay: float = 0.0

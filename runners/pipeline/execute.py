@@ -54,7 +54,7 @@ from runners.waits import events
 
 
 def seconds_for(step: Step) -> float:
-    """Return a step's time limit; for a pure step less than its lease, which is not renewed."""
+    """Return a step's time limit; a pure step's is below its lease, which is not renewed."""
     return min(step.timeout_seconds, config().lease / 2) if step.inline else step.timeout_seconds
 
 

@@ -48,7 +48,7 @@ class Heart:
         pack: Pack[Any] | None = None,
         sealer: PayloadSealer | None = None,
     ) -> ActiveRun:
-        """Watch a step and the work that came with it, which slow steps leave to other workers."""
+        """Watch a step. If it is slow, the rest of its message's work is sent to other workers."""
         now = time.monotonic()
         beat = ActiveRun(
             work, until=now + seconds, renewed=work.claimed_at, pack=pack, sealer=sealer
@@ -74,7 +74,7 @@ class Heart:
             return sum(beat.expired for beat in self._beats.values())
 
     def _active(self) -> list[ActiveRun]:
-        """Return the steps that execute now, without the lock, which a signal may have taken."""
+        """Return the steps that execute now. Takes no lock: an interrupted thread may hold it."""
         return list(self._beats.values())
 
     def _mind(self) -> None:
@@ -187,5 +187,5 @@ def _heart(pid: int) -> Heart:
 
 
 def heart() -> Heart:
-    """Return this process's heart; a forked child has its own."""
+    """Return this process's lease renewal; a forked child has its own."""
     return _heart(os.getpid())

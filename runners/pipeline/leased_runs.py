@@ -130,7 +130,7 @@ def question(run: Leasable) -> gates.Asked:
 def turn_away(run: Leasable, answer: Wait | Exception) -> bool:
     """Suspend or fail a run that must not be leased; return False if it was taken over.
 
-    States and signals are those of a step that a gate holds back in a worker.
+    States and signals are the same as for a step that a gate holds back in a worker.
     """
     if isinstance(answer, Wait):
         return end_run.put_to_sleep(run.run_id, answer, token=run.token)
@@ -153,7 +153,7 @@ def record_success(
 ) -> bool:
     """Record a result under the lease; return False if the lease is over.
 
-    `outputs` is the result as canonical JSON; `costs` is what the step spent.
+    `outputs` is the result as canonical JSON; `costs` are the costs of the step.
     """
     state, step = looked.state, looked.work.step
 

@@ -103,7 +103,7 @@ def load_pack(
 
 
 def _asked(version: Compiled, segment: str, others: Sequence[str] = ()) -> dict[str, Any] | None:
-    """Return what to load; None for an outdated message, or one that Valkyr did not send."""
+    """Return the parameters of the query; None for an outdated or foreign message."""
     try:
         reads = reads_of(*find(version.graph, segment))
         for other in others:
@@ -222,7 +222,7 @@ def _opened(execution_id: UUID, found: _Loaded) -> _Loaded:
 def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
     """Load the siblings that came with a state's segment, and note those that are still pending.
 
-    When its time for these is over, the worker leaves the rest to other workers.
+    When the time for these siblings is over, other workers get the rest.
     """
     version = state.context.version
     until = time.monotonic() + _patience(version, (state.segment, *others))
@@ -248,7 +248,7 @@ def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
 
 
 def _patience(version: Compiled, segments: Sequence[str]) -> float:
-    """Return the seconds that these segments may take: few if the duration of one is unknown."""
+    """Return the seconds that these segments may take: few if any segment's duration is unknown."""
     steps = [find(version.graph, segment)[1] for segment in segments]
     effects = [step for step in steps if not step.inline]
     estimates.learn_durations(version.workflow_id, effects)

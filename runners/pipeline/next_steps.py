@@ -23,9 +23,9 @@ class SegmentLimits:
 
 @dataclass(frozen=True, slots=True)
 class StepSelection:
-    """Indexes of steps: the one this worker runs next, those sent to others, those kept in memory.
+    """Indexes of steps: the step this worker runs next, the steps sent, the steps kept in memory.
 
-    Those kept are pure steps, which this worker runs after the chosen one.
+    The kept steps are pure; this worker runs them after the chosen step.
     """
 
     step: int | None

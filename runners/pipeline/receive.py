@@ -122,7 +122,7 @@ def next_execution(
 
 
 def _leave(pack: ExecutionPack[SegmentState]) -> None:
-    """Leave work that has not begun to other workers, including a run that is already claimed."""
+    """Send work that has not begun to other workers, including a run that is already claimed."""
     pack.hand_back()
     claimed, pack.claimed = pack.claimed, None
     if claimed is not None:
@@ -186,7 +186,7 @@ def _run_on(state: SegmentState, work: Work | None, until: float) -> SegmentStat
 def settle(state: SegmentState) -> None:
     """Plan the execution if a join depends on siblings that this worker left to others.
 
-    The workers that ran them may have checked the join before this one had recorded.
+    The workers that ran these may have checked the join before this worker had recorded its result.
     """
     if state.owes_join:
         plan_execution.advance(state.context.execution_id)

@@ -1,7 +1,7 @@
-"""Record a unit under the lease and decide what is next: claim, dispatch or end.
+"""Record a unit under the lease; then claim or send the next steps, or end the execution.
 
-Most steps need one statement and no lock. It takes the execution's lock when a join with other
-segments may be ready, when variables are written, and when no step follows.
+Most steps need one statement and no lock. The record takes the execution's lock when a join with
+other segments may be ready, when variables are written, and when no step follows.
 """
 
 import random
@@ -202,7 +202,7 @@ def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | No
 
 
 def _record_last(state: SegmentState, work: Work, unit: Unit) -> None:
-    """Record the unit and end the execution, or plan it if its output cannot be rendered here."""
+    """Record the unit and end the execution; plan it if its output cannot be rendered here."""
     try:
         output = finish.output_of(state)
     except finish.NoOutput:
@@ -316,7 +316,7 @@ def _record_wait(state: SegmentState, work: Work, unit: Unit) -> Work | None:
 
 
 def _settle_joins(state: SegmentState) -> None:
-    """Read how the other predecessors of this segment's joins ended, and continue from there."""
+    """Read how the other predecessors of this segment's joins ended, and settle these joins."""
     graph = state.graph
     frontier = state.frontier
     looked: set[int] = set()

@@ -251,7 +251,7 @@ def _asking(
     *,
     remote: bool = False,
 ) -> UsingStep:
-    """Return the step as the record of its use names it."""
+    """Return the description of the step for the records of used credentials."""
     version = data.context.version
     return UsingStep(
         version.workspace_id,
@@ -267,7 +267,7 @@ def _asking(
 
 
 def _host(step: Step, inputs: Any) -> str:
-    """Return the host and port that the step's inputs name, if they do without a secret."""
+    """Return the host and port that the step's inputs name, unless a secret is part of them."""
     for key in registry.get(step.module).addresses if isinstance(inputs, Mapping) else ():
         text = inputs.get(key)
         named = isinstance(text, str) and "[secret:" not in text.partition("?")[0]
@@ -281,7 +281,7 @@ def _host(step: Step, inputs: Any) -> str:
 
 @contextmanager
 def _refusals(asking: UsingStep, opened: Mapping[str, OpenedCredential]) -> Iterator[None]:
-    """Record that the step gets none of its credentials if the block says so."""
+    """Record a refusal of all the step's credentials if the block raises StepError."""
     try:
         yield
     except StepError as error:
@@ -306,7 +306,7 @@ def _read(data: TemplateData, step: Step, asking: UsingStep) -> Mapping[str, Ope
 def _judge(
     data: TemplateData, step: Step, found: Mapping[str, OpenedCredential], *, remote: bool
 ) -> None:
-    """Raise SecretRefused if the step is outside of the boundary of one."""
+    """Raise SecretRefused if a credential's boundary does not allow the step."""
     boundaries = {name: one.boundary for name, one in found.items()}
     in_texts = {name for name, _ in step.secrets}
     module = registry.get(step.module)
@@ -340,7 +340,7 @@ def _names(step: Step) -> set[str]:
 
 
 def _require(data: TemplateData, step: Step, found: Mapping[str, OpenedCredential]) -> None:
-    """Raise SecretUnavailable if the workspace lacks one."""
+    """Raise SecretUnavailable if the workspace lacks a credential that the step names."""
     missing = sorted(_names(step) - found.keys())
     if missing:
         raise SecretUnavailable(

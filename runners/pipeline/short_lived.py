@@ -39,7 +39,7 @@ class SecretNotIssued(StepError):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ShortLived:
-    """Issued values, where they come from, and whether they were issued just now."""
+    """Issued values, their issuer, and whether they were issued just now."""
 
     source: CredentialSource
     values: Issued
@@ -94,7 +94,7 @@ def _is_issued(one: OpenedCredential) -> bool:
 
 
 def _release() -> None:
-    """Give a connection of a pool back, while another server is asked."""
+    """Close the connection of a pool's thread, which is idle while another server is asked."""
     if pool() == "threads" and not connection.in_atomic_block:
         connection.close()
 

@@ -1,6 +1,6 @@
 """Put a step's large output into object storage, before its result is recorded.
 
-A step whose output cannot be stored fails as if its module had, and is tried again.
+A step whose output cannot be stored fails as if its module had failed, and is tried again.
 """
 
 from dataclasses import replace
@@ -52,6 +52,6 @@ def store(state: SegmentState, done: Done) -> Done:
 
 
 def release_connection() -> None:
-    """Return a thread's connection to the pool while it waits for the store."""
+    """Give a thread's connection back to the pool while the thread waits for the store."""
     if pool() == "threads" and not connection.in_atomic_block:
         connection.close()

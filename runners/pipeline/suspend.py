@@ -21,7 +21,7 @@ from runners.waits.events import catch_up
 def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
     """Suspend the run, start its child or turns, and free the slot if all runs are suspended.
 
-    Only a step with effects waits, and this worker keeps no other step beside one.
+    Only a step with effects waits, and a worker keeps no other step beside such a step.
     """
     tokens, amount = unit.cost_totals()
     with transaction.atomic():

@@ -170,7 +170,7 @@ def _together(
 ) -> list[list[tuple[Any, ...]]]:
     """Run these statements and the additional ones in one round trip.
 
-    Return the rows of the additional ones.
+    Return the rows of the additional statements.
     """
     if also is None and len(asked) == 1:
         return [_twice(partial(statements.fetch, *asked[0]))]
@@ -181,7 +181,7 @@ def _together(
 
 
 def _is_only(state: SegmentState, work: Work) -> bool:
-    """Return whether the execution has no other run and its figures do not depend on the step."""
+    """Return whether the execution has no other run, and the step does not affect its figures."""
     steps = state.context.version.graph.steps
     alone = work.attempt == 1 and len(steps) == 1 and not work.step.container
     return alone and work.step.module != ASSESSING

@@ -195,7 +195,7 @@ def _output(state: SegmentState) -> Any:
 
 
 def render_output(data: TemplateData, context: SegmentContext, variables: dict[str, Any]) -> Any:
-    """Return the workflow's output from the results of `data`, which is of the workflow itself.
+    """Return the workflow's output from the results of `data`, the data of the workflow itself.
 
     Raises TemplateError, PayloadError, and the errors of loading stored values.
     """

@@ -32,7 +32,7 @@ def advance(execution_id: UUID) -> bool:
 
 
 def catch_up(execution_id: UUID) -> bool:
-    """Plan as `advance` does; return whether it started a step that another worker left behind."""
+    """Plan like `advance`; return whether it started a step that another worker had missed."""
     with transaction.atomic():
         state = locked(execution_id)
         if state is None:

@@ -1,9 +1,9 @@
 """Decide whether a run is to blame for the loss of its lease's holder.
 
-A run is blamed only if nothing else can have ended the process: the run was the only one executing
-there, and the process's parent still runs (it would have ended with the container, the host or the
-whole worker). If memory was short, the killed process may not be the cause: its run is blamed only
-if the process held more memory than any other.
+A run is blamed only if no other cause can have ended the process: no other run executed there, and
+the process's parent still runs (it would have ended with the container, the host or the whole
+worker). If memory was short, the killed process may not be the cause: its run is blamed only if the
+process held more memory than any other.
 """
 
 from dataclasses import dataclass
@@ -46,10 +46,10 @@ def crash(cause: str) -> Death:
 
 
 def judge(leased_by: str, companions: int = 0, cause: str = "") -> Death:
-    """Return what to count for a run whose holder has ended or no longer renewed its lease.
+    """Return the death to count for a run whose holder ended or stopped renewing its lease.
 
-    `companions` are other runs that the same process held. A worker that announced its shutdown
-    counts for nothing. A process that could not renew its leases, and still runs or ended itself,
+    `companions` are other runs that the same process held. If the worker announced its shutdown,
+    nothing is counted. A process that could not renew its leases, and still runs or ended itself,
     counts against no run.
     """
     if announced(leased_by):

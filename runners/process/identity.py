@@ -59,13 +59,13 @@ def gone(other: str) -> bool:
 
 
 def lives(other: str) -> bool:
-    """Return whether the holder's process certainly still runs, so that it was only slow."""
+    """Return whether the holder's process certainly still runs: it was only slow."""
     parts = other.split(SEPARATOR)
     return _is_here(parts) and parts[1].isdigit() and started(int(parts[1])) == parts[2]
 
 
 def shared(other: str) -> bool:
-    """Return whether the holder may have executed several runs at once; also True if unknown."""
+    """Return whether the holder may have executed several runs at once; True if unknown."""
     return len(other.split(SEPARATOR)) < ALONE
 
 
@@ -109,7 +109,7 @@ def pid_of(other: str) -> int | None:
 
 
 def _is_here(parts: list[str]) -> bool:
-    """Return whether the holder has this boot and pid namespace, so that it can be inspected."""
+    """Return whether the holder's process can be inspected: it has this boot and pid namespace."""
     if len(parts) not in {SHARED, ALONE, ISOLATED} or not all(parts):
         return False
     return (parts[3], parts[4]) == (_namespace(), _boot())

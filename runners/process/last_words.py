@@ -31,7 +31,7 @@ class OwnWord:
         self._written = _thread.allocate_lock()
 
     def leave(self) -> None:
-        """Begin to write, once, that this process may end because of its leases; do not wait."""
+        """Begin to write, once, that this process may end because of its leases; return at once."""
         if not self._left:
             self._left = True
             self._written = begin(leave, os.getpid())

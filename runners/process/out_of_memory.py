@@ -1,4 +1,4 @@
-"""Whether memory ran out when a child was killed, and whether that child had used it.
+"""Find out whether memory ran out when a child was killed, and whether the child had used it.
 
 The kernel's OOM killer ends a process of its choice, which may not be the one that used the memory:
 isolated steps are killed first, and the cause may be a process outside. Only the parent sees the
@@ -118,7 +118,7 @@ def told(pid: int, start: str) -> Shortage | None:
 
 
 def start_of(pid: int) -> str:
-    """Return when the process started, in clock ticks since boot; also for one not yet reaped."""
+    """Return when the process started, in clock ticks since boot, even if it is a zombie."""
     fields = stat_of(f"/proc/{pid}/stat")
     return fields[_START] if fields else ""
 
@@ -135,7 +135,7 @@ def _forget_old(where: Path) -> None:
 
 
 def _around(pid: int) -> tuple[int, int, bool]:
-    """Return the KiB of this process and of the largest other; and whether another child ended.
+    """Return the KiB of this process and of the largest other, and whether another child ended.
 
     If a cgroup limits the memory, only the cgroup's processes can have used it.
     """

@@ -1,6 +1,6 @@
 """Connect the engine's threads and programs to the database without Django's connections.
 
-It returns plain values only, which can be passed to another program.
+The arguments are plain values, which can be passed to another program.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Duties of the sweeper: those of plugins, and the processing of a duty's rows.
+"""The sweeper's duties of plugins, and the processing of a duty's rows.
 
 A duty picks a bounded batch, changes or processes every row so that it is not selected again at
 once, and publishes last. It returns a count.

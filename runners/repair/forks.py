@@ -31,7 +31,7 @@ class Overrides:
     steps: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def names(self) -> dict[str, Any]:
-        """Return what changes: inputs by step path, variables, keys of the payload; no values."""
+        """Return the names of changes: inputs by step path, variables, keys of the payload."""
         told: dict[str, Any] = {}
         if self.input is not None:
             told["input"] = names_of(self.input)

@@ -19,7 +19,7 @@ _TURN = re.compile(r"\[\d+\]")
 
 @dataclass(frozen=True, slots=True)
 class ShownResult:
-    """A value, or only its size (in characters, at least) if it is too large."""
+    """A value; if it is too large, only its minimum size in characters."""
 
     value: Any
     size: int

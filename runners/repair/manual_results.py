@@ -28,7 +28,7 @@ MAX_PROBLEMS = 100
 
 
 class ResultRefused(WithProblems):
-    """The step could not have come to this result."""
+    """The step cannot have the given result."""
 
     code = "invalid_result"
 
@@ -70,8 +70,8 @@ def check(version_id: UUID, step_path: str, outputs: Any, outcome: str | None, n
 def give(execution: WorkflowExecution, dead_run_id: UUID, *, run_id: UUID, given: Given) -> None:
     """Record the next attempt of a dead run's step as a success with the given result.
 
-    The caller holds the execution's lock and plans it afterwards. Raises WrongState as
-    `reruns.again`.
+    The caller holds the execution's lock and plans it afterwards. Raises WrongState for the same
+    reasons as `reruns.again`.
     """
     dead = newest_dead(execution, dead_run_id)
     _, step = find(compiled(execution.version_id).graph, dead.step_path)
@@ -178,7 +178,7 @@ def skip(execution: WorkflowExecution, dead_run_id: UUID, *, run_id: UUID, note:
 
     Its task ends there, including the later steps of its chain. No edge out of the task is taken,
     so tasks that depend on it alone are also skipped. The caller holds the execution's lock and
-    plans it afterwards. Raises WrongState as `reruns.again`.
+    plans it afterwards. Raises WrongState for the same reasons as `reruns.again`.
     """
     dead = newest_dead(execution, dead_run_id)
     _, step = find(compiled(execution.version_id).graph, dead.step_path)

@@ -38,7 +38,7 @@ def refuse_given_result(module: str, step_path: str) -> None:
 
 
 def given_in(execution_ids: Collection[UUID]) -> set[UUID]:
-    """Return those executions in which an approval was given, or in whose callers or callees."""
+    """Return the executions in which, or in whose callers or callees, an approval was given."""
     if not execution_ids:
         return set()
     found = statements.fetch("approved_in", {"ids": list(execution_ids)})
@@ -48,8 +48,8 @@ def given_in(execution_ids: Collection[UUID]) -> set[UUID]:
 def check_repair(may: Powers, execution_id: UUID) -> None:
     """Raise Forbidden if other inputs, or a result by hand, would come after an approval.
 
-    Authors are allowed, because they could remove the approval from the workflow. For other users
-    it takes one query.
+    Authors are allowed, because they could remove the approval from the workflow. The check takes
+    one query for other users.
     """
     if not may.allows(Action.AUTHOR):
         check_change(may, AccessChange(approved=bool(given_in([execution_id]))))

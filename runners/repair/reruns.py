@@ -22,7 +22,7 @@ from runners.segment.state import SegmentState, from_rows
 class Rerun:
     """A dead run's next attempt: its new id, its locked execution and its priority.
 
-    with `new_key`, the step gets another idempotency key.
+    With `new_key`, the step gets another idempotency key.
     """
 
     run_id: UUID

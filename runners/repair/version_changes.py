@@ -62,7 +62,7 @@ class StepRunning(CannotMove):
 
 @dataclass(frozen=True, slots=True)
 class VersionMove:
-    """The version that an execution leaves, the one that it moves to, and the renamed tasks."""
+    """The source version of an execution, its target version, and the renamed tasks."""
 
     source_id: UUID
     target_id: UUID

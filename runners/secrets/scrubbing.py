@@ -1,4 +1,4 @@
-"""Replace secrets in the results of a step that used some with their references.
+"""Replace secrets in a step's results by their references.
 
 Each value is searched as it is and in the usual encodings: percent-encoded, Base64 (also inside a
 longer encoded text), hexadecimal, and escaped for JSON, Python and HTML. Values that a module
@@ -152,7 +152,7 @@ def _encoded(text: str) -> Iterator[str]:
 
 
 def _lines(value: str) -> list[str]:
-    """Return the lines of a key of several lines, which are often shown one by one."""
+    """Return the lines of a multi-line key, because texts often quote them one by one."""
     lines = [line.strip() for line in value.splitlines()]
     if len(lines) < 2:
         return []

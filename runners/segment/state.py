@@ -31,7 +31,7 @@ class Segment:
 
 @dataclass(slots=True)
 class Frontier:
-    """The steps that become ready or are skipped by the ends since the last record."""
+    """The steps that become ready or are skipped because of the ends since the last record."""
 
     ready: list[int] = field(default_factory=list)  # step indexes
     skipped: list[int] = field(default_factory=list)  # task indexes

@@ -254,7 +254,7 @@ def add_cost(costs: dict[tuple[str, str], Cost], spent: Expense) -> None:
 class StepTimeout(BaseException):
     """The step exceeded its time limit.
 
-    Not an Exception, so that `except Exception` cannot swallow it.
+    It is not an Exception, so `except Exception` cannot catch it.
     """
 
 

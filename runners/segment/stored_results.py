@@ -1,7 +1,7 @@
 """Load stored outputs that templates read, in place of the references in the loaded results.
 
 Values are loaded before a transaction begins. In a transaction `load` raises `LoadsOutside`, and
-the caller leaves the step to a message.
+the caller sends the step as a message instead.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from executions.definition.graph.model import Step
 from executions.definition.templates import TemplateError
 from executions.payload_store import reading
 from executions.payload_store.errors import StoredValueBroken, StoredValueTooLarge
-from executions.payloads import StoredReference, is_reference
+from executions.payloads import references_in, trusted
 from runners.conf import pool
 
 OUTPUT = "output"
@@ -42,6 +42,25 @@ def load(data: Any, step: Step, scope: dict[str, Any]) -> None:
                 data.chain[step.previous] = where[name]
 
 
+def refuse(references: Any, scope: dict[str, Any]) -> None:
+    """Raise TemplateError if a condition or filter, rendered in a transaction, reads stored values.
+
+    Otherwise it would read the references themselves.
+    """
+    if not payload_store.enabled():
+        return
+    tasks = scope["tasks"]
+    read = {f"the output of {name}": tasks.get(name) for name in names_read(references)}
+    leading = {names[0] for names in references}
+    read |= {name: scope.get(name) for name in ("previous", "item", "loop") if name in leading}
+    for name, value in read.items():
+        if next(references_in(value), None) is not None:
+            raise TemplateError(
+                f"{name} contains a value in object storage, which conditions and filters cannot "
+                "read; compute what it needs in a step before it"
+            )
+
+
 def names_read(references: Any) -> set[str]:
     """Return the tasks whose outputs templates read."""
     return {
@@ -57,7 +76,10 @@ def load_outputs(data: Any, results: dict[str, dict[str, Any]]) -> None:
     due = []
     for one in results.values():
         for name in READ:
-            if size := reading.size_of(one[name]):
+            value = one.get(name)
+            if id(value) in data.stored:
+                continue
+            if size := reading.size_of(value):
                 total += size
                 due.append((one, name))
     if not due:
@@ -68,8 +90,7 @@ def load_outputs(data: Any, results: dict[str, dict[str, Any]]) -> None:
         raise TemplateError(str(error)) from error
     for one, name in due:
         reference, one[name] = one[name], _loaded(data, one[name])
-        if is_reference(reference):
-            data.stored[id(one[name])] = (one[name], StoredReference(reference))
+        data.stored[id(one[name])] = (one[name], trusted(reference))
 
 
 def reference_to(data: Any, value: Any) -> Any:

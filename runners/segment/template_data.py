@@ -54,7 +54,7 @@ MAX_HISTORIES = 10_000  # and a rendering
 
 
 def complete(data: "TemplateData", step: Step) -> None:
-    """Load the data that the step's templates read and that is not loaded yet."""
+    """Load the data that the step's templates read, unless it is already loaded."""
     paths = missing(data, step)
     if paths:
         data.learn(data.source.results(data.context.execution_id, paths))
@@ -65,7 +65,7 @@ def complete(data: "TemplateData", step: Step) -> None:
 
 
 class ResultSource(Protocol):
-    """Where templates find the results of finished steps and the items of maps."""
+    """The source from which templates get results of finished steps and items of maps."""
 
     def results(self, execution_id: UUID, paths: list[str]) -> list[tuple[Any, ...]]:
         """Return rows of finished steps' results, as `TemplateData.learn` takes them."""
@@ -324,8 +324,11 @@ class TemplateData:
             place = place.outer
         return place
 
-    def scope(self, step: Step, attempt: int) -> dict[str, Any]:
-        """Return the names that the step's templates may use; load those that are missing."""
+    def scope(self, step: Step, attempt: int, *, stored: bool = True) -> dict[str, Any]:
+        """Return the names that the step's templates may use; load those that are missing.
+
+        `stored` loads values from object storage, too.
+        """
         complete(self, step)
         tasks = self.results
         if self.outer:
@@ -344,7 +347,8 @@ class TemplateData:
         }
         if self.place.outer is not None:
             scope |= turn(self)
-        stored_results.load(self, step, scope)
+        if stored:
+            stored_results.load(self, step, scope)
         return scope
 
     def _execution(self, attempt: int) -> dict[str, Any]:

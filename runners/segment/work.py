@@ -89,7 +89,7 @@ class Broken:
 
 @dataclass(slots=True)
 class Unit:
-    """A unit of recording: one step with an effect, or a stretch of pure ones."""
+    """A unit of recording: one step with an effect, or a sequence of pure steps."""
 
     head: Done | None
     failure: Failure | None = None

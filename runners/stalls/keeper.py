@@ -1,4 +1,4 @@
-"""Start a worker's watchdog from its main process before the pool, and again if it ends."""
+"""Start a worker's watchdog from the main process before the pool; restart it if it ends."""
 
 import json
 import logging

@@ -1,9 +1,9 @@
 """The watchdog's program: `python -m runners.stalls.watchdog`, next to each worker.
 
-It ends processes whose ticker stalls, and blames the one thread that used the processor meanwhile;
-a process that uses no processor time (swapped out) is left alone. A process that is stopped while
-it executes steps is ended before its leases expire; otherwise it could resume and run in parallel
-to the worker that took over its steps.
+It ends processes whose ticker stalls, and blames the thread that used the processor during the
+stall; a process that uses no processor time (swapped out) is left alone. A process that is stopped
+while it executes steps is ended before its leases expire; otherwise it could resume and run in
+parallel to the worker that took over its steps.
 
 It is plain Python without Django: it is small, and not affected by problems of the watched
 processes. It ends after its worker and all of the worker's processes have ended.
@@ -295,9 +295,10 @@ def _end(head: SlotHead) -> None:
 
 
 def main() -> None:
-    """Watch: the shared memory's descriptor, the limit in seconds, the worker's pid and start.
+    """Watch a worker.
 
-    The last argument is the number of seconds after which a stopped process must end.
+    Its arguments are the shared memory's descriptor, the limit in seconds, the worker's pid and its
+    start. The last argument is the number of seconds after which a stopped process must end.
 
     Standard input holds the database's parameters, because every user can read a command line. The
     worker's children are those that execute steps, so this process detaches itself.

@@ -39,9 +39,9 @@ Pending = tuple[UUID, UUID, UUID, str, int]  # run, execution, version, segment,
 
 
 def drive(root: UUID, answers: Answers) -> None:
-    """Run an execution and all its descendants until they end or only wait.
+    """Run an execution and all its descendants until each ends or waits.
 
-    Raises AssertionError if they do not come to rest.
+    Raises AssertionError if steps still become ready after the maximum number of rounds.
     """
     with ExitStack() as stack:
         stack.enter_context(silent())

@@ -72,9 +72,9 @@ def run_module(
 
 
 def failing_module(module: What, given: Mapping[str, Any] | None = None, **more: Any) -> Failure:
-    """Return a module's failure: `error_type`, `message`, `retry_after`; arguments as `run_module`.
+    """Return a module's failure: `error_type`, `message`, `retry_after`.
 
-    Raises AssertionError if it succeeds.
+    Takes the arguments of `run_module`. Raises AssertionError if it succeeds.
     """
     try:
         ended = run_module(module, given, **more)

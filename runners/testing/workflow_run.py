@@ -127,7 +127,7 @@ class WorkflowRun:
     """An execution that the kit runs; `answers` replace modules (see `answers.py`).
 
     Name tasks by id, in a body with their place (`refine[1].draft`), or by the whole path of a step
-    (`charge.pay`); for a task with several modules, the last one is meant.
+    (`charge.pay`); the id of a task with several modules means its last step.
     """
 
     id: UUID

@@ -106,8 +106,8 @@ def deliver(event_id: UUID, stamp: str | None = None) -> int:
 def catch_up(run_id: UUID) -> None:
     """Deliver events that arrived between a suspended run's clock reading and its commit.
 
-    Such an event may have been delivered before the run was visible. `deliver_missed` delivers
-    those that this process misses because of a crash or beyond MISSED events.
+    Such an event may have been delivered before the run was visible. `deliver_missed` delivers the
+    events that this process misses because of a crash or beyond MISSED events.
     """
     since = Event.objects.filter(
         workspace_id=OuterRef("workspace_id"),

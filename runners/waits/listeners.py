@@ -23,7 +23,7 @@ from executions.sealing.sealer import opened, opened_results, opened_variables
 from runners import statements
 from runners.failures.failure_text import storable_text
 from runners.modules.flow import truth
-from runners.segment import template_data
+from runners.segment import stored_results, template_data
 from runners.segment.context import SegmentContext
 from runners.segment.template_data import TemplateData
 
@@ -114,7 +114,7 @@ def meant(found: Sequence[Listener], payload: Any, allowance: Allowance) -> list
 
 
 def decide(found: Sequence[Listener], payload: Any, allowance: Allowance) -> Decided:
-    """Decide as `meant` does; at the end of the time, return partial results."""
+    """Return the matches like `meant`; when the time is over, return those found so far."""
     plain = [listener for listener in found if listener.filter is None]
     choosy = [listener for listener in found if listener.filter is not None]
     chosen: list[Listener] = []
@@ -151,7 +151,9 @@ def _judged(
             passes = False
             with allowance.rendering():
                 try:
-                    scope = data.scope(listener.step, listener.attempt) | {"event": payload}
+                    scope = data.scope(listener.step, listener.attempt, stored=False)
+                    stored_results.refuse(listener.filter.references, scope)
+                    scope["event"] = payload
                     budget = RenderBudget(profile=WEB)
                     passes = truth(listener.filter.render(scope, budget))
                 except TemplateError as error:

@@ -54,8 +54,8 @@ class Consuming(bootsteps.StartStopStep):
     def stop(self, parent: Any) -> None:
         """Stop checking over a closed connection.
 
-        Nothing is checked until there is another connection. Restarting the worker would not bring
-        the broker back, but would end the running steps.
+        Checks resume with the next connection. Restarting the worker would not bring the broker
+        back, but would end the running steps.
         """
         if self._timer is not None:
             self._timer.cancel()
@@ -82,7 +82,7 @@ class Consuming(bootsteps.StartStopStep):
             self._send(parent, name)
 
     def _hear(self, errors: tuple[type[Exception], ...], message: Any, *_: Any, **__: Any) -> None:
-        """Note that this worker's own message came back."""
+        """Record that this worker received its own message."""
         message.ack_log_error(log, errors)
         self._heard_at = time.monotonic()
 
@@ -144,7 +144,7 @@ def _own_queue(hostname: str) -> Queue:
 
 
 def every() -> float:
-    """Return the seconds between two checks: four of them make a worker unhealthy."""
+    """Return the seconds between two checks; after four failed checks a worker is unhealthy."""
     return signs_of_life.patience() / 4
 
 

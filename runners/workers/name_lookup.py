@@ -40,7 +40,7 @@ class NameLookup:
 
 
 def is_name(host: str) -> bool:
-    """Return whether libpq would look this host up: not an address, nor the path of a socket."""
+    """Return whether libpq would look this host up: it is not an address or a socket's path."""
     if not host or host.startswith(("/", "@")):
         return False
     try:

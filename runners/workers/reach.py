@@ -64,7 +64,7 @@ class DatabaseProbe:
         self._asked_at = float("-inf")
 
     def look(self, question: bytes = QUESTION) -> bool:
-        """Hear an answer, if there is one, and ask again after 2 s; connect first, if necessary.
+        """Read the answer, if there is one, and query again after 2 s; connect first, if necessary.
 
         Returns whether the question was sent.
         """
@@ -242,7 +242,7 @@ class Reaching(bootsteps.StartStopStep):
 
 
 def _by_host(parameters: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the parameters for each host that they name; a host may have an address beside it."""
+    """Yield the parameters for one host at a time; `hostaddr` may hold the address of each host."""
     several = {
         name: str(parameters[name]).split(",")
         for name in ("host", "hostaddr", "port")

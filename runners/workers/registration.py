@@ -45,7 +45,7 @@ WORKERS = "workers"  # the tag of checks that each worker makes
 
 
 class WorkerShare(enum.Enum):
-    """Whether a worker process serves only Valkyr, or also other tasks."""
+    """The share of Valkyr's tasks in a worker process: none, some or all."""
 
     NOTHING = enum.auto()
     SOME = enum.auto()
@@ -157,7 +157,10 @@ def end_child(**_: Any) -> None:
 
 
 def leave(**_: Any) -> None:
-    """Begin the shutdown: take no new steps; steps taken over from now on are no crashes."""
+    """Begin the shutdown: take no new steps.
+
+    Steps taken over from now on do not count as crashes.
+    """
     if _share is not WorkerShare.NOTHING:
         _departure.begin(end=_share is WorkerShare.ALL)
 

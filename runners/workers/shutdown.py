@@ -36,7 +36,7 @@ class WorkerShutdown:
     """One worker's shutdown, run by its own thread."""
 
     def __init__(self, announce: Callable[[], None]) -> None:
-        """Store `announce`, which writes to the database that this worker leaves."""
+        """Store `announce`, which records this worker's shutdown in the database."""
         self._announce = announce
         self._done = threading.Event()
         self._end = True

@@ -76,6 +76,12 @@ def _backtest(stage: Stage, options: Options) -> None:
     backtesting.report(backtesting.measure(stage, options))
 
 
+def _history(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import history
+
+    history.report(history.measure(stage, options))
+
+
 def _watching(stage: Stage, options: Options) -> None:
     from tests.benchmarks import watching
 
@@ -86,6 +92,12 @@ def _prune(stage: Stage, options: Options) -> None:
     from tests.benchmarks import pruning
 
     pruning.report(pruning.measure(stage, options))
+
+
+def _archive(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import archiving
+
+    archiving.report(archiving.measure(stage, options))
 
 
 def _modules() -> None:
@@ -116,7 +128,9 @@ ALONE: dict[str, Callable[[Stage, Options], None]] = {
     "pages": _pages,
     "redrive": _redrive,
     "backtest": _backtest,
+    "history": _history,
     "watching": _watching,
+    "archive": _archive,
     "prune": _prune,
     "data": _data,
     "csv": _csv,

@@ -55,3 +55,24 @@ class Clock(Effect):
 
     def execute(self, inputs: Inputs, ctx: StepContext) -> Result:
         return Result({"at": time.time(), "claimMs": 1000 * (time.perf_counter() - _received)})
+
+
+class LargeInputs(ModuleInputs):
+    """The size and the beginning of the output."""
+
+    mebibytes: int = Field(1, description="Size of the text, in MiB.")
+    beginning: str = Field("", description="The text's beginning, which makes it unique.")
+
+
+class Large(Module[Any]):
+    """Returns a text of a given size, as a step does that fetches a file."""
+
+    type: ClassVar[str] = "bench.large"
+    title = "Large"
+    category = "bench"
+    Inputs = LargeInputs
+    effect = "external"
+    timeout_seconds = 300.0
+
+    def execute(self, inputs: LargeInputs, ctx: StepContext) -> Result:
+        return Result({"text": inputs.beginning.ljust(inputs.mebibytes * 2**20, "x")})

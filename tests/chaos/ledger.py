@@ -11,6 +11,7 @@ from django.db import connection
 
 from executions.models import WorkflowExecution
 from tests.support.auditor import Audit
+from tests.support.id_arrays import among
 
 MARKS = """
 SELECT m.run, m.token, m.pid, coalesce(r.state, '')
@@ -46,7 +47,7 @@ class Ledger:
 def read(accepted: Collection[UUID], ids: Collection[UUID], injured: Collection[int]) -> Ledger:
     """Audit the executions; `injured` are processes that were killed, with their children."""
     ledger = Ledger()
-    found = WorkflowExecution.objects.filter(pk__in=list(ids))
+    found = WorkflowExecution.objects.filter(pk__in=among(ids))
     states = dict(found.values_list("pk", "state"))
     lost = [pk for pk in accepted if pk not in states]
     ledger.problems += [f"execution {pk} was accepted and is not there" for pk in lost]

@@ -23,6 +23,7 @@ from tests.chaos.stage import Stage
 from tests.chaos.watch import Watch
 from tests.support import modules
 from tests.support.fleet import QUICK, Fleet
+from tests.support.id_arrays import among
 from tests.support.nursery import from_nothing
 from tests.support.waiting import wait_until
 from tests.support.web_server import WebServer
@@ -177,7 +178,7 @@ class World:
 
     def still(self, ids: Collection[UUID]) -> list[UUID]:
         """Which of these are not final."""
-        left = WorkflowExecution.objects.filter(pk__in=list(ids)).exclude(state__in=FINAL)
+        left = WorkflowExecution.objects.filter(pk__in=among(ids)).exclude(state__in=FINAL)
         return list(left.values_list("pk", flat=True))
 
 

@@ -1,10 +1,13 @@
 """A day with the API, each operation called once: the source of the document's examples."""
 
-from datetime import timedelta
+from datetime import date, timedelta
+from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.test import override_settings
 
 from dlq.groups import tally
 from dlq.models import FailureGroup
@@ -16,13 +19,15 @@ from executions.database.clock import database_now
 from executions.models import AuditSeal, Membership, Tier, Workflow, WorkflowExecution, Workspace
 from executions.publishing.from_code import publish_from_code
 from runners.models import Run
-from tests.contract.recorder import Recorder, steady
+from tests.contract.recorder import Recorder, short, steady
 from tests.support.failures import fail
 from tests.support.jobs import run_jobs
 from tests.support.preparing import prepare_remote_runs
 from tests.support.segments import claimed, recorded
 from valkyr_plugins.alerts.lifecycle import Finding, notice, tell
 from valkyr_plugins.alerts.models import AlertKind, AlertRule
+from valkyr_plugins.archive import writing
+from valkyr_plugins.archive.models import ArchiveFile
 from valkyr_plugins.backtest import working
 from valkyr_plugins.circuits.models import CircuitBreaker
 from valkyr_plugins.limits.models import CostEntry
@@ -92,6 +97,7 @@ def play(document: dict[str, Any]) -> dict[str, Any]:
     _operate(day)
     _mend(day)
     _backtest(day)
+    _archive(day)
     _serve(day)
     _reset_a_circuit(day, shop)
     _alert(day, shop)
@@ -234,6 +240,23 @@ def _backtest(day: Recorder) -> None:
     ask("listBacktests", id=str(ended.workflow_id))
     again = ask("backtestWorkflow", {"last": 10}, id=str(ended.workflow_id))
     ask("cancelBacktest", {"reason": "The draft has changed."}, id=again["id"])
+
+
+def _archive(day: Recorder) -> None:
+    """An execution of the archive, which is still in the tables as well."""
+    ended = WorkflowExecution.objects.filter(finished_at__isnull=False).order_by("id")[0]
+    with TemporaryDirectory() as folder:
+        chosen = {**getattr(settings, "VALKYR", {}), "ARCHIVE": f"file://{folder}"}
+        with override_settings(VALKYR=chosen):
+            file, _ = writing.write(ended.workspace_id, date(2026, 10, 1), [ended.pk])
+            whole = day.ask("getArchivedExecution", id=ended.pk)
+            # Too long to be read, but for one run.
+            shown = whole | {"runs": short(whole["runs"])}
+            day.kept["getArchivedExecution"]["answers"] = {"200": shown}
+            day.ask("restoreWorkflowExecution", {"reason": "A complaint."}, id=ended.pk)
+    # Not the same in each recording.
+    ArchiveFile.objects.filter(pk=file.pk).update(size=48_203)
+    day.ask("listArchiveFiles")
 
 
 def _start(day: Recorder) -> str:

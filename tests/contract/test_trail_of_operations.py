@@ -102,6 +102,8 @@ RECORDED: dict[str, tuple[str, str, Any, list[str]]] = {
     "replayWorkflowExecution": (
         "post", EXECUTION + "/{past}/replay", {}, ["execution.start", "execution.replay"]
     ),
+    # It is in the tables: tests/plugins/archive restores archived ones.
+    "restoreWorkflowExecution": ("post", EXECUTION + "/{past}/restore", {}, []),
     "createCheckpoint": (
         "post", EXECUTION + "/{execution}/checkpoints", {}, ["execution.checkpoint"]
     ),

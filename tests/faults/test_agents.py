@@ -309,12 +309,3 @@ def test_an_agent_killed_at_each_tool_call_goes_on_within_two_seconds_and_pays_n
     p95 = sorted(delays)[math.ceil(0.95 * len(delays)) - 1]
     assert p95 < 2, f"p95 {p95:.2f} s; all: {[round(delay, 2) for delay in sorted(delays)]}"
     assert audit([execution]).repeats == KILLS
-    from django.db import connection
-    with connection.cursor() as c:
-        c.execute("SELECT count(*), sum(coalesce(pg_column_size(inputs),0)+coalesce(pg_column_size(outputs),0)), sum(coalesce(length(inputs::text),0)+coalesce(length(outputs::text),0)) FROM runners_run WHERE execution_id=%s", [execution])
-        print("STORAGE", c.fetchone())
-        c.execute("SELECT regexp_replace(step_path,'\\[[0-9]+\\]','','g') p, count(*), sum(coalesce(pg_column_size(inputs),0)), sum(coalesce(pg_column_size(outputs),0)) FROM runners_run WHERE execution_id=%s GROUP BY 1", [execution])
-        for row in c.fetchall(): print("ROW", row)
-    import time as _t
-    print("DELAYS p50", sorted(delays)[len(delays)//2], "p95", p95, "max", max(delays))
-    print("TOOK", done.finished_at - done.started_at)

@@ -1,7 +1,5 @@
 """Steps that use S3 and a database, in real workers: with credentials, circuits, and once."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,12 +12,11 @@ from executions import credentials
 from executions.definition.graph.document import load_text
 from executions.models import WorkflowExecution
 from tests.support.auditor import audit
+from tests.support.counterparts.aws import aws_server
 from tests.support.fleet import Fleet, database_url
 from tests.support.stack import PROJECT
-from tests.support.waiting import wait_until
 from tests.support.workflows import ACTOR, default_workspace, publish, start, wait_for_end
 from valkyr_plugins.circuits.models import CircuitBreaker
-from valkyr_project.embedded.child import free_port
 
 TABLES = """
 CREATE TABLE stock (sku text PRIMARY KEY, amount int CHECK (amount >= 0));
@@ -77,13 +74,6 @@ def test_a_booking_is_done_once_and_too_large_a_one_not_at_all(shop: None) -> No
 @pytest.fixture
 def s3(fleet: Fleet) -> Iterator[str]:
     """Our own S3, with a bucket, and its credential."""
-    port = free_port()
-    server = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    url = f"http://127.0.0.1:{port}"
     fields = {"access_key": "AKIATEST", "secret_key": "very-secret"}
     credentials.create(
         default_workspace(),
@@ -93,19 +83,9 @@ def s3(fleet: Fleet) -> Iterator[str]:
         hosts=["127.0.0.1"],
         actor=ACTOR,
     )
-    try:
-        wait_until(lambda: has_bucket(url), 60, "moto's answer")
+    with aws_server() as url:
+        assert httpx.put(f"{url}/shop", trust_env=False).is_success
         yield url
-    finally:
-        server.terminate()
-        server.wait(10)
-
-
-def has_bucket(url: str) -> bool:
-    try:
-        return httpx.put(f"{url}/shop", trust_env=False).is_success
-    except httpx.HTTPError:
-        return False
 
 
 def test_an_archive_goes_to_s3_and_back(s3: str) -> None:

@@ -1,15 +1,12 @@
 """File steps against a server that speaks S3's protocol."""
 
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import UUID
 
 import boto3
-import httpx
 import pytest
 
 from runners.failures.classification import classify
@@ -17,8 +14,7 @@ from runners.modules import registry
 from runners.modules.base import StepError
 from runners.segment.step_context import Context
 from runners.states import ErrorType
-from tests.support.waiting import wait_until
-from valkyr_project.embedded.child import free_port
+from tests.support.counterparts.aws import aws_server
 
 KEYS = {"access_key": "AKIATEST", "secret_key": "very-secret"}
 
@@ -26,26 +22,8 @@ KEYS = {"access_key": "AKIATEST", "secret_key": "very-secret"}
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """An S3 of our own."""
-    port = free_port()
-    server = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    url = f"http://127.0.0.1:{port}"
-    try:
-        wait_until(lambda: answers(url), 60, "moto's answer")
+    with aws_server() as url:
         yield url
-    finally:
-        server.terminate()
-        server.wait(10)
-
-
-def answers(url: str) -> bool:
-    try:
-        return httpx.get(url, trust_env=False).status_code < 500
-    except httpx.HTTPError:
-        return False
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,6 @@
 """The installation's key in a KMS: a real client against a server that speaks AWS's protocol."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +14,7 @@ from executions import credentials, sealing
 from executions.access.actor import Actor
 from executions.models import Credential, Keyset
 from executions.sealing import store
+from tests.support.counterparts.aws import aws_server
 from tests.support.waiting import wait_until
 from tests.support.workflows import default_workspace
 from valkyr_project.embedded.child import free_port
@@ -28,17 +27,8 @@ REGION = "eu-central-1"
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """A KMS of our own."""
-    port = free_port()
-    server = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait(10)
+    with aws_server() as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

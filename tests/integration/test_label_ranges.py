@@ -1,13 +1,16 @@
 """The ranges of the index of labels: read in order, in parts, with few rows too many."""
 
+import time
+from itertools import count
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from executions.access.actor import Actor
-from executions.database import statements
+from executions.database import ids, statements
 from executions.labels import ranges
 from executions.labels.finding import LabelQuery, newest
 from executions.models import ExecutionLabel, Workflow, WorkflowExecution
@@ -50,6 +53,9 @@ def test_a_long_list_of_many_ranges_reads_few_more_rows_than_it_returns(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     workflows = [publish({"labels": LABELS, "tasks": [task("begin")]}) for _ in range(20)]
+    # One execution a millisecond: what is read depends on how even their times are.
+    ticks = count(time.time_ns(), 10**6)
+    monkeypatch.setattr(ids, "time", SimpleNamespace(time_ns=lambda: next(ticks)))
     for _ in range(4):
         start_batch(workflows[0], [{"order": 1}] * 500, actor=ACTOR)
     # As if workflow 2 had started half as many as workflow 1, workflow 3 a third, and so on.

@@ -12,16 +12,15 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from executions.errors import PayloadError
 from executions.models import Activity, StoredPayload, StoredPayloadUse, WorkflowExecution
 from executions.payload_store import PayloadStoreUnavailable, collecting, files, writing
-from executions.payloads import STORED, dump
+from executions.payloads import STORED
 from executions.sealing import payload_keys
 from runners.models import Run
 from runners.testing.harness import Valkyr
+from tests.support.payload_store import TEXT, answer, use_store
 from tests.support.rivals import Rivals
 
-TEXT = "x" * 20_000
 ONE = """
 schema: valkyr/1
 name: large
@@ -52,21 +51,9 @@ output: "{{ tasks.left.output.body.id[:3] ~ tasks.right.output.body.id[:3] }}"
 """
 
 
-def answer(text=TEXT):
-    return {
-        "status": 200, "headers": {}, "body": {"id": text}, "bodyEncoding": "json", "url": "u",
-        "durationMs": 1,
-    }  # fmt: skip
-
-
 @pytest.fixture
 def store(settings, tmp_path) -> Path:
-    settings.VALKYR = {
-        **getattr(settings, "VALKYR", {}),
-        "PAYLOAD_STORE": f"file://{tmp_path}/payloads",
-        "PAYLOAD_STORE_ABOVE": 4_096,
-    }
-    return tmp_path / "payloads"
+    return use_store(settings, tmp_path)
 
 
 @pytest.fixture
@@ -149,11 +136,6 @@ def test_a_value_above_the_limit_is_not_loaded(valkyr, store, settings):
 
     last = Run.objects.get(execution_id=run.execution.pk, step_path="last.main")
     assert "at most 65,536 are allowed" in last.error
-
-
-def test_a_payload_cannot_pretend_to_be_a_reference():
-    with pytest.raises(PayloadError, match="reserved for references"):
-        dump({STORED: "1"})
 
 
 def test_values_are_collected_after_their_executions(valkyr, store):

@@ -277,6 +277,25 @@ def alerted(of: Workspace) -> None:
     AlertDelivery.objects.filter(alert=alert).update(error=HOSTILE, attempts=1)
 
 
+def sql_granted(of: Workspace) -> None:
+    """A login role's grant; the role itself does not exist."""
+    from valkyr_plugins.sql_views.models import SqlGrant
+
+    SqlGrant.objects.create(workspace=of, role=f"bi_{uuid7().hex[:20]}", created_by_name=HOSTILE)
+
+
+def archived(of: Workspace) -> None:
+    """A file of the archive whose storage is away, an execution in it, and a dead letter."""
+    from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile, KeptLetter
+
+    made = ArchiveFile.objects.create(
+        workspace=of, day=timezone.now().date(), part=ArchiveFile.objects.count() + 1,
+        state="STORED", executions=1, error=HOSTILE,
+    )  # fmt: skip
+    ArchivedExecution.objects.create(id=uuid7(), workspace=of, file=made, ended_at=timezone.now())
+    KeptLetter.objects.create(id=uuid7(), workspace=of, execution_id=uuid7(), row={})
+
+
 def circuits(of: Workspace) -> None:
     """A circuit whose target failed, and a rule."""
     from valkyr_plugins.circuits.models import CircuitBreaker, CircuitRule
@@ -404,6 +423,8 @@ OF_PLUGINS: dict[str, Callable[[Workflow, WorkflowExecution, int], object]] = {
     "canary": lambda of, live, number: canaries(of, number),
     "version_migration": lambda of, live, number: migrated(live),
     "backtest": lambda of, live, number: compared(live),
+    "archive": lambda of, live, number: archived(of.workspace),
     "mcp": lambda of, live, number: proposed(of),
+    "sql_views": lambda of, live, number: sql_granted(of.workspace),
     "mfa": lambda of, live, number: second_factor(person(f"mallory-{uuid7()}")),
 }

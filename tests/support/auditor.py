@@ -24,6 +24,7 @@ from executions.states import ACTIVE, FINAL
 from runners.models import Run
 from runners.states import LIVE
 from tests.support import containment, undoing
+from tests.support.id_arrays import among
 from tests.support.interpreter import (
     ERROR,
     LOOPS,
@@ -46,7 +47,7 @@ class Audit:
         self.repeats = 0
         self.states: dict[UUID, str] = {}
         self.runs: dict[UUID, dict[str, list[Run]]] = {}  # by step, the counted ones, in order
-        executions = WorkflowExecution.objects.select_related("version").filter(pk__in=list(ids))
+        executions = WorkflowExecution.objects.select_related("version").filter(pk__in=among(ids))
         found = list(executions)
         for execution in found:
             ledger = _Ledger(execution, self)

@@ -169,7 +169,7 @@ def line_of(text: str, path: str) -> int:
 
 
 def _below(node: Any, index: str, key: str) -> tuple[Any, Any] | None:
-    """Return the node that has the line, and the node to continue with."""
+    """Return the node whose line is reported, and its value node; None if the key is missing."""
     if index:
         items = node.value if isinstance(node.value, list) else []
         at = int(index)
@@ -221,7 +221,7 @@ def _is_marked(path: Path) -> bool:
 
 
 def with_credentials(items: list[Any], old: list[Any]) -> list[Any]:
-    """Return exported items with the credentials that the files name: servers do not know them."""
+    """Add the credentials that the files name to exported items: exports do not contain them."""
     named = {
         one["name"]: one["credential"]
         for one in old

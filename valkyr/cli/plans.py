@@ -1,4 +1,4 @@
-"""Plans of bundles: ask for one, show it, carry it out."""
+"""Request, show and apply the plans of bundles."""
 
 import sys
 from collections import Counter

@@ -3,8 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from executions.database.ids import uuid7
-from executions.public.database import ArrayField, ClockTimestamp
+from executions.public.database import ArrayField, ClockTimestamp, uuid7
 from executions.public.language import lazy
 from executions.public.models import Workflow, Workspace
 
@@ -34,7 +33,7 @@ class AlertChannel(models.TextChoices):
 
 
 class AlertState(models.TextChoices):
-    """Whether the problem still exists."""
+    """The state of an alert: the problem exists, or is over."""
 
     OPEN = "OPEN", lazy("open")
     OVER = "OVER", lazy("ended")
@@ -112,7 +111,7 @@ class Alert(models.Model):
     """A problem that a rule noticed.
 
     At most one is open per rule, kind and subject; repeats are counted. `told_count` is the count
-    at the last notification; 0 if there was none since it opened. A lasting condition counts once
+    at the last notification; 0 without one since the alert opened. A lasting condition counts once
     per interval.
     """
 
@@ -166,9 +165,9 @@ class AlertDelivery(models.Model):
     """One message of a rule, and the result of each attempt to send it.
 
     Its id is the message's idempotency key. A process that takes the message increases `token` and
-    sets `next_at` to the time when another may take it; only the holder of the newest token records
-    the result. `answer` is the receiver's HTTP status. `attempts` counts those since it was queued,
-    `log` keeps the latest.
+    sets `next_at` to the time when another process may take it; only the holder of the newest token
+    records the result. `answer` is the receiver's HTTP status. `attempts` counts those since it was
+    queued, `log` keeps the latest.
     """
 
     AUDITED_AS = "AlertDelivery"

@@ -164,7 +164,7 @@ MOST_LETTERS = 100
 
 
 def _has_label(rule: AlertRule, finding: Finding) -> bool:
-    """Return whether one of the group's newest dead letters has the rule's label, if it has one."""
+    """Return whether the rule has no label, or one of the group's newest dead letters has it."""
     if not rule.label:
         return True
     name, value = parsed(rule.label)

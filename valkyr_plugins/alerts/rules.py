@@ -11,9 +11,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError
 
-from executions.database.ids import uuid7
 from executions.public.access import Actor, record
-from executions.public.database import database_now, transaction
+from executions.public.database import database_now, transaction, uuid7
 from executions.public.definitions import DefinitionProblem
 from executions.public.errors import NotFound, Taken, ValkyrError, WithProblems
 from executions.public.labels import BadLabel, parsed

@@ -1,9 +1,9 @@
 """Send queued messages: take a few, send them at once, and record each result.
 
 A message is taken for the longest duration of an attempt; after a crash the next process sends it,
-with the same idempotency key. Only the newest taker's result is recorded. One process sends at a
-time, and waits for no message longer than the HTTP timeout. A slow mail server occupies only its
-own thread, which records the result, while other messages are sent.
+with the same idempotency key. Only the result of the process that took the message last is
+recorded. One process sends at a time, and waits for no message longer than the HTTP timeout. A slow
+mail server occupies only its own thread, which records the result, while other messages are sent.
 """
 
 import time
@@ -140,7 +140,7 @@ def resend(delivery_id: UUID, *, actor: Actor, reason: str = "") -> AlertDeliver
 
 
 def _send(taken: Sequence[AlertDelivery]) -> None:
-    """Send all messages concurrently, each in its own thread; a slow one finishes in its thread."""
+    """Send all messages concurrently, each in a thread; a late one is recorded by its thread."""
     threads = ThreadPoolExecutor(len(taken), thread_name_prefix="alert")
     under_way: dict[Future[Outcome], AlertDelivery] = {}
     for row in taken:
@@ -161,7 +161,7 @@ def _send(taken: Sequence[AlertDelivery]) -> None:
 
 
 def _conclude_late(row: AlertDelivery, waiter: int, done: Future[Outcome]) -> None:
-    """Record the result in the attempt's own thread, or in the waiter's."""
+    """Record the result, in the attempt's own thread or in the waiting one."""
     _dragging.discard(done)
     try:
         conclude(row, done.result())

@@ -46,7 +46,7 @@ Ids = Collection[UUID]
 
 
 def still_by_kind() -> dict[AlertKind, Lasting]:
-    """Return, by kind of alert, functions that return the objects to which it still applies."""
+    """Return, by kind of alert, the function that finds the objects that still have the problem."""
     plugged = {AlertKind(kind): lasting for kind, lasting in LASTING.items()}
     return {**dict.fromkeys(OF_PLUGINS, _none), **STILL, **plugged}
 

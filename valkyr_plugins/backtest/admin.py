@@ -137,12 +137,12 @@ class BacktestAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("requested"))
     def created(self, row: Backtest) -> Any:
-        """Return when it was requested."""
+        """Return when the backtest was requested."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("requested by"))
     def by(self, row: Backtest) -> str:
-        """Return the user who requested it."""
+        """Return the user who requested the backtest."""
         return row.created_by_name
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -84,7 +84,7 @@ class StepComparison:
             self._other_output(path, step, last, outputs, prepared)
 
     def fails(self, path: str, step: Step, runs: list[Run], message: str) -> None:
-        """Note that a step fails that did not fail for these inputs."""
+        """Note that a step fails although it did not fail for these inputs in the record."""
         recorded = runs[-1].outcome if runs else ""
         self._other_path(path, step, VerdictReason.FAILS, recorded=recorded, detail=message[:500])
 
@@ -94,7 +94,7 @@ class StepComparison:
         self.note(path, step, BacktestVerdict.NOT_COMPARABLE, why, detail=source)
 
     def is_unsteady(self, place: Place, step: Step, last: Run) -> bool:
-        """Return whether other inputs are due to the order of steps, as all that it reads is equal.
+        """Return whether inputs differ by the steps' order alone: all that the step reads is equal.
 
         The record depends on more than its results then.
         """
@@ -157,7 +157,7 @@ class StepComparison:
     def _other_output(
         self, path: str, step: Step, last: Run, outputs: Any, prepared: Prepared | None
     ) -> None:
-        """Note another output; with equal inputs and configuration, the module has changed."""
+        """Note a different output; with equal inputs and configuration, the module has changed."""
         self.changed.add(path)
         equal = (
             prepared is not None

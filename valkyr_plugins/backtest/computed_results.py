@@ -27,10 +27,10 @@ class NotComparable(Exception):
 
 @dataclass(slots=True)
 class ComputedResults:
-    """What the steps returned: taken from the record, computed again, or not known.
+    """The results of the steps: taken from the record, computed again, or unknown.
 
-    `unknown` maps the paths of results that are not known to the step whose result they miss.
-    `variables` has each state of the workflow's variables, the newest last.
+    `unknown` maps the paths of unknown results to the step whose result they need. `variables` has
+    each state of the workflow's variables, the newest last.
     """
 
     variables: list[dict[str, Any]]
@@ -100,13 +100,13 @@ class ComputedResults:
     # Results that are not known.
 
     def lose(self, path: str, step: Step, source: str) -> None:
-        """Note that a result is not known, and the variables that the step sets are not either."""
+        """Record that a step's result, and the variables that it sets, are unknown."""
         self.unknown[path] = source
         if step.writes_variables:
             self.unknown_variables = self.unknown_variables or source
 
     def missing(self, place: Place, step: Step) -> str | None:
-        """Return the unknown step that this one reads, directly or not; None without one."""
+        """Return the unknown step that this step reads, perhaps indirectly; None without one."""
         found = self.first_unknown(replaying.reads_of(place, step))
         if found is not None:
             return found
@@ -121,7 +121,7 @@ class ComputedResults:
         return self.first_unknown(path for turn in turns for path in replaying.last_paths(turn))
 
     def first_unknown(self, paths: Iterable[str]) -> str | None:
-        """Return the unknown step that the first of these paths misses; None without one."""
+        """Return the unknown step that the first unknown of these paths needs; None without one."""
         if not self.unknown:
             return None
         return next((self.unknown[path] for path in paths if path in self.unknown), None)

@@ -119,7 +119,7 @@ def sorted_groups(groups: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def text_of(group: dict[str, Any], *, values: bool = True) -> str:
-    """Return a group as a sentence; without `values`, no data of the executions is in it."""
+    """Return a group as a sentence; without `values`, the sentence has no data of executions."""
     many = group["count"]
     start = "1 execution" if many == 1 else f"{many:,} executions"
     return f"{start}: {_what(group, values)}."
@@ -164,15 +164,18 @@ BECAUSE = {
 
 def _fields(group: dict[str, Any], values: bool) -> str:
     names, sample = group["fields"], group["sample"]
-    if not names or not names[0]:
+    uniform_values = values and len(group["values"]) == 1 and len(sample) <= MAX_FIELDS
+    is_whole = not names or not names[0]  # the whole value differs, and has no fields
+    if is_whole and not (uniform_values and names):
         return "other inputs" if group["reason"] == VerdictReason.INPUTS else "another output"
+    whole = "inputs" if group["reason"] == VerdictReason.INPUTS else "output"
     named = [name or "value" for name in names[:MAX_FIELDS]]
     more = f" and {len(names) - MAX_FIELDS} more" if len(names) > MAX_FIELDS else ""
-    if not values or len(group["values"]) != 1 or len(sample) > MAX_FIELDS:
+    if not uniform_values:
         return f"another {', '.join(named)}{more}"
     uniform = len(group["before"]) == 1 and group["reason"] != VerdictReason.NEW
     pairs = [
-        f"{one['field']} {_short(one['now'])}"
+        f"{one['field'] or whole} {_short(one['now'])}"
         + (f" instead of {_short(one['recorded'])}" if uniform else "")
         for one in sample
     ]

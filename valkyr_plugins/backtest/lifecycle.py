@@ -1,7 +1,7 @@
 """Create, claim, advance and end backtests; the only writer of their state.
 
-Each write names the states it starts from. A worker's writes also name its token, so that one that
-lost its lease changes nothing.
+Each write names the states it starts from. A worker's writes also name its token, so that a worker
+that lost its lease changes nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ LEASE = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BacktestWish:
-    """What to compare: the draft, a version by its number, or another definition.
+    """The definition to compare: the draft, a version by its number, or another one.
 
     `selection` has some of `states`, `from`, `until` (ISO 8601) and `version`; `most` is the number
     of executions, the newest first.
@@ -97,7 +97,7 @@ def request_work(backtest_id: UUID) -> None:
 
 
 def claim(backtest_id: UUID) -> Backtest | None:
-    """Claim a backtest for this worker; None if another one has it, or it has ended."""
+    """Claim a backtest for this worker; None if another worker has it, or if it has ended."""
     free = Q(leased_until=None) | Q(leased_until__lte=database_now())
     with transaction.atomic():
         rows = Backtest.objects.select_for_update(no_key=True, skip_locked=True)

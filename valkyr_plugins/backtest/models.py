@@ -5,8 +5,7 @@ from uuid import UUID
 from django.db import models
 from django.db.models import Q
 
-from executions.database.ids import uuid7
-from executions.public.database import ClockTimestamp
+from executions.public.database import ClockTimestamp, uuid7
 from executions.public.language import lazy
 from executions.public.models import Workflow, Workspace
 from executions.public.sealing import SealedJSON

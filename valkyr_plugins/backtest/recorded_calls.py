@@ -1,4 +1,4 @@
-"""The calls of a past execution: which of them a step of another version makes again."""
+"""Find the calls of a past execution that a step of another version makes again."""
 
 from contextlib import suppress
 
@@ -15,7 +15,7 @@ MAX_STATES = 50  # of the variables that a step may have seen
 
 
 class RecordedCalls:
-    """The attempts of each step, and those of steps that the compared version does not have."""
+    """The attempts of each step, and of the steps that the compared version does not have."""
 
     def __init__(self, record: RecordedExecution, version: Compiled) -> None:
         self._record, self._version = record, version

@@ -48,11 +48,11 @@ class RecordedExecution:
 
 
 def selected(backtest: Backtest) -> QuerySet[WorkflowExecution]:
-    """Return the finished executions to compare, newest first, without those compared already.
+    """Return the finished executions to compare, newest first; omit those already compared.
 
-    Without test runs, and without forks, which do not begin at the first step. Failures are rare,
-    so they are read from the index of failures; its order is that of the ids, which begin with the
-    time.
+    Test runs are omitted, and so are forks, which do not begin at the first step. Failures are
+    rare, so they are read from the index of failures; its order is that of the ids, which begin
+    with the time.
     """
     selection = backtest.selection
     states = set(selection.get("states") or FINAL)

@@ -181,7 +181,7 @@ class _Simulation:
         prepared: Prepared,
         why: VerdictReason = VerdictReason.INPUTS,
     ) -> StepFact:
-        """Note a call that was not made then; its result is not known."""
+        """Note a call that the past execution did not make; its result is unknown."""
         path, note = place.prefix + step.path, self.compared.note
         last = next((run for run in reversed(runs) if run.inputs_hash), None)
         if last is None:
@@ -289,7 +289,7 @@ class _Simulation:
         return StepFact(StepStatus.DEAD)
 
     def _lose(self, path: str, step: Step, source: str, *, waits: bool = False) -> StepFact:
-        """Mark a result as unknown: the path goes on if the step has only one outcome."""
+        """Mark a result as unknown; the path continues if the step has only one outcome."""
         self.results.lose(path, step, source)
         self.compared.changed.add(path)
         if step.outcomes or waits:

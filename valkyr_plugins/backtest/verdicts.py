@@ -40,7 +40,7 @@ DIFFERENT = frozenset(
 
 
 class VerdictReason(StrEnum):
-    """What a verdict is based on."""
+    """The reason for a verdict."""
 
     INPUTS = "INPUTS"  # it would be called with other inputs
     CREDENTIAL = "CREDENTIAL"  # it would be called with another credential
@@ -71,8 +71,8 @@ class FieldChange:
 class StepVerdict:
     """The verdict on one step; without a path, on the execution's own output and end.
 
-    `detail` is the outcome or message now (of DEPENDS, the step whose result is not known);
-    `recorded` the outcome then.
+    `detail` is the new outcome or message (for DEPENDS, the step whose result is unknown);
+    `recorded` is the recorded outcome.
     """
 
     path: str
@@ -124,7 +124,7 @@ def is_equal(one: Any, other: Any) -> bool:
 
 
 def unequal(one: Any, other: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield the places in which two JSON values differ, by their paths; stored ones as previews."""
+    """Yield the paths at which two JSON values differ, and both values; stored ones as previews."""
     if payloads.is_reference(one) or payloads.is_reference(other):
         if not _is_stored_equal(one, other):
             yield name, _preview(one), _preview(other)

@@ -1,7 +1,8 @@
 """Compare the executions of a backtest in a worker, a batch at a time.
 
-A worker holds a backtest for a few seconds, then sends it to the next one, so that it does not keep
-a process from steps for long. After a crash, another worker continues after the last stored batch.
+A worker holds a backtest for a few seconds, then passes it to the next worker, so that no process
+is kept from its steps for long. After a crash, another worker continues after the last stored
+batch.
 """
 
 import logging
@@ -32,7 +33,7 @@ RESENT = 100  # backtests that one pass sends again
 
 
 def work(backtest_id: UUID) -> bool:
-    """Compare executions for a few seconds; return whether the backtest goes on."""
+    """Compare executions for a few seconds; return whether the backtest continues."""
     backtest = lifecycle.claim(backtest_id)
     if backtest is None:
         return False

@@ -66,7 +66,7 @@ class SideBySide:
 
 
 def rule_of(canary: Canary) -> StopRule | None:
-    """Return the rule by which the canary stops by itself, if any."""
+    """Return the rule that stops the canary automatically, if any."""
     return None if canary.stop is None else StopRule(**canary.stop)
 
 

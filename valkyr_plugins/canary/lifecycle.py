@@ -1,7 +1,8 @@
 """Begin, change and end canaries; the only writer of their state.
 
-Whatever ends a canary first takes its share in the workflow's row, by a statement that names the
-version, and so locks that row. The one that succeeds writes the canary's state; others do nothing.
+Each operation that ends a canary first removes its share from the workflow's row, by a statement
+that names the version and so locks that row. The operation that succeeds writes the canary's state;
+the others do nothing.
 """
 
 from collections.abc import Mapping
@@ -32,9 +33,9 @@ TEXTS = ("version__source", "version__definition", "latest__source", "latest__de
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CanaryWish:
-    """What to publish as a canary: the draft, or an earlier version `again`; and its conditions.
+    """The version to publish as a canary: the draft, or an earlier one `again`; and its conditions.
 
-    `rule` None lets it run whatever happens, `promote_after` is in seconds.
+    With `rule` None, failures never stop the canary; `promote_after` is in seconds.
     """
 
     percent: float
@@ -149,7 +150,7 @@ def running(workflow_id: UUID) -> Canary:
 
 
 def _end(canary: Canary, state: CanaryState, actor: Actor, reason: str) -> None:
-    """Write the state; the caller took the share in this transaction, so it is the only one."""
+    """Write the state; the caller removed the share in this transaction, so no other one can."""
     before = canary.state
     canary.figures = figures.as_json(figures.compare(canary))
     canary.reason, canary.ended_by_name = reason, actor.name[:200]

@@ -4,8 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from executions.database.ids import uuid7
-from executions.public.database import ClockTimestamp, set_null
+from executions.public.database import ClockTimestamp, set_null, uuid7
 from executions.public.language import lazy
 from executions.public.models import Workflow, WorkflowVersion, Workspace
 
@@ -31,7 +30,7 @@ class Canary(models.Model):
     """A version that a share of its workflow's new executions uses; the others use the latest.
 
     `stop` is its rule as JSON, null without one. `figures` are those of both versions at its end.
-    `watched_at` is the beginning of the last look at it that let it go on.
+    `watched_at` is the start of the last check after which the canary continued.
     """
 
     AUDITED_AS = "Canary"
@@ -92,7 +91,7 @@ class Canary(models.Model):
 
 
 class Treatment(models.TextChoices):
-    """What a rollback does with executions that started on the withdrawn version."""
+    """The treatment of executions that started on the withdrawn version."""
 
     LEAVE = "LEAVE", lazy("leave them")
     CANCEL = "CANCEL", lazy("cancel them")

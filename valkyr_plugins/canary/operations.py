@@ -18,7 +18,7 @@ Data = Mapping[str, Any]
 
 
 def _begin(pk: UUID, actor: Actor, data: Data) -> Canary:
-    """Publish the draft, or `version` again, for `percent` of the starts."""
+    """Publish the draft, or `version` again, for `percent` of the new executions."""
     wish = CanaryWish(
         percent=data["percent"],
         rule=data.get("rule", StopRule()),
@@ -65,7 +65,7 @@ def _refuse_begin(row: Workflow) -> str:
 
 
 def _refuse_rollback(row: Workflow) -> str:
-    """Allow it where only Git publishes: an emergency cannot wait for a commit."""
+    """Allow the operation where only Git publishes: an emergency cannot wait for a commit."""
     if row.origin:
         return gettext("The workflow's code publishes it.")
     return "" if row.latest_version_id else gettext("Publish the workflow first.")

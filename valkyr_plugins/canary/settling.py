@@ -56,8 +56,8 @@ def roll_back(
 ) -> VersionRollback:
     """Withdraw a version at once, and begin to settle the executions that started on it.
 
-    `number` is by default the canary's, else the latest version's; one that was withdrawn before is
-    only settled. Raises NotFound, NotPublished, WrongState.
+    `number` is by default the canary's, else the latest version's. For a version that was withdrawn
+    before, only the executions are settled. Raises NotFound, NotPublished, WrongState.
     """
     if treatment == Treatment.FORK and not fork_execution.provided:
         raise WrongState(
@@ -168,7 +168,7 @@ def _settle_one(rollback: VersionRollback, execution_id: UUID) -> None:
 
 
 def _fork(execution_id: UUID, number: int, actor: Actor, reason: str) -> None:
-    """Cancel an execution if it is live, and start its fork from the step that had not ended."""
+    """Cancel a live execution, and start its fork from the earliest step that had not ended."""
     execution = WorkflowExecution.objects.only("state").get(pk=execution_id)
     step = _first_open_step(execution_id)
     if execution.state not in FAILED:

@@ -1,9 +1,9 @@
 """Decide whether a canary version must stop, from counts of both versions. Pure.
 
-Two tests share one limit. The plain one compares the share of bad executions with the limit once
+Two tests share one limit. The plain test compares the share of bad executions with the limit once
 `at_least` executions ended. Before that, a sequential test stops a version that is clearly worse.
 
-Only the sequential test bounds the probability of a wrong stop. The plain one does what its limit
+Only the sequential test bounds the probability of a wrong stop. The plain test does what its limit
 says: a version whose true rate is near the limit exceeds it sooner or later. Simulated with a limit
 of 10 % and `at_least` 50: within 50 executions, 96 % of the versions that fail 20 % of the time
 stop, and 36 % of those that fail 10 % of the time.
@@ -21,7 +21,7 @@ BEYOND_P95 = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopRule:
-    """When a canary stops by itself; None switches a part off.
+    """The rule that stops a canary; None switches a condition off.
 
     `failure_rate` is in per cent of the ended executions, `slower` the largest allowed ratio of the
     95th percentiles, and `new_group` the number of dead letters in one failure group that no other
@@ -88,7 +88,7 @@ def reason_to_stop(
 
 
 def may_promote(rule: StopRule | None, canary: SideFigures) -> bool:
-    """Return whether enough executions ended for a promotion without a person."""
+    """Return whether enough executions ended for an automatic promotion."""
     return canary.ended >= (1 if rule is None else rule.at_least)
 
 
@@ -115,7 +115,7 @@ def evidence(tried: int, bad: int, limit: float) -> float:
 def _log_at_most(most: int, tried: int, rate: float) -> float:
     """Return the logarithm of the probability that at most `most` of `tried` executions are bad.
 
-    `rate` is the probability that one is.
+    `rate` is the probability that an execution is bad.
     """
     terms = [
         math.lgamma(tried + 1)

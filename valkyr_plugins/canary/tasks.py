@@ -15,7 +15,7 @@ def watch() -> int:
 
 @task("valkyr_canary.look")
 def look(execution_id: str) -> bool:
-    """Look at the canary of an execution that failed."""
+    """Check the canary of an execution that failed."""
     from valkyr_plugins.canary import watching
 
     return watching.look_after_failure(UUID(execution_id))

@@ -1,7 +1,7 @@
 """Watch running canaries: stop those that their rule stops, promote those whose time has come.
 
-Beat asks every second, and a failed execution of a canary asks at once. A look counts at most 5,000
-executions of each version; it decides nothing itself, so that repeated looks do no harm.
+Beat requests a check every second, and a failed execution of a canary requests one at once. A check
+counts at most 5,000 executions of each version. `stop_rule` decides, so repeated checks do no harm.
 """
 
 import logging
@@ -33,7 +33,7 @@ LOOK = "valkyr_canary.look"
 
 
 def watch() -> int:
-    """Look at every running canary, the longest waiting first; return how many ended."""
+    """Check every running canary, the longest waiting first; return how many ended."""
     until = monotonic() + TURN_SECONDS
     ended = 0
     rows = Canary.objects.filter(state=CanaryState.RUNNING).order_by("watched_at")
@@ -74,7 +74,7 @@ def look(canary_id: UUID) -> bool:
 
 
 def look_after_failure(execution_id: UUID) -> bool:
-    """Look at the canary of a failed execution, if it runs."""
+    """Check the canary of a failed execution, if the canary is running."""
     failed = WorkflowExecution.objects.filter(pk=execution_id, canary=True).values("version_id")
     pk = (
         Canary.objects.filter(version_id__in=failed, state=CanaryState.RUNNING)
@@ -86,7 +86,7 @@ def look_after_failure(execution_id: UUID) -> bool:
 
 @receiver(execution_failed)
 def note_failure(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
-    """Request a look after the commit, if the execution took a canary's share. No query."""
+    """Request a check after the commit, if the execution used a canary's version. No query."""
     if execution.canary:
         transaction.on_commit(lambda: send(LOOK, [str(execution.pk)], CONTROL), robust=True)
 
@@ -101,5 +101,5 @@ def unanswered() -> QuerySet[Canary]:
 
 
 def lasting(ids: Collection[UUID]) -> set[UUID]:
-    """Return those of these canaries that are unanswered."""
+    """Return the canaries among these that stopped, and after which nothing was published."""
     return set(unanswered().filter(pk__in=ids).values_list("pk", flat=True))

@@ -31,7 +31,7 @@ class Durable:
 
     @property
     def definition(self) -> Mapping[str, Any]:
-        """Return the definition of the workflow as which the canvas runs.
+        """Return the definition of the workflow that runs the canvas.
 
         Canvases of one shape share it.
         """

@@ -1,4 +1,4 @@
-"""`DurableTask`: a task of which every call is an execution, started in the caller's transaction.
+"""`DurableTask`: a task whose calls are executions, started in the caller's transaction.
 
     @shared_task(base=valkyr.DurableTask)
     def charge(order): ...

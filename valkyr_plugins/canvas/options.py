@@ -54,7 +54,7 @@ class SignatureOptions:
 
 
 def merged(own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge a part's options with those of the surrounding part, which take precedence.
+    """Merge a part's options with the surrounding part's, which take precedence.
 
     Links are added.
     """

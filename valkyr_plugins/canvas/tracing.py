@@ -38,7 +38,7 @@ class CanvasChangedError(Ignore):
 
 @dataclass(frozen=True, slots=True)
 class TaskEnding:
-    """How a task ended: Celery's state, and what it returned or raised.
+    """The end of a task: Celery's state, and the returned value or the exception.
 
     For RETRY, `args`, `kwargs`, `retries` and `seconds` (the delay) are those of the next attempt.
     """

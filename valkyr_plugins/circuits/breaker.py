@@ -54,7 +54,7 @@ class Circuit:
 
 
 class Entry(StrEnum):
-    """How a call may be made: freely, counted, as the only probe, or not at all."""
+    """The permission for a call: free, counted, as the only probe, or none."""
 
     FREE = "free"
     TRIAL = "trial"
@@ -171,7 +171,7 @@ def answered(circuit: Circuit, entry: Entry, caller: Caller, now: datetime) -> C
 
 
 def undone(circuit: Circuit, entry: Entry, caller: Caller, now: datetime) -> Circuit:
-    """Return the circuit after a call that it let through was not made."""
+    """Return the circuit after an allowed call was not made."""
     if entry is Entry.TRIAL and circuit.state == _S.CLOSED:
         return _given_back(_without_old(circuit, now), entry)
     if entry is Entry.PROBE and _probes(circuit, caller):
@@ -212,7 +212,7 @@ def room(circuit: Circuit, limits: TargetLimits, now: datetime) -> int | None:
 
 
 def called(circuit: Circuit, until: datetime, now: datetime) -> Circuit:
-    """Return the circuit after held runs were woken, which have until then to ask again."""
+    """Return the circuit after held runs were woken; they must ask again until then."""
     return circuit if free(circuit, now) else replace(circuit, called_until=until)
 
 
@@ -231,7 +231,7 @@ def _try(
 def _at_once(circuit: Circuit, limits: TargetLimits) -> int:
     """Return the limit of concurrent calls of a guarded target: its remaining failures.
 
-    At least one if it failed that often but was answered more often.
+    At least one if the target failed that often but answered more often.
     """
     return 0 if _fails(circuit, limits) else max(1, limits.failures - circuit.failures)
 

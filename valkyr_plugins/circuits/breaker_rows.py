@@ -37,7 +37,7 @@ Move = Callable[[Circuit, datetime], Circuit]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A breaker's row before and after a decision, and the database's time of it."""
+    """A breaker's row before and after a decision, and the database's time of the decision."""
 
     id: UUID
     before: Circuit

@@ -23,7 +23,7 @@ class WantedCall:
 
 
 def enter_one(call: WantedCall, known: Memory) -> Entry:
-    """Decide one call: read its circuit, and take the slot or the probe if it needs one."""
+    """Decide one call: read its circuit, and take the slot or the probe if the call needs one."""
     limits = known.limits(call.key.target)
     circuit, now = breaker_rows.look(call.key)
     entry = enter(circuit, call.caller, limits, now)[1]
@@ -38,7 +38,7 @@ def enter_one(call: WantedCall, known: Memory) -> Entry:
 
 
 def enter_all(calls: Mapping[Key, Sequence[WantedCall]], known: Memory) -> dict[UUID, Entry]:
-    """Decide several calls, by run; those of one target are decided one after the other."""
+    """Decide several calls, by run; calls of one target are decided one after the other."""
     if not calls:
         return {}
     circuits, now = breaker_rows.look_all(calls)

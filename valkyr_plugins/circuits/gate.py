@@ -106,7 +106,7 @@ def ask(asked: Asked) -> "Passing | Wait | None":
 
 
 def ask_all(asked: Sequence[Asked]) -> "list[Passing | Wait | Exception | None]":
-    """Ask for steps that are leased together, in a fixed number of queries.
+    """Check steps that are leased together, in a fixed number of queries.
 
     No query if all their targets are known to answer.
     """

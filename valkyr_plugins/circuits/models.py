@@ -3,8 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from executions.database.ids import uuid7
-from executions.public.database import ClockTimestamp
+from executions.public.database import ClockTimestamp, uuid7
 from executions.public.models import Workspace
 from valkyr_plugins.circuits.breaker import CircuitState
 
@@ -13,8 +12,8 @@ class CircuitBreaker(models.Model):
     """One target of a workspace's steps, such as `http.request:api.example.com`.
 
     A target without a row has neither failed nor answered. While CLOSED, `failures` counts until
-    `window_until`, and `answers` counts answered calls in that time, as far as the failed callers
-    know; `proven_at` is when it was last known to answer. Until a target has answered, its
+    `window_until`, and `answers` counts the answered calls in that time that were reported with a
+    failure; `proven_at` is when it was last known to answer. Until a target has answered, its
     concurrent calls (`trials`, void after `trials_until`) are limited to the failures that remain.
     OPEN lasts until `next_retry_at`; HALF_OPEN names the one run that probes and its token, void
     after `probe_until`, so that a probe that dies expires. Woken runs have until `called_until` to

@@ -30,7 +30,7 @@ class Range:
         return self.grain == HOUR
 
     def window(self, now: datetime) -> "Window":
-        """Return the range at `now`, and the one just before it."""
+        """Return the range at `now`, and the period just before it."""
         return Window(self, floor(now, self.grain) + self.grain - self.length, now)
 
 
@@ -54,7 +54,7 @@ class Window:
 
     @property
     def elapsed(self) -> timedelta:
-        """Return the elapsed share of the range."""
+        """Return how much time of the range has passed."""
         return self.now - self.start
 
     def starts(self) -> list[datetime]:
@@ -83,7 +83,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class SelectedPeriod:
-    """Some consecutive slots of a window, from `first` to `last`."""
+    """A part of a window: its consecutive slots from `first` to `last`."""
 
     window: Window
     first: int
@@ -101,7 +101,7 @@ class SelectedPeriod:
 
     @property
     def elapsed(self) -> timedelta:
-        """Return how much of it is over."""
+        """Return how much time of this part has passed."""
         return min(self.end, self.window.now) - self.start
 
 

@@ -118,9 +118,9 @@ LIVE_HOURS = 3
 class Figures:
     """A tally for each slot, and the sum of those of `part`, or else of all.
 
-    Of the period before, there are only the numbers.
-    `capped` says that five minutes had more executions than can be counted, so numbers are too low.
-    `uncounted` is the number of hours in the range that are not yet counted.
+    `before` is the sum of the period before. `capped` says that five minutes had more executions
+    than can be counted, so numbers are too low. `uncounted` is the number of hours in the range
+    that are not yet counted.
     """
 
     window: Window
@@ -133,7 +133,7 @@ class Figures:
 
     @property
     def elapsed(self) -> timedelta:
-        """Return the elapsed share of what is summed."""
+        """Return how much time of the range, or of its selected part, has passed."""
         return self.part.elapsed if self.part else self.window.elapsed
 
     @property
@@ -142,7 +142,7 @@ class Figures:
         return any(tally.ended for tally in self.slots)
 
     def within(self, part: SelectedPeriod) -> "Figures":
-        """Return the same slots with the sum of a part of them."""
+        """Return the same slots with the sum of one part."""
         total = Tally()
         for tally in self.slots[part.first : part.last + 1]:
             total.merge(tally)

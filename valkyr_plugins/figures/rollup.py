@@ -2,7 +2,7 @@
 
 The second count includes late commits and attempts that waited long. An hour is counted and
 replaced as a whole, in one transaction, so a repetition has no effect. After an outage the newest
-hours come first, a few per turn. Executions never wait for this.
+hours come first, a few per turn. Executions never wait for the counting.
 """
 
 import time

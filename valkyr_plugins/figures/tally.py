@@ -80,7 +80,7 @@ class Histogram:
 
         None without data.
 
-        By nearest rank, interpolated within its bucket.
+        The nearest rank is used, interpolated within its bucket.
         """
         rank = max(1, math.ceil(share * self.total))
         passed = 0

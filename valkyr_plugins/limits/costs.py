@@ -13,8 +13,8 @@ from django.db.models import Count, QuerySet, Sum
 from django.db.models.functions import TruncDay
 
 from dlq.public.retention import Aged
-from executions.database.ids import uuid7
 from executions.public.configuration import read
+from executions.public.database import uuid7
 from executions.public.models import Workflow, Workspace
 from executions.public.values import payloads
 from runners.public.costs import Cost, SegmentContext, Unit, Work, record_costs, spent_by
@@ -100,7 +100,7 @@ COLUMNS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """The spending of a group in one currency; `key` is empty for unknown ones.
+    """The spending of a group in one currency; `key` is empty if the group is unknown.
 
     `entries` counts attempts, once for each model that they used. `name` is for people.
     """

@@ -6,8 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q, TextChoices
 
-from executions.database.ids import uuid7
-from executions.public.database import ClockTimestamp, cascade
+from executions.public.database import ClockTimestamp, cascade, uuid7
 from executions.public.language import lazy
 from executions.public.models import Workflow, WorkflowExecution, Workspace
 
@@ -23,7 +22,7 @@ class Resource(TextChoices):
 
 
 class BudgetPeriod(StrEnum):
-    """When a budget resets; days and months in UTC."""
+    """The period after which a budget resets; days and months are in UTC."""
 
     DAY = "day"
     MONTH = "month"
@@ -79,7 +78,7 @@ class Quota(SpenderLimit):
 class QuotaHold(models.Model):
     """One slot of a quota with `max_concurrent`, held by a run until it ends or `until` passes.
 
-    `token` is that of the run's lease.
+    `token` is the token of the run's lease.
     """
 
     quota = models.ForeignKey(Quota, on_delete=models.CASCADE, related_name="holds")

@@ -88,7 +88,7 @@ def ask(asked: Asked) -> QuotaPermit | Wait | None:
 
 
 def ask_all(asked: Sequence[Asked]) -> list[QuotaPermit | Wait | None]:
-    """Ask for steps that are leased together."""
+    """Check the quotas of steps that are leased together."""
     askings = [_asking(one) for one in asked]
     taken = iter(take_all([asking for asking in askings if asking is not None]))
     return [

@@ -25,7 +25,7 @@ from valkyr_plugins.limits.models import Resource
 class Asking:
     """A step that wants to run: its owner, its type, and how long it may hold a slot.
 
-    `token` is that of the run's lease; `model` is the language model that its inputs name, or
+    `token` is the token of the run's lease; `model` is the language model that its inputs name, or
     empty; `seconds` count from now.
     """
 
@@ -139,7 +139,7 @@ def undo_all(taken: Sequence[StepQuotaUse]) -> list[UUID]:
 
 
 def free(leases: Sequence[tuple[UUID, int]]) -> list[UUID]:
-    """Free the slots of ended leases; return the quotas that have one more.
+    """Free the slots of ended leases; return the quotas of the freed slots.
 
     A slot that a run took again under another token stays.
     """

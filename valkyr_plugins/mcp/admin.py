@@ -156,7 +156,7 @@ class ProposalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("decided by"))
     def decided(self, row: Proposal) -> str:
-        """Return who decided."""
+        """Return the user who decided."""
         return row.decided_by_name or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -182,7 +182,7 @@ def _lead(obj: Proposal) -> str:
 
 
 def _preview(request: HttpRequest, obj: Proposal, *, shown: bool) -> PageSection:
-    """Return what approving it would do now, as the user who looks at the page."""
+    """Return the effects that an approval by the page's user would have now."""
     title = gettext("Preview")
     if not shown:
         return hidden_section(title, folded=False)

@@ -10,7 +10,7 @@ MOST_DEPTH = 40
 
 
 def as_text(value: Any, most: int = MOST_CHARACTERS) -> str:
-    """Return the value as JSON of at most `most` characters; what was cut says so."""
+    """Return the value as JSON of at most `most` characters; cut parts are marked."""
     for characters, items in STEPS:
         text = _json(_cut(value, characters, items, MOST_DEPTH))
         if len(text) <= most:

@@ -38,7 +38,7 @@ class McpServer(Endpoint):
     """
 
     def get_authenticators(self) -> list[Any]:
-        """Return those that read a header, also the project's."""
+        """Return the authenticators, also the project's, without that of sessions."""
         found = super().get_authenticators()
         return [one for one in found if not isinstance(one, SessionAuthentication)]
 

@@ -1,4 +1,4 @@
-"""Workflows as tools: expose and hide them, and what a tool of one looks like."""
+"""Expose workflows as tools, hide them, and describe each workflow's tool."""
 
 from dataclasses import dataclass
 from typing import Any

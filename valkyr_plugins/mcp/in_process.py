@@ -47,10 +47,10 @@ class ApiAnswer:
 
 @dataclass(frozen=True, slots=True)
 class InProcessApi:
-    """The API, called as one user; `token` is the caller's, `actor` who the audit trail names.
+    """The API, called as one user; `token` is the caller's, `actor` is the audit trail's actor.
 
-    It only reads, so that a tool cannot forget that its writes are proposals; `writing` returns one
-    that also writes.
+    It only reads, so a tool cannot write without a proposal; `writing` returns an API that also
+    writes.
     """
 
     user: User
@@ -80,7 +80,7 @@ class InProcessApi:
         headers: dict[str, str] | None = None,
         **named: Any,
     ) -> ApiAnswer:
-        """Perform one operation; raises ApiRefused if it does not succeed, or may not write."""
+        """Perform one operation; raises ApiRefused if it fails, or if this API may only read."""
         if method != "GET" and not self.writes:
             raise ApiRefused(403, {"detail": "This tool may not write. Propose the change."})
         request = self._request(method, addresses.api(route, **named), body, query or {}, headers)

@@ -1,4 +1,4 @@
-"""What agents can propose: each kind is checked, previewed and applied by the API's operations.
+"""The kinds of proposals; the API's operations check, preview and apply each kind.
 
 The user who approves is the caller of every operation. So a proposal can do only what this user
 may do, and the agent needs none of these permissions.
@@ -32,7 +32,7 @@ class ProposedObject:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What a proposal is based on: the state that was seen, and the time."""
+    """The basis of a proposal: the state that the agent saw, and the time."""
 
     seen: str
     at: datetime
@@ -82,7 +82,7 @@ REDRIVE_FIELDS = (
 
 
 def _redrive_body(given: Facts, basis: Basis, reason: str) -> dict[str, Any]:
-    """Return the redrive; of a group, only dead letters that were there at the proposal."""
+    """Return the body of a redrive; of a group, only dead letters older than the proposal."""
     body = {name: given[name] for name in REDRIVE_FIELDS if given.get(name) is not None}
     if given.get("groupId"):
         before = basis.at.isoformat()

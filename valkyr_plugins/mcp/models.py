@@ -7,8 +7,7 @@ except to the workspace, which is never deleted.
 from django.db import models
 from django.db.models import Q
 
-from executions.database.ids import uuid7
-from executions.public.database import ClockTimestamp
+from executions.public.database import ClockTimestamp, uuid7
 from executions.public.language import lazy
 from executions.public.models import Workspace
 
@@ -34,7 +33,7 @@ MOVES: dict[str, frozenset[str]] = {
 
 
 class ProposalKind(models.TextChoices):
-    """What an agent can propose."""
+    """The kind of a proposal."""
 
     REDRIVE = "redrive", lazy("redrive dead letters")
     WORKFLOW = "workflow", lazy("change a workflow")
@@ -47,8 +46,8 @@ class ProposalKind(models.TextChoices):
 class Proposal(models.Model):
     """A change that an agent proposed; nothing happens before it is approved.
 
-    `arguments` are the tool's, `seen` is the state of the object that the agent saw: the change is
-    refused if the object has changed since. `result` is what approving it did.
+    `arguments` are the tool's arguments, `seen` is the state of the object that the agent saw: the
+    change is refused if the object has changed since. `result` is the result of the approval.
     """
 
     AUDITED_AS = "Proposal"

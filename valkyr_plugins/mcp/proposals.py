@@ -119,7 +119,7 @@ def expire() -> int:
 
 
 def preview(proposal: Proposal, api: InProcessApi) -> Any:
-    """Return what approving it would do now, as the caller; nothing is changed.
+    """Return the effects that an approval by the caller would have now; nothing is changed.
 
     Operations run in a transaction that is rolled back. Raises ApiRefused.
     """
@@ -136,7 +136,7 @@ def _basis(proposal: Proposal) -> Basis:
 
 
 def require_person(api: InProcessApi) -> None:
-    """Raise Forbidden for an API token, which an agent may have, without the scope for that."""
+    """Raise Forbidden for an API token, which an agent may hold, without the scope `unattended`."""
     limits = limits_of(api.user)
     if limits is not None and UNATTENDED not in limits.scopes:
         raise Forbidden(

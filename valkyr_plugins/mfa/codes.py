@@ -39,7 +39,7 @@ def normal(text: str) -> str:
 
 
 def is_one_time_code(text: str) -> bool:
-    """Return whether a normal code has the form of an app's, not of a recovery code."""
+    """Return whether a normalised code has the form of an app's code, not of a recovery code."""
     return len(text) == DIGITS and text.isascii() and text.isdigit()
 
 

@@ -3,8 +3,7 @@
 from django.conf import settings
 from django.db import models
 
-from executions.database.ids import uuid7
-from executions.public.database import ClockTimestamp, cascade
+from executions.public.database import ClockTimestamp, cascade, uuid7
 
 
 class SecondFactor(models.Model):

@@ -43,7 +43,7 @@ MANY = 'Several nodes lead to "{}": it runs once, with the output of the first o
 
 
 def takes(node: Node) -> str:
-    """Return what a node takes: single items, all items, or several inputs."""
+    """Return the kind of a node's input: single items, all items, or several inputs."""
     if node.kind == LOOP:
         return LIST
     if node.kind == "itemLists":
@@ -54,7 +54,7 @@ def takes(node: Node) -> str:
 
 
 def known(node: Node) -> bool:
-    """Return whether a node is one of n8n's own."""
+    """Return whether n8n's own packages contain the type of the node."""
     return node.type.startswith(PACKAGES)
 
 
@@ -383,7 +383,7 @@ class Nodes(ABC):
 
 
 def _omit(work: NodeWork, inputs: dict[str, Any], problem: ConfigProblem) -> bool:
-    """Replace a text that the module rejects, such as YOUR_EMAIL, by one that is left to do."""
+    """Replace a rejected text, such as YOUR_EMAIL, by a `todo` call, which blocks publishing."""
     *path, last = problem.pointer or ("",)
     value: Any = inputs
     for key in path:

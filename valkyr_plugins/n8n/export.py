@@ -102,7 +102,7 @@ def read_text(text: str) -> list[Export]:
 
 
 def read_exports(value: Any) -> list[Export]:
-    """Return the workflows of a JSON value; raises DefinitionError if it has none of n8n's."""
+    """Return the workflows of a JSON value; raises DefinitionError if it has no workflow of n8n."""
     found = list(_documents(value, MAX_WRAPPERS))
     if not found:
         message = (

@@ -17,7 +17,7 @@ def loop_ports(node: Node) -> tuple[int, int]:
 class LinkGraph:
     """The links of a level, without links to earlier nodes.
 
-    `bodies` are those of plain loops by node, `back` the links that closed them; `cut` are the
+    `bodies` are the bodies of plain loops by node, `back` the links that closed them; `cut` are the
     links of other cycles.
     """
 
@@ -35,7 +35,7 @@ class LinkGraph:
 def graph_of(export: Export, flowing: Sequence[str]) -> LinkGraph:
     """Return the graph of the nodes that pass data on; helpers (a model, a tool) are separate.
 
-    A way back leads towards the triggers, so nodes after triggers are visited first.
+    A link back leads towards the triggers, so nodes after triggers are visited first.
     """
     names = set(flowing)
     ends = [link.target for link in export.links if link.source not in names]

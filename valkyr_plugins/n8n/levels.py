@@ -114,7 +114,7 @@ def exclude(branches: Iterable[Branch]) -> bool:
 def by_port(
     ports: Mapping[NodeLink, NodePort], links: Iterable[NodeLink]
 ) -> Iterator[tuple[NodePort, list[NodeLink]]]:
-    """Group links by port, without those that have none."""
+    """Group links by port; omit links without a port."""
     groups: dict[int, tuple[NodePort, list[NodeLink]]] = {}
     for link in links:
         if link in ports:

@@ -33,7 +33,7 @@ class Row:
 
 @dataclass(slots=True)
 class ImportReport:
-    """The rows, in the file's order, and what to create; names with the nodes that use them."""
+    """The rows, in the file's order, and what to create: each name with the nodes that use it."""
 
     rows: list[Row] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)

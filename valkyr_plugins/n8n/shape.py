@@ -51,7 +51,7 @@ class Shape:
         return Shape(whole=expression, base=path(expression, self.within), named=named)
 
     def column(self, keys: Keys) -> Keys | None:
-        """Return where an item has one of n8n's fields; None if it does not have the field."""
+        """Return the path of n8n's field in an item; None if the item does not have the field."""
         for length in range(len(keys), 0, -1):
             if keys[:length] in self.each:
                 return (*self.each[keys[:length]], *keys[length:])
@@ -102,9 +102,10 @@ def operand(expression: str) -> str:
 class Sight:
     """The scope: `current` is `$json`; `nodes` are the finished ones.
 
-    `numbered` if `index` is known. `arguments` collects those that a model gives a tool, with the
-    schema of each; None outside of tools. `variable` returns the name for one of n8n's or the
-    environment's variables, and None for a forbidden one. `remarks` collects notes for the reader.
+    `numbered` says whether `index` is known. `arguments` collects the arguments that a model gives
+    a tool, with their schemas; None outside of tools. `variable` returns the name for one of n8n's
+    or the environment's variables, and None for a forbidden one. `remarks` collects notes for the
+    reader.
     """
 
     current: Shape = UNKNOWN

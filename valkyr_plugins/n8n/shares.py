@@ -1,4 +1,4 @@
-"""Measure what an import maps: the shares of nodes and files over many exports."""
+"""Measure the shares of nodes and files that imports map, over many exports."""
 
 import json
 from collections import Counter
@@ -16,9 +16,9 @@ MAX_REASON = 120
 
 @dataclass(slots=True)
 class Shares:
-    """Counts over exports: nodes by status, without notes, and files without a node left.
+    """Counts over exports: nodes by status, without notes, and files without a LEFT node.
 
-    `left` counts the nodes left by their types and operations; `reasons` by the reasons.
+    `left` counts the LEFT nodes by type and operation, `reasons` by reason.
     """
 
     files: int = 0
@@ -48,7 +48,7 @@ class Shares:
             self.reasons[f"{kind}: {row.remarks[-1][:MAX_REASON] if row.remarks else ''}"] += 1
 
     def told(self, top: int) -> dict[str, Any]:
-        """Return the counts and the shares, with the most frequent nodes left."""
+        """Return the counts and the shares, with the most frequent LEFT nodes."""
         return {
             "files": self.files, "unreadable": self.unreadable,
             "whole": self.whole, "ready": self.ready,

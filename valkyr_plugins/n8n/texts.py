@@ -112,7 +112,7 @@ class Texts:
         return joined
 
     def expression(self, raw: Any) -> str:
-        """Return an operand, or a call for what is still to be written."""
+        """Return an operand, or a `todo` call for an expression that cannot be translated."""
         try:
             return self.operand(raw)
         except Untranslatable as reason:

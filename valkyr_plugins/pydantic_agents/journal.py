@@ -1,8 +1,8 @@
-"""The journal of an agent inside a step: what was recorded is returned, the rest is done.
+"""The journal of an agent inside a step: recorded calls are returned, new ones are made.
 
 Calls are numbered in the order in which the agent makes them, which is the same each time: its
 tools run one after another. A number is recorded once. If two processes make the same call, because
-one of them lost its lease, both go on with the result that was recorded first.
+one of them lost its lease, both continue with the result that was recorded first.
 """
 
 import json
@@ -42,8 +42,8 @@ class Journal:
     ) -> tuple[Any, bool]:
         """Return the next call's result, and whether it was made now; it is recorded first.
 
-        `spent` reports what a result cost; it is called unless an earlier attempt reported it.
-        Raises StepError if the step must stop, or if its code has changed since the record.
+        `spent` reports the cost of a result, unless an earlier attempt reported it. Raises
+        StepError if the step must stop, or if its code has changed since the record.
         """
         number, self._next = self._next, self._next + 1
         if self._last is None:
@@ -114,7 +114,7 @@ class Journal:
 
 
 def _kept(unit: AgentUnit) -> AgentUnit:
-    """Record a call; return the record that stands, which another process may have made first."""
+    """Record a call; return the valid record, which another process may have made first."""
     try:
         with transaction.atomic():
             unit.save(force_insert=True)

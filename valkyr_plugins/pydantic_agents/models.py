@@ -4,8 +4,7 @@ from uuid import UUID
 
 from django.db import models
 
-from executions.database.ids import uuid7
-from executions.public.database import ClockTimestamp
+from executions.public.database import ClockTimestamp, uuid7
 from executions.public.models import WorkflowExecution
 from executions.public.sealing import SealedObject
 

@@ -54,7 +54,8 @@ def _kind(plan: CodePlan, slug: str) -> ChangeKind:
 def _removed() -> list[PlannedChange]:
     """Return workflows that were removed from the code.
 
-    Only workflows that are functions have a line in the code; those of a canvas or a task do not.
+    Only workflows that are functions have a line in the code; workflows of a canvas or a task have
+    none.
     """
     rows = Workflow.objects.filter(
         workspace__slug=settings().code_workspace, archived_at=None, origin_line__isnull=False

@@ -111,7 +111,7 @@ def _rows(kind: type) -> Iterator[tuple[str, str]]:
 
 
 def _value(docstring: str) -> str:
-    """Return what a property is, from a docstring that says what it returns."""
+    """Return the description of a property: its docstring without "Return"."""
     text = docstring.removeprefix("Return ")
     return text[:1].upper() + text[1:]
 

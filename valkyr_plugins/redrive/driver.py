@@ -94,7 +94,10 @@ def judge_step(  # noqa: PLR0911 - one line a case
 
 
 def judge_execution(item: int, again: UUID | None, execution: str) -> Ended | None:
-    """Return the result of a new execution with first dead letter `again`; None while it runs."""
+    """Return the result of a new execution; None while it runs.
+
+    `again` is its first dead letter.
+    """
     if execution not in FINAL:
         return None
     if execution == State.SUCCESS:
@@ -146,7 +149,7 @@ def drive() -> int:
 
 
 def drive_alone() -> Turn:
-    """Run a turn, unless another process does: a session lock, released at a crash."""
+    """Run a turn, unless another process holds the session lock, which a crash releases."""
     with alone(AdvisoryLock.REDRIVE_DRIVER) as free:
         return turn() if free else Turn()
 
@@ -221,7 +224,7 @@ def _one_by_one(redrive_id: UUID, batch: Batch, until: float) -> tuple[int, bool
 
 
 def _under_way() -> list[UUID]:
-    """Return redrives with work; turns begin with another one each second."""
+    """Return redrives with work; each second, the turn begins with another one."""
     rows = Redrive.objects.filter(busy=True).order_by("pk").values_list("pk", flat=True)
     ids = list(rows[:MOST])
     first = int(time.time()) % len(ids) if ids else 0

@@ -23,7 +23,7 @@ PATIENCE = "SET LOCAL lock_timeout = '250ms'"
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """An item to send; `careful` if its execution needs other locks first."""
+    """An item to send; `careful` if its execution needs other locks before."""
 
     id: int
     entry_id: UUID

@@ -9,8 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from dlq.public.models import DeadLetterEntry, FailureGroup
-from executions.database.ids import uuid7
-from executions.public.database import ClockTimestamp, set_null
+from executions.public.database import ClockTimestamp, set_null, uuid7
 from executions.public.language import lazy
 from executions.public.models import Workspace
 

@@ -80,7 +80,7 @@ class RedriveOptions:
 
 
 def scopes() -> list[str]:
-    """Return this installation's scopes: new executions are forks of the old ones."""
+    """Return this installation's scopes; new executions need the plugin that provides forks."""
     return RedriveScope.values if fork_execution.provided else [RedriveScope.STEP]
 
 
@@ -171,7 +171,7 @@ def check_start(user: User, redrive: Redrive) -> None:
 def check_approved(user: User, redrive: Redrive) -> None:
     """Raise Forbidden if a step under a given approval would run with changed inputs.
 
-    New executions ask for approval again. Authors are allowed to do this, as with one entry.
+    New executions ask for approval again. Authors may do so, as with a single entry.
     """
     if redrive.scope != RedriveScope.STEP or not (redrive.overrides or redrive.expression):
         return

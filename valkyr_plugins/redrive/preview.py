@@ -26,7 +26,7 @@ MOST_CHANGES = 30
 def target_of(redrive: Redrive, workflow_id: UUID) -> WorkflowVersion | None:
     """Return the version of a workflow that the redrive names; None if there is none.
 
-    Only for a redrive that is not pinned.
+    The redrive must not be pinned.
     """
     assert redrive.version != PINNED
     if redrive.version == LATEST:

@@ -38,7 +38,7 @@ def from_step(graph: Graph, path: str) -> list[Outside]:
 
 
 def of_graph(graph: Graph, stem: str = "") -> list[Outside]:
-    """Return all steps with effects, including those of bodies."""
+    """Return all steps with effects, including steps of bodies."""
     return list(dict.fromkeys(_of_tasks(graph, stem, range(len(graph.tasks)))))
 
 
@@ -57,7 +57,7 @@ def _outside(stem: str, steps: list[Step]) -> Iterator[Outside]:
 
 
 def _rest_of_chain(graph: Graph, step: Step) -> list[Step]:
-    """Return the step and those that follow it in its task."""
+    """Return the step and the steps that follow it in its task."""
     found = [step]
     while (following := found[-1].following) is not None:
         found.append(graph.steps[following])

@@ -1,8 +1,8 @@
 """Hand runs to a remote runner: reserve them, read their secrets, ask their gates, lease them.
 
-Workers rendered their inputs before (`preparing`); here they are read from the row. A run whose
-secrets cannot be read fails as it would in a worker; one that a gate holds back waits or fails as
-it would there, and is not leased.
+Workers rendered their inputs before; here they are read from the row. A run whose secrets cannot be
+read fails as it would in a worker; a run that a gate holds back waits or fails as it would there,
+and is not leased.
 """
 
 import json
@@ -16,11 +16,10 @@ from uuid import UUID
 
 from django.core.signing import BadSignature, Signer
 
-from executions.database.ids import uuid7
 from executions.public.access import Actor
 from executions.public.access import record as note_activity
 from executions.public.configuration import read
-from executions.public.database import step_aside, transaction
+from executions.public.database import step_aside, transaction, uuid7
 from executions.public.graphs import compiled, find
 from executions.public.sealing import opened
 from executions.public.values import payloads
@@ -152,7 +151,7 @@ def lease(
 def _reserve(
     runner: str, workspaces: Sequence[UUID], queues: Sequence[str], limit: int
 ) -> tuple[int, list[_Reserved]]:
-    """Return how many runs were seen, and those that are now reserved.
+    """Return how many runs were seen, and the runs that are now reserved.
 
     Runs of executions that another worker is planning are skipped.
     """
@@ -171,7 +170,7 @@ def _reserve(
 
 
 def _hand_out(reserved: Sequence[_Reserved], actor: Actor) -> list[Leased]:
-    """Lease the runs that pass their gates; suspend or fail those that a gate holds back."""
+    """Lease the runs that pass their gates; suspend or fail runs that a gate holds back."""
     left = {(one.run_id, one.number) for one in reserved}
     try:
         ready = [one for one in map(_make_ready, reserved) if one is not None]
@@ -221,7 +220,7 @@ def _make_ready(reserved: _Reserved) -> _Ready | None:
 def _lease(
     ready: Sequence[_Ready], actor: Actor
 ) -> tuple[list[Leased], list[tuple[_Ready, Wait | Exception]]]:
-    """Return the runs that are now leased, and those that a gate held back.
+    """Return the runs that are now leased, and the runs that a gate held back.
 
     Other runs may be leased later. One transaction: a run becomes visible as leased together with
     its gates' permits.

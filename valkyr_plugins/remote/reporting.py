@@ -39,7 +39,7 @@ from valkyr_plugins.remote.leasing import number_of
 
 
 class LeaseOver(WrongState):
-    """This lease is over, so nothing was recorded; drop the work and lease anew."""
+    """This lease is over, so nothing was recorded. Stop the work and lease again."""
 
     code = "lease_lost"
 
@@ -49,7 +49,7 @@ class LeaseOver(WrongState):
 
 
 class NotRemote(WithProblems):
-    """Some of the queues are not worked by remote runners."""
+    """Some of the queues are not for remote runners."""
 
     code = "not_remote"
 
@@ -59,7 +59,7 @@ class NotRemote(WithProblems):
 
 
 class UndeclaredOutcome(ValkyrError):
-    """The step cannot end so."""
+    """The step does not declare this outcome."""
 
     code = "undeclared_outcome"
 
@@ -167,7 +167,7 @@ def _report(
 ) -> None:
     """Record a report.
 
-    Accept one that was recorded before, for which `same` compares the run with it.
+    A report that was recorded before is accepted if `same` finds it equal to the run.
     """
     run_id = looked.work.run_id
     number = number_of(run_id, token)
@@ -230,7 +230,7 @@ def beat(run: Run, token: str, details: Any = None) -> Beat:
 
 
 def _clean(run: Run, details: Any) -> str | None:
-    """Return the details as they are stored, without the secrets that the step was given.
+    """Return the details to store, without the secrets that the step received.
 
     None if one of the secrets was deleted meanwhile and so cannot be removed.
     """

@@ -18,7 +18,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
 
 
 def vault_problems(fields: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Yield the problems of a credential's fields."""
+    """Yield the problems of a Vault credential's fields."""
     if not is_secure(str(fields.get("address", ""))):
         yield DefinitionProblem(
             "fields.address",
@@ -41,7 +41,7 @@ BASIC, POST = "basic", "post"
 
 
 def oauth2_problems(fields: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Yield the problems of a credential's fields."""
+    """Yield the problems of an OAuth 2.0 credential's fields."""
     if not is_secure(str(fields.get("token_url", ""))):
         yield DefinitionProblem(
             "fields.token_url",
@@ -73,7 +73,7 @@ _REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]{1,2}")
 
 
 def aws_sts_problems(fields: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Yield the problems of a credential's fields."""
+    """Yield the problems of an AWS STS credential's fields."""
     if not _ROLE.fullmatch(str(fields.get("role_arn", "")).strip()):
         message = "Write the ARN of a role, such as arn:aws:iam::123456789012:role/shop."
         yield DefinitionProblem("fields.role_arn", "bad_value", message)

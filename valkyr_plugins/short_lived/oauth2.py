@@ -1,7 +1,7 @@
 """Access tokens of an OAuth 2.0 server (RFC 6749): by refresh token, or by client credentials.
 
 A server may rotate the refresh token with each use. The new one is stored sealed, and one process
-at a time asks (`executions.credentials.rotating`).
+at a time requests a token (`executions.credentials.rotating`).
 """
 
 import base64

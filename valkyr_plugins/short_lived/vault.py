@@ -146,7 +146,7 @@ def _ask(
 
 
 def _values(answer: IssuerAnswer, path: str) -> dict[str, str]:
-    """Return the fields of a secret; those of version 2 of the KV engine are one level deeper."""
+    """Return the fields of a secret, which version 2 of the KV engine nests one level deeper."""
     data = answer.body.get("data")
     inner = data.get("data") if isinstance(data, dict) else None
     found = inner if isinstance(inner, dict) and "metadata" in (data or {}) else data

@@ -1,4 +1,4 @@
-"""The browser's way back from an OAuth 2.0 server."""
+"""The view to which an OAuth 2.0 server redirects the browser."""
 
 from typing import Any
 

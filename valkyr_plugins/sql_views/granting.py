@@ -48,7 +48,7 @@ class RoleLimits:
 
 @dataclass(frozen=True, slots=True)
 class GrantedRole:
-    """A login role, its workspaces' slugs, and its connections at once; None if it is missing."""
+    """A login role, its workspaces' slugs, and its maximum connections; None if it is missing."""
 
     role: str
     workspaces: list[str]
@@ -160,7 +160,7 @@ def _ensure_role(role: str, limits: RoleLimits) -> str:
 
 
 def _session(limits: RoleLimits) -> dict[str, str]:
-    """Return what a session of the role begins with; it protects the server, not the rows."""
+    """Return the role's session settings; they protect the server, not the rows."""
     return {
         "default_transaction_read_only": "on",
         "statement_timeout": f"'{round(limits.seconds * 1000)}ms'",

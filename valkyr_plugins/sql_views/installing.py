@@ -65,7 +65,7 @@ def connect(app: Any) -> None:
 
 
 def _before_migrate(using: str, plan: Any, **_: Any) -> None:
-    """Drop the views, because PostgreSQL changes no column that a view reads."""
+    """Drop the views, because PostgreSQL cannot change a column that a view reads."""
     if using == alias() and plan and is_installed():
         drop_views()
 

@@ -2,8 +2,7 @@
 
 from django.db import models
 
-from executions.database.ids import uuid7
-from executions.public.database import ClockTimestamp
+from executions.public.database import ClockTimestamp, uuid7
 from executions.public.models import Workspace
 
 

@@ -1,7 +1,7 @@
 """allauth's OpenID Connect provider with the checks it lacks: signature, nonce, issuer.
 
-allauth finds this module by its name. There is one provider, that of the settings; its accounts are
-stored under its issuer, so that those of another issuer are unknown here.
+allauth finds this module by its name. There is one provider, from the settings; its accounts are
+stored under its issuer, so accounts of another issuer are unknown here.
 """
 
 import hmac
@@ -62,7 +62,7 @@ def read_id_token(
 
 
 def with_user_info(claims: Mapping[str, Any], info: Any) -> dict[str, Any]:
-    """Return the claims with those of the user-info endpoint, which must be of the same user."""
+    """Add the claims of the user-info endpoint, which must be about the same user."""
     if not isinstance(info, dict) or info.get("sub") != claims["sub"]:
         raise ProviderTrouble("the user-info endpoint returned another subject")
     return {**info, **claims}

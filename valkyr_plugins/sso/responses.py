@@ -1,4 +1,4 @@
-"""Where a sign-in ends: the requested page, or an error page."""
+"""The responses that end a sign-in: the requested page, or an error page."""
 
 from typing import Any
 

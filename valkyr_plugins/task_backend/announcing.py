@@ -38,8 +38,8 @@ def expect_end(execution_id: UUID, result: Any, value: Any) -> None:
 def announce_end(sender: Any, *, execution_id: UUID, state: str, **_: Any) -> None:
     """Send `task_finished` once the execution of a task has ended.
 
-    Successful ones are signalled only by the process that ran them: a lookup would cost every
-    workflow a query.
+    Only the process that ran a successful task signals it: a lookup would cost every workflow a
+    query.
     """
     result = _expected.pop(execution_id, None)
     if state == ExecutionState.SUCCESS:

@@ -2,7 +2,8 @@
 
 The batch processor's thread does not survive a fork, so the parent of a worker's children never
 makes one. Spans wait in a bounded queue; spans that an unreachable collector does not take are
-dropped. This module cannot be called `provider`, because django-allauth imports that of every app.
+dropped. This module cannot be called `provider`, because django-allauth imports the module
+`provider` of every app.
 """
 
 import atexit
@@ -34,7 +35,7 @@ _provider: TracerProvider | None = None
 
 
 class RowIds(RandomIdGenerator):
-    """Random ids, except for spans whose id is derived from a row (spans.py)."""
+    """Makes random ids, except for spans whose id is derived from a row (spans.py)."""
 
     def generate_trace_id(self) -> int:
         """Return the fixed id, or a random one."""

@@ -1,4 +1,4 @@
-"""Celery's messages: `segment.dispatch` when one is sent, the end of `segment.run`.
+"""Spans of Celery's messages: make `segment.dispatch` when one is sent, and end `segment.run`.
 
 A message names its trace in its headers. That is only a hint, as is the whole message.
 """

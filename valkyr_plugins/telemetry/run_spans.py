@@ -14,8 +14,7 @@ from uuid import UUID
 from celery import current_task
 from opentelemetry.trace import Link, Span, SpanContext, SpanKind
 
-from executions.database.ids import uuid7
-from executions.public.database import transaction
+from executions.public.database import transaction, uuid7
 from executions.public.definitions import Step
 from executions.public.tracing import parent_of
 from runners.public.models import Run
@@ -104,7 +103,7 @@ def end_segment() -> None:
 
 
 def _segment_of(state: SegmentState) -> Carried:
-    """Return the open span of the state; end that of the previous segment."""
+    """Return the open span of the state; end the span of the previous segment."""
     carried = _carried.get()
     if carried is not None and carried.state is state:
         return carried

@@ -3,10 +3,9 @@
 from typing import Any
 from uuid import UUID
 
-from executions.database.ids import uuid7
 from executions.public.access import Actor, record
 from executions.public.configuration import read
-from executions.public.database import transaction
+from executions.public.database import transaction, uuid7
 from executions.public.errors import NotFound, ValkyrError
 from executions.public.models import WorkflowExecution
 from valkyr_plugins.timetravel import statements

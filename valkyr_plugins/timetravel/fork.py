@@ -1,6 +1,6 @@
 """Start an execution from the middle of another: with its past, and optional changes.
 
-It is admitted like every other, and planned from the runs that it brings along.
+It is admitted like every other, and planned from the runs that were copied into it.
 """
 
 from dataclasses import dataclass
@@ -8,10 +8,9 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from executions.database.ids import uuid7
 from executions.public import payload_store
 from executions.public.access import Actor, record
-from executions.public.database import database_now, transaction
+from executions.public.database import database_now, transaction, uuid7
 from executions.public.definitions import DefinitionProblem
 from executions.public.errors import Compensated, NotFound, NotPublished, WrongState
 from executions.public.graphs import compiled, find

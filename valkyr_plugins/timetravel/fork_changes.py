@@ -140,7 +140,7 @@ def change_of(
     version: str | int = PINNED,
     overrides: Overrides | None = None,
 ) -> AccessChange:
-    """Return a fork's change, one of `origins()`; a replay has none. No query."""
+    """Return the change by a fork of one of `origins()`; a replay has no overrides. No query."""
     overrides = overrides or Overrides()
     return AccessChange(
         base=_base(origin, version),

@@ -5,8 +5,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import models
 
-from executions.database.ids import uuid7
-from executions.public.database import ClockTimestamp, set_null
+from executions.public.database import ClockTimestamp, set_null, uuid7
 from executions.public.language import lazy
 from executions.public.models import WorkflowExecution
 from executions.public.sealing import SealedObject

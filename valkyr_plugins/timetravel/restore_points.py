@@ -100,7 +100,7 @@ def params(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
 
 
 def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
-    """Return the variables at the point: those of the newest checkpoint, with later writes."""
+    """Return the variables at the point: the newest checkpoint's variables, with later writes."""
     graph = compiled(execution.version_id).graph
     checkpoint = (
         Checkpoint.objects.filter(
@@ -131,7 +131,8 @@ def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
 def writers() -> list[str]:
     """Return the modules that write variables.
 
-    Not the steps of one version: an execution that was moved has results of steps of another.
+    The steps of one version are not enough: a moved execution has results of another version's
+    steps.
     """
     return [name for name, spec in catalog().items() if spec.writes_variables]
 

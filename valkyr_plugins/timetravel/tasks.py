@@ -5,7 +5,7 @@ from executions.public.messaging import task
 
 @task("valkyr_timetravel.expire_checkpoints")
 def expire_checkpoints() -> int:
-    """Delete, every hour, checkpoints of executions that ended long enough ago."""
+    """Delete checkpoints of executions whose retention is over, every hour."""
     from valkyr_plugins.timetravel.checkpoints import expire
 
     return expire()

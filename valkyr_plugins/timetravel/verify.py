@@ -93,9 +93,9 @@ def verify(execution_id: UUID, *, seconds: float = float("inf")) -> Verification
     """Render every recorded step of a finished execution again, and decide the graph again.
 
     Compares the inputs, the config and the idempotency key of each attempt, the steps that ran or
-    were skipped, and the execution's result. Steps that a fork brought along were not rendered in
-    it, so only their end is compared. Raises NotFound, WrongState if it has not ended, TimeoutError
-    after `seconds`. Requests leave it to a worker (`verification`).
+    were skipped, and the execution's result. Steps that were copied into a fork were not rendered
+    in it, so only their end is compared. Raises NotFound, WrongState if it has not ended,
+    TimeoutError after `seconds`. Requests leave it to a worker (`verification`).
     """
     until = time.monotonic() + seconds
     execution = WorkflowExecution.objects.filter(pk=execution_id).first()

@@ -261,7 +261,7 @@ class ExecutionMigrationAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("created"))
     def created(self, row: ExecutionMigration) -> Any:
-        """Return when it was planned."""
+        """Return when the migration was planned."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

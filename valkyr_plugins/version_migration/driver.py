@@ -96,7 +96,7 @@ def carry_on(migration_id: UUID, until: float) -> MigrationTurn:
 
 
 def decide(migration_id: UUID, item_id: int, execution_id: UUID) -> bool:
-    """Move one execution, or record why not; return False if the migration must not go on now."""
+    """Move one execution, or record why not; return False if the migration must stop for now."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(PATIENCE)

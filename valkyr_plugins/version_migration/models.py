@@ -8,8 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from executions.database.ids import uuid7
-from executions.public.database import ClockTimestamp, set_null
+from executions.public.database import ClockTimestamp, set_null, uuid7
 from executions.public.language import lazy
 from executions.public.models import Workflow, WorkflowExecution, WorkflowVersion, Workspace
 

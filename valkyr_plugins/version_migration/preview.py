@@ -1,4 +1,4 @@
-"""What a migration would do at this moment, by groups of executions. Nothing is changed."""
+"""Preview a migration in the current state, by groups of executions; nothing is changed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ AT_ONCE = 20
 
 
 class GroupVerdict(StrEnum):
-    """Whether the executions of a group can move."""
+    """The verdict on a group of executions: whether they can move."""
 
     MOVES = "MOVES"
     BUSY = "BUSY"  # a worker executes a step; they are tried again
@@ -27,7 +27,7 @@ class GroupVerdict(StrEnum):
 
 @dataclass(slots=True)
 class MigrationGroup:
-    """Executions with the same verdict: they would go on `at` these steps, or the reason why not.
+    """Executions with the same verdict: the steps `at` which they continue, or the reasons why not.
 
     `starts` are steps that would start at once, `example` is one of the executions.
     """

@@ -173,7 +173,7 @@ KNOWN: Mapping[str, Callable[[str], Any]] = {
 
 
 def vector(text: str, dimensions: int = DIMENSIONS) -> list[float]:
-    """Return a vector that is the same for the same text, without semantic meaning."""
+    """Return a vector that depends only on the text and has no semantic meaning."""
     return list(islice(_numbers(text), dimensions))
 
 

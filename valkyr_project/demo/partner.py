@@ -152,7 +152,7 @@ class PartnerServer(ThreadingHTTPServer):
 def open_partner() -> PartnerServer:
     """Return a server on the example's own port, so that its definition stays the same.
 
-    If that is taken, it uses a free port.
+    If the port is taken, the server uses a free one.
     """
     try:
         return PartnerServer(USUAL_PORT)

@@ -41,8 +41,8 @@ def start_child(
     `more` are arguments of Popen.
 
     During a fork, Python ignores exceptions of signal handlers (they run in a hook after the fork,
-    whose errors are ignored), so this process would continue after a signal to end. Such signals
-    therefore wait until the fork is over.
+    whose errors are ignored), so this process would continue after a signal to terminate. Such
+    signals therefore wait until the fork is over.
     """
     ends_with_us = die_with_parent(death_signal)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)

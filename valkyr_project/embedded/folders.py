@@ -94,7 +94,7 @@ class ServerFolder:
         fresh.rename(self.data)
 
     def open_log(self) -> IO[bytes]:
-        """Return the server's log for appending; a long one is renamed first."""
+        """Open the server's log for appending; rename a long log first."""
         if self.log.exists() and self.log.stat().st_size > LOG_BYTES:
             self.log.replace(self.log.with_name("log.1"))
         handle = open(self.log, "ab", opener=_private)  # noqa: SIM115 - the caller closes it

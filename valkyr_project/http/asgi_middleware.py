@@ -49,7 +49,7 @@ class Gate:
 
 
 class _Body:
-    """A body that is counted while it is read; over the limit its reader sees a disconnect."""
+    """Counts a body's bytes as they are read; over the limit, the reader sees a disconnect."""
 
     def __init__(self, receive: Receive, limit: int) -> None:
         self._receive = receive

@@ -46,7 +46,7 @@ async def place_for(scope: Any) -> RequestPlace | None:
 
 
 def waits(scope: Any) -> bool:
-    """Return whether the request is one of the API that can wait."""
+    """Return whether this is a request to the API that can wait."""
     prefix = get_script_prefix(scope).rstrip("/")
     try:
         match = resolve("/" + scope["path"].removeprefix(prefix).lstrip("/"))

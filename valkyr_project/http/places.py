@@ -22,7 +22,7 @@ class Overloaded(Exception):
 
 
 class RequestPlace:
-    """A request's slot until it is returned; returning it twice is harmless."""
+    """A slot that a request holds until it returns the slot; returning it twice is harmless."""
 
     def __init__(self, places: "Places") -> None:
         """Create a slot of `places`."""

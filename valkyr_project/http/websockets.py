@@ -1,7 +1,7 @@
 """The WebSocket at `/v1/vaiworkflow/subscribe/{workflowId}`; no other address has one.
 
 The handshake goes through Django and its middleware as a GET of the same address. So sign-in,
-permissions, limits and errors are those of the API, and frames those of the server-sent events.
+permissions, limits and errors are the API's, and frames are those of the server-sent events.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What a forked process sets itself: environment, title, settings, log lines."""
+"""Set the environment, title, settings and log lines of a forked process."""
 
 import os
 import sys

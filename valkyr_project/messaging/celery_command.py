@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def commands(names: list[str]) -> dict[str, click.Command]:
-    """Return Celery's commands of those names, without unknown ones."""
+    """Return Celery's commands with these names; unknown names are omitted."""
     found: dict[str, click.Command] = {}
     if "worker" in names:
         from celery.bin.worker import worker

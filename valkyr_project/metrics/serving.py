@@ -96,5 +96,5 @@ def serve_beat(**_: Any) -> None:
 
 @worker_process_init.connect(weak=False)
 def count_apart(**_: Any) -> None:
-    """Make a pool's child count in files of its own."""
+    """Let a pool's child store its counts in separate files."""
     metric_values.count_as_child()

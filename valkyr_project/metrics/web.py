@@ -1,7 +1,7 @@
 """The web process: `/metrics`, and the durations of the API's operations.
 
-The middleware is the first. So a scrape needs neither one of our host names nor a redirect to
-HTTPS, and a request's time includes all other middleware.
+The middleware is the first. So a scrape needs none of our host names and no redirect to HTTPS, and
+a request's time includes all other middleware.
 """
 
 import time

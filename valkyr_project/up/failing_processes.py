@@ -1,7 +1,8 @@
-"""Processes of a stack that repeatedly end: the supervisor writes them, the web process reads them.
+"""The list of a stack's processes that repeatedly end.
 
-The file `<home>/failing.json` maps a process's name to how it last ended; the health part
-`processes` (valkyr_project/up/stack_health.py) reads it.
+The supervisor writes the list, and the web process reads it. The file `<home>/failing.json` maps a
+process's name to how it last ended; the health part `processes` (valkyr_project/up/stack_health.py)
+reads it.
 """
 
 import json

@@ -69,7 +69,7 @@ def static_is_current(environment: Mapping[str, str]) -> bool:
 
 
 def sources() -> list[Path]:
-    """Return the folders of the project's own static files, those of plugins among them."""
+    """Return the folders of the static files of the project and its plugins."""
     own = [PROJECT / "valkyr_project" / "overrides", *PROJECT.glob("*/static")]
     return [*own, *PROJECT.glob("valkyr_plugins/*/static")]
 

@@ -103,7 +103,7 @@ class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has n
 
     It is killed with the launcher, and the launcher with the supervisor. The engine survives kill
     -9 of its processes by design. After a supervisor's death the servers also stop, so a graceful
-    end would wait for them in vain.
+    end would wait without effect.
     """
 
     def __init__(self, spec: ProcessSpec, image: ProcessImage) -> None:
@@ -203,7 +203,7 @@ class Supervisor:
         self._ready: set[str] = set()
 
     def start(self) -> None:
-        """Start every process, and the one that probes the others."""
+        """Start every process, and the process that probes them."""
         for child in self._children.values():
             child.launch(self._events)
         self._begin_asking()

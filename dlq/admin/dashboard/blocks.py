@@ -17,7 +17,7 @@ NOTHING = SafeString("")
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """A sentence, and the command that fixes it; `urgent` ones are red."""
+    """A sentence about a problem, and the command that fixes the problem; `urgent` ones are red."""
 
     text: str
     command: str = ""
@@ -109,8 +109,8 @@ class HomeSection:
     `gather` reads data that the request's user may see, in a bounded number of rows and queries.
     What it returns is pickled into the cache for 15 seconds, and shared by users with the same
     workspaces, workflows and right to configure. `rows` makes the table's cells from it; it is not
-    called when the database did not answer in time. `problem` says what their number means, if
-    they need attention.
+    called when the database did not answer in time. `problem` makes a `HomeProblem` from the number
+    of rows, if they need attention.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """The home page's data as plain rows: read within limits, cached for 15 seconds.
 
-Cached by the user's permissions, so that a whole team shares the data.
+The cache key is the user's permissions, so that a whole team shares the data.
 """
 
 import hashlib
@@ -98,9 +98,9 @@ def _present(
 
 
 def _first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
-    """Return the creation of the oldest waiting execution, of 10,000.
+    """Return the creation time of the oldest waiting execution, among at most 10,000.
 
-    PostgreSQL would otherwise search in the order of all executions.
+    Without this limit, PostgreSQL would search all executions in the order of creation.
     """
     some = executions.filter(in_states("PENDING")).order_by().values("pk")[:BOUND]
     return WorkflowExecution.objects.filter(pk__in=some).aggregate(at=Min("created_at"))["at"]

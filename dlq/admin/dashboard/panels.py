@@ -26,7 +26,7 @@ NOT_AVAILABLE = lazy("Not available: the database did not answer in time.")
 
 
 def problems(kept: Facts, now: datetime) -> list[list[PageSection]]:
-    """Return the panels above the charts, in two columns: failures, and who works on what."""
+    """Return the panels above the charts, in two columns: failures; workers and queues."""
     return [
         [_section(gettext("Fastest-growing failures"), kept["groups"], GROUPS, _group_rows(kept))],
         [
@@ -37,7 +37,7 @@ def problems(kept: Facts, now: datetime) -> list[list[PageSection]]:
 
 
 def panels(kept: Facts) -> list[list[PageSection]]:
-    """Return the panels below the charts, in two columns; without those that have no rows."""
+    """Return the panels below the charts, in two columns, without empty panels."""
     failures = [
         _section(gettext("Latest failures"), kept["failures"], FAILURES, _failure_rows(kept)),
         *_plugged(kept, "failures"),
@@ -193,7 +193,7 @@ WAITING = "hourglass_empty"
 def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -> list[Card]:
     """Return the cards: running, waiting, `ended` and dead; `only` narrows their lists.
 
-    Without waiting executions there is no such card.
+    The card of waiting executions is left out if there are none.
     """
     all_cards = [
         Card(

@@ -1,14 +1,14 @@
 """Delete what has expired now, or preview it."""
 
 import signal
-from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import ArgumentTypeError
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.template.defaultfilters import filesizeformat
 
 from dlq.retention import pruning
@@ -18,6 +18,7 @@ from dlq.retention.periods import RetentionPeriods, as_set, older_than
 from dlq.retention.terms import RetentionScope
 from executions.access.actor import Actor
 from executions.database.clock import database_now
+from executions.management.examples import CommandWithExamples
 from executions.models import Workflow, Workspace
 from executions.states import FINAL
 
@@ -58,16 +59,11 @@ exit codes: 0 all done, 1 refused, 3 stopped by Ctrl-C or --max-seconds with mor
 """
 
 
-class Command(BaseCommand):
+class Command(CommandWithExamples):
     """Prints a line for each kind: rows deleted, from when to when, and why others are kept."""
 
     help = "Delete rows past their retention: executions, dead letters and related rows."
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Return the parser, with examples below its options."""
-        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
-        parser.formatter_class = RawDescriptionHelpFormatter
-        return parser
+    examples = EXAMPLES
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options for the selection and the pace."""

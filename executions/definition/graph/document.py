@@ -87,7 +87,7 @@ CALLBACK_URL = "callbackUrl"  # of a task that waits for a callback, known befor
 def normalise(document: dict[str, Any]) -> dict[str, Any]:
     """Convert every `after:` into edges, and give every edge its `on`.
 
-    Includes the bodies of its tasks, at any depth. Malformed parts stay unchanged, for validation
+    This includes the bodies of tasks, at any depth. Malformed parts stay unchanged, for validation
     to report. The argument is not changed.
     """
     tasks, edges = document.get("tasks"), document.get("edges") or []

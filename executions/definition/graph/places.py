@@ -49,7 +49,7 @@ class Place:
         return within(self.outer, self.container, index)
 
     def up(self, levels: int) -> "Place":
-        """Return the place this many bodies further out."""
+        """Return the place that is the given number of bodies further out."""
         place = self
         for _ in range(levels):
             assert place.outer is not None

@@ -61,7 +61,7 @@ class TaskEntry:
 
     @property
     def body_kind(self) -> str:
-        """Return which names the task's body may use: those of a `loop` or a `map`."""
+        """Return the kind of names in the task's body: `loop` or `map`; "" for other tasks."""
         spec = self.modules[0].spec if self.modules else None
         return (spec.body_kind or spec.container) if spec is not None else ""
 

@@ -99,7 +99,7 @@ def _task(task: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str
 
 
 def _expanded(task: Mapping[str, Any], catalog: Catalog) -> Mapping[str, Any]:
-    """Return the task with the body that the engine runs, if its module writes that itself.
+    """Return the task with the body that the engine runs, if its module writes the body.
 
     The version stores the written body: a later release of the module changes nothing that runs.
     """

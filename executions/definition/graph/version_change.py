@@ -55,7 +55,7 @@ class ReachedStep:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Whether an execution can move, and from which tasks it would continue.
+    """Whether an execution can move, and the tasks from which it would continue.
 
     `busy` are the tasks that a worker executes now: the answer holds once they end. `at` are the
     tasks that wait or are due, `starts` those that would start at once. All are places without

@@ -46,7 +46,7 @@ Reader = Callable[[Any], Any]
 def attribute_reader(
     budget: RenderBudget, attribute: Any, *, default: Any = None, caseless: bool = False
 ) -> Reader:
-    """Return a function from an item to its `attribute` (a dotted path); None: to itself.
+    """Return a function from an item to its `attribute` (a dotted path; None: the item itself).
 
     With `caseless`, texts are returned in lower case, as keys to sort and group by. Each call
     counts.

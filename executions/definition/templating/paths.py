@@ -69,7 +69,7 @@ def _missing(scope: Mapping[str, Any], keys: Keys) -> str:
 
 
 def lacks(value: Any, key: str | int) -> str:
-    """Return why `value` has no `key`, as the end of a sentence that begins with its name."""
+    """Return why `value` has no `key`, to continue a sentence that begins with the value's name."""
     key = quoted(key) if isinstance(key, str) else key
     if value is None:
         return f'is null and has no "{key}"'

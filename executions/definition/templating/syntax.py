@@ -87,7 +87,7 @@ def _path(node: nodes.Node) -> Keys | None:
 
 
 def _computed_keys(node: nodes.Node) -> Iterator[nodes.Node]:
-    """Return the expressions inside the brackets of a path: `tasks.a.output[input.key]`."""
+    """Yield the expressions inside the brackets of a path: `tasks.a.output[input.key]`."""
     while isinstance(node, (nodes.Getattr, nodes.Getitem)):
         if isinstance(node, nodes.Getitem):
             yield node.arg

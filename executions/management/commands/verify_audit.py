@@ -1,12 +1,13 @@
 """Verify every row of the audit trail against its seal, and every seal against the next."""
 
-from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import ArgumentTypeError
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from executions.audit.chain import ChainHead
 from executions.audit.verifying import VerificationReport, verify
+from executions.management.examples import CommandWithExamples
 
 EXAMPLES = """
 examples:
@@ -20,16 +21,11 @@ exit codes: 0 the trail matches, 1 it does not
 """
 
 
-class Command(BaseCommand):
+class Command(CommandWithExamples):
     """Prints the mismatches, the earliest first."""
 
     help = "Verify the audit trail against its hash chain and against exported heads."
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Return the parser, with examples below its options."""
-        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
-        parser.formatter_class = RawDescriptionHelpFormatter
-        return parser
+    examples = EXAMPLES
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options for exported heads and the number of archived links."""

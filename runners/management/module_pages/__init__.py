@@ -74,7 +74,7 @@ def bounds(schema: Mapping[str, Any]) -> str:
 
 
 def referred(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema, or the one of `$defs` that it refers to."""
+    """Return the schema, or the schema in `$defs` that it refers to."""
     name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
     found: Mapping[str, Any] = root.get("$defs", {}).get(name, {}) if name else schema
     return found
@@ -139,7 +139,7 @@ class Common:
 
 
 def _facts(spec: ModuleSpec) -> dict[str, str]:
-    """Return how the module runs; an empty text for what it does not have."""
+    """Return the facts about how the module runs; an empty text for a fact that does not apply."""
     circuit = (spec.circuit_target or "").rstrip(".")
     return {
         "effect": f"effect `{spec.effect}`",

@@ -16,7 +16,7 @@ START = (UUID(int=0), UUID(int=0))
 
 
 class LookedThrough:
-    """The position of this process's scan, by workspace and execution: a backlog takes turns."""
+    """The position of this process's scan over workspaces and executions; a turn scans a part."""
 
     place = START
 

@@ -20,9 +20,11 @@ from valkyr_plugins.version_migration.plan import MigrationPlan
 SLEEPERS = 10_000
 BOUND = 300.0  # seconds until each was moved
 REST = task("rest", "flow.delay", "one", **{"with": {"seconds": 86_400}})
-OLD = [effect("one", value="1"), REST, effect("last", "rest", value="2")]
+# The copied executions have passed it: it has no effect that the auditor would look for.
+ONE = task("one")
+OLD = [ONE, REST, effect("last", "rest", value="2")]
 NEW = [
-    effect("one", value="1"), REST, effect("check", "rest", value="3"),
+    ONE, REST, effect("check", "rest", value="3"),
     effect("last", "check", value="4"),
 ]  # fmt: skip
 # A third of the timers fire while the executions move, spread over so many seconds.
@@ -52,7 +54,7 @@ def _run(world: World) -> None:
     seconds = _killed_until_done(world, made)
     world.recovered(f"{number:,} executions moved", seconds)
     world.fleet.ensure(90)
-    _fire(sleepers, 1)
+    _fire(sleepers, spread)  # at once, they would wait for each other in the queue
     world.wait_all_ended(600)
     _all_once(world, made, sleepers)
 

@@ -1,14 +1,15 @@
 """Many times the requests that the web process can answer, from clients that never pause."""
 
-import asyncio
+import json
 import os
 import re
+import sys
 import time
 from collections import Counter
 from contextlib import closing
 from statistics import median
-from threading import Event, Thread
-from uuid import UUID, uuid4
+from subprocess import PIPE, Popen, TimeoutExpired
+from uuid import UUID
 
 import httpx
 from django.core.management import call_command
@@ -29,47 +30,29 @@ WAITS = {"tasks": [task("ask", "flow.approval", **{"with": {"title": "Go?"}})]}
 
 
 class Crowd:
-    """Clients that start executions as fast as they get answers, whatever the answers are."""
+    """The program `tests.chaos.crowd`, and what its clients were answered once it has ended."""
 
     def __init__(self, web: WebServer, token: str, workflow: Workflow) -> None:
         self.accepted: list[UUID] = []
         self.answers: Counter[str] = Counter()
-        self.silent = 0  # refusals that do not say when to come back
-        self._url = f"{web.address}/v1/WorkflowExecution/{workflow.pk}/execute"
-        self._headers = {"Authorization": f"Bearer {token}"}
-        self._over = Event()
-        self._thread = Thread(target=lambda: asyncio.run(self._all()), name="crowd", daemon=True)
-
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
+        self.silent = 0
+        url = f"{web.address}/v1/WorkflowExecution/{workflow.pk}/execute"
+        self._program = Popen(
+            [sys.executable, "-m", "tests.chaos.crowd", url, str(CLIENTS)],
+            env=os.environ | {"VALKYR_CROWD_TOKEN": token}, stdin=PIPE, stdout=PIPE, text=True,
+        )  # fmt: skip
 
     def stop(self) -> None:
-        """End; returns once the last answer is there."""
-        self._over.set()
-        self._thread.join(60)
-        assert not self._thread.is_alive(), "the crowd's last requests got no answer in 60 s"
-
-    async def _all(self) -> None:
-        limits = httpx.Limits(max_connections=CLIENTS)
-        async with httpx.AsyncClient(headers=self._headers, limits=limits, timeout=30) as http:
-            await asyncio.gather(*(self._one(http) for _ in range(CLIENTS)))
-
-    async def _one(self, http: httpx.AsyncClient) -> None:
-        key = str(uuid4())
-        while not self._over.is_set():
-            sent = {"Idempotency-Key": key}
-            try:
-                answer = await http.post(self._url, json={"params": {}}, headers=sent)
-            except httpx.TransportError as error:
-                self.answers[type(error).__name__] += 1
-                continue
-            self.answers[str(answer.status_code)] += 1
-            if answer.status_code in {429, 503}:
-                self.silent += not answer.headers.get("Retry-After", "").isdigit()
-            if answer.status_code == 202:
-                self.accepted.append(UUID(answer.json()["id"]))
-                key = str(uuid4())
+        """Let it end; returns once the last answer is there."""
+        try:
+            printed, _ = self._program.communicate(timeout=60)
+        except TimeoutExpired:
+            self._program.kill()
+            raise AssertionError("the crowd's last requests got no answer in 60 s") from None
+        found = json.loads(printed)
+        self.accepted = [UUID(pk) for pk in found["accepted"]]
+        self.answers = Counter(found["answers"])
+        self.silent = found["silent"]
 
 
 def _run(world: World) -> None:
@@ -81,7 +64,6 @@ def _run(world: World) -> None:
         waiting = [start(asks) for _ in range(int(seconds / LOOKS))]
         world.own(waiting)
         crowd = Crowd(world.web, world.token, workflow)
-        crowd.start()
         try:
             _look(world, operator, waiting, seconds)
         finally:

@@ -10,6 +10,7 @@ from executions.payload_store import PayloadStoreUnavailable, files
 from executions.payloads import STORED
 from runners.models import Run
 from runners.testing.harness import Valkyr
+from tests.support.payload_store import use_store
 from valkyr_plugins.backtest import working
 from valkyr_plugins.backtest.models import Backtest
 
@@ -38,12 +39,7 @@ output: "{{ tasks.fetch.output.body.id | length }} {{ tasks.last.output }}"
 
 @pytest.fixture
 def store(settings: Any, tmp_path: Path) -> Path:
-    settings.VALKYR = {
-        **getattr(settings, "VALKYR", {}),
-        "PAYLOAD_STORE": f"file://{tmp_path}/payloads",
-        "PAYLOAD_STORE_ABOVE": 4_096,
-    }
-    return tmp_path / "payloads"
+    return use_store(settings, tmp_path)
 
 
 @pytest.fixture

@@ -48,7 +48,9 @@ def test_an_agent_starts_a_backtest_and_reads_its_groups(
     assert "next" not in found
     (group,) = found["groups"]
     assert (group["stepPath"], group["count"]) == ("greet.main", 1)
-    assert "Goodbye Ann" in group["text"]
+    assert group["text"] == (
+        '1 execution: step greet would now return output "Goodbye Ann" instead of "Hello Ann".'
+    )
     assert Backtest.objects.get().created_by_name
 
 
@@ -57,7 +59,7 @@ def test_without_view_payloads_it_sees_which_values_differ_and_no_values(
 ) -> None:
     found = compared(agent("view", "author"), draft)
 
-    assert found["groups"][0]["text"] == "1 execution: step greet would now return another value."
+    assert found["groups"][0]["text"] == "1 execution: step greet would now return another output."
     assert "Ann" not in str(found)
 
 

@@ -1,7 +1,5 @@
 """Keys of an AWS role: asked for when a step needs them, kept until shortly before they end."""
 
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +8,6 @@ from typing import Any
 from uuid import uuid4
 
 import boto3
-import httpx
 import pytest
 from botocore.exceptions import ClientError
 
@@ -21,6 +18,7 @@ from executions.models import Workspace
 from runners.modules.base import ErrorType, StepError
 from runners.pipeline import short_lived
 from tests.support import credential_steps
+from tests.support.counterparts.aws import aws_server
 from tests.support.issuing import IssuingServer
 from tests.support.segments import run_of
 from tests.support.single_thread import World
@@ -28,7 +26,6 @@ from tests.support.waiting import wait_until
 from tests.support.workflows import ACTOR, publish, task
 from valkyr_plugins.connectors.files.s3 import connection as s3
 from valkyr_plugins.short_lived import aws_sts, requests
-from valkyr_project.embedded.child import free_port
 
 ROLE = "arn:aws:iam::123456789012:role/shop"
 KEYS = {"access_key": "AKIATEST0001", "secret_key": "the-secret-of-the-user"}
@@ -234,26 +231,8 @@ def test_keys_that_s3_calls_expired_are_replaced(
 @pytest.fixture
 def aws() -> Iterator[str]:
     """Another implementation of STS and S3."""
-    port = free_port()
-    server = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    url = f"http://127.0.0.1:{port}"
-    try:
-        wait_until(lambda: _answers(url), 60, "moto's answer")
+    with aws_server() as url:
         yield url
-    finally:
-        server.terminate()
-        server.wait(10)
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(url, trust_env=False).status_code < 500
-    except httpx.HTTPError:
-        return False
 
 
 def test_a_step_writes_to_a_bucket_with_the_keys_of_the_role(

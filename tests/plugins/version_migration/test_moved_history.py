@@ -43,7 +43,7 @@ def test_a_checkpoint_from_before_the_move_has_the_new_variables(queue: World) -
 
     assert found.context_data == {"stage": "new", "limit": 9}
     assert ended(execution).state == "SUCCESS"
-    assert outputs(execution)["last.main"]["value"] == 9
+    assert outputs(execution)["last.main"] == 9
 
 
 def test_variables_of_steps_that_the_new_version_lacks_are_kept(queue: World) -> None:

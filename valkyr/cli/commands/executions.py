@@ -98,7 +98,7 @@ def list_executions(
 
 
 def label_words(labels: dict[str, str]) -> str:
-    """Return labels as they are written in a search."""
+    """Return labels in the syntax of a search."""
     return " ".join(f"{name}:{value}" for name, value in labels.items())
 
 
@@ -130,7 +130,7 @@ def counts_by_label(
 
 
 def _names(api: Any, rows: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the workflows' slugs, as far as one page of the list contains them."""
+    """Return the slugs of the workflows that are on one page of the list."""
     if not rows:
         return {}
     return {row["id"]: row["slug"] for row in api.rows("/v1/Workflow", 500)}

@@ -104,7 +104,7 @@ def promote(
 def _environment(
     choices: Choices, text: str, stack: ExitStack
 ) -> tuple["ApiClient", dict[str, Any]]:
-    """Return the client and the workspace that a word means."""
+    """Return the client and the workspace that ENV names."""
     known = {} if choices.local else profiles.load(choices.config).profiles
     profile, slash, workspace = text.partition("/")
     if slash and profile not in known:
@@ -122,7 +122,7 @@ def _environment(
 def _versions(
     api: "ApiClient", workspace: str, name: str, version: int | None, *, alone: bool
 ) -> Iterator[VersionToMove]:
-    """Yield the version, then the latest ones of the workflows that it calls, each once."""
+    """Yield the version, then the latest version of each workflow that it calls, each once."""
     waiting, seen = [(name, version, True)], set[str]()
     while waiting:
         called, number, required = waiting.pop(0)

@@ -93,7 +93,7 @@ class DjangoProject:
 
     @property
     def main(self) -> SourceFile:
-        """Return the settings file for new settings: the one with INSTALLED_APPS."""
+        """Return the file for new settings: the settings file with INSTALLED_APPS."""
         place = self.setting("INSTALLED_APPS")
         return place[0] if place is not None else self.settings[0]
 

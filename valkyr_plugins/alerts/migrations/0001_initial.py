@@ -4,7 +4,6 @@ import django.contrib.postgres.fields
 import django.db.models.deletion
 import executions.public.database
 import executions.public.migrations
-import executions.database.ids
 from django.db import migrations, models
 
 
@@ -20,7 +19,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='Alert',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('kind', models.CharField(choices=[('GROUP_NEW', 'a new kind of failure'), ('GROUP_REGRESSED', 'a resolved failure has regressed'), ('RATE_HIGH', 'far more failures than usual'), ('ENTRY_OLD', 'a dead letter has waited too long'), ('REDRIVE_STOPPED', 'a redrive was stopped by its failures'), ('NO_WORKER', 'work waits in a queue without a worker'), ('BEAT_SILENT', 'beat is not running'), ('CIRCUIT_OPEN', 'a circuit has opened'), ('BUDGET_SOFT', 'a budget is nearly spent'), ('BUDGET_SPENT', 'a budget is spent')], max_length=20)),
                 ('subject', models.CharField(max_length=400)),
                 ('sentence', models.CharField(max_length=1000)),
@@ -55,7 +54,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='AlertRule',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=100)),
                 ('kinds', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('GROUP_NEW', 'a new kind of failure'), ('GROUP_REGRESSED', 'a resolved failure has regressed'), ('RATE_HIGH', 'far more failures than usual'), ('ENTRY_OLD', 'a dead letter has waited too long'), ('REDRIVE_STOPPED', 'a redrive was stopped by its failures'), ('NO_WORKER', 'work waits in a queue without a worker'), ('BEAT_SILENT', 'beat is not running'), ('CIRCUIT_OPEN', 'a circuit has opened'), ('BUDGET_SOFT', 'a budget is nearly spent'), ('BUDGET_SPENT', 'a budget is spent')], max_length=20), size=None)),
                 ('channel', models.CharField(choices=[('EMAIL', 'e-mail'), ('SLACK', 'Slack'), ('WEBHOOK', 'webhook')], max_length=8)),
@@ -84,7 +83,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='AlertDelivery',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('reason', models.CharField(choices=[('RAISED', 'noticed'), ('AGAIN', 'still open or reopened'), ('OVER', 'all clear'), ('TEST', 'a test')], max_length=6)),
                 ('channel', models.CharField(choices=[('EMAIL', 'e-mail'), ('SLACK', 'Slack'), ('WEBHOOK', 'webhook')], max_length=8)),
                 ('message', models.JSONField()),

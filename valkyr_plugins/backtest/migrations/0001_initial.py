@@ -3,7 +3,6 @@
 import django.db.models.deletion
 import executions.public.database
 import executions.public.migrations
-import executions.database.ids
 from django.db import migrations, models
 
 
@@ -19,7 +18,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='Backtest',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('version', models.PositiveIntegerField(null=True)),
                 ('revision', models.PositiveIntegerField(help_text='The revision of the workflow at its start.')),
                 ('definition', models.JSONField()),

@@ -74,7 +74,7 @@ class CanaryAdmin(OperatingAdmin, FactAdmin):
         return marks.clipped(row.reason) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the canary, both versions side by side, and its history."""
+        """Return the canary's fields, both versions side by side, and the history."""
         found = obj.figures or figures.as_json(figures.compare(obj))
         known = [
             (

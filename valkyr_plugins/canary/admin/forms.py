@@ -24,7 +24,7 @@ def _number(label: Any, help_text: Any, **rules: Any) -> forms.FloatField:
 
 
 class CanaryForm(ReasonForm):
-    """The share of a canary, and when it stops or is promoted by itself."""
+    """The share of a canary, and the conditions that stop or promote it automatically."""
 
     percent = _number(
         lazy("Share of new executions, in percent"),

@@ -3,7 +3,6 @@
 import django.db.models.deletion
 import executions.public.database
 import executions.public.migrations
-import executions.database.ids
 from django.conf import settings
 from django.db import migrations, models
 
@@ -34,7 +33,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='Canary',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('percent', models.FloatField(help_text='Its share of the starts, in per cent.')),
                 ('stop', models.JSONField(null=True)),
                 ('promote_at', models.DateTimeField(help_text='When it becomes the latest version by itself, if at all.', null=True)),
@@ -62,7 +61,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='VersionRollback',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('switched', models.BooleanField(help_text='The starts took the bad version until then.')),
                 ('treatment', models.CharField(choices=[('LEAVE', 'leave them'), ('CANCEL', 'cancel them'), ('FORK', 'fork them onto the good version')], max_length=6)),
                 ('at', models.UUIDField(editable=False, null=True)),

@@ -3,7 +3,6 @@
 import django.db.models.deletion
 import executions.public.database
 import executions.public.migrations
-import executions.database.ids
 from django.db import migrations, models
 
 
@@ -19,7 +18,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='CircuitRule',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('pattern', models.CharField(help_text='`http.request:*.example.com`, for example.', max_length=300, unique=True)),
                 ('failure_threshold', models.PositiveIntegerField(blank=True, help_text='Number of failures within the window that opens the circuit.', null=True)),
                 ('window_seconds', models.FloatField(blank=True, help_text='The time during which a failure counts.', null=True, verbose_name='window, in seconds')),
@@ -36,7 +35,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='CircuitBreaker',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('target', models.CharField(max_length=300)),
                 ('state', models.CharField(choices=[('CLOSED', 'closed'), ('OPEN', 'open'), ('HALF_OPEN', 'half_open')], db_default='CLOSED', default='CLOSED', max_length=9)),
                 ('failures', models.PositiveIntegerField(db_default=0, default=0)),

@@ -124,7 +124,7 @@ class AgentInputs(ProviderInputs):
 
 
 class AgentOutputs(ModuleOutputs):
-    """What the agent came to."""
+    """The agent's answer and its costs."""
 
     text: str = Field(description="The last answer.")
     output: Any = Field(description="The last answer as data, if there is an `outputSchema`.")

@@ -166,7 +166,7 @@ def _told(error: BaseException, bridge: "_Bridge", who: str, seconds: float) -> 
 
 
 def _by_status(bridge: "_Bridge", who: str) -> StepError | None:
-    """Return the meaning of the response's status, if it alone has one."""
+    """Return the error for a response's status, for a status that needs no body to explain it."""
     if bridge.status in (401, 403):
         return StepError(
             f"{who}: the server rejected the sign-in ({bridge.status}). Check the step's credential"
@@ -215,7 +215,7 @@ def _guarded(pid: int) -> GuardedTransport:
 
 
 class _Bridge(httpx2.AsyncBaseTransport):
-    """The SDK's transport: sends by the guarded one, and keeps how the last request failed."""
+    """The SDK's transport: sends by the guarded transport, and keeps the last request's failure."""
 
     def __init__(self, limit: int) -> None:
         self.failure: BaseException | None = None

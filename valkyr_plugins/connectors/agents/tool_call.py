@@ -1,6 +1,6 @@
 """`llm.tool_call` and `llm.tool_result`: the steps before and after a tool that a model calls.
 
-`llm.agent` writes them into its body. Both are pure: what they see decides what they return.
+`llm.agent` writes them into its body. Both are pure: their results depend only on their inputs.
 """
 
 import json
@@ -158,7 +158,7 @@ def _misfit(arguments: Any, tool: Tool) -> str:
 
 
 class EndedTool(ModuleInputs):
-    """How the task of a tool ended."""
+    """The end of a tool's task."""
 
     outcome: str = Field("", description="Its outcome; empty or `skipped` if it did not run.")
     output: Any = Field(None, description="Its output.")

@@ -25,7 +25,7 @@ MAX_CORRECTIONS = 2
 
 
 class AgentTurnInputs(ModuleInputs):
-    """The model's answer, the results of the tools, and what the turns before came to."""
+    """The model's answer, the results of the tools, and the results of the earlier turns."""
 
     answer: dict[str, Any] = Field(
         description="The output of `llm.chat`.", examples=["{{ tasks.model.output }}"]
@@ -50,7 +50,7 @@ class AgentTurnInputs(ModuleInputs):
 
 
 class AgentTurnOutputs(ModuleOutputs):
-    """Where the agent stands."""
+    """The state of the agent after the turn."""
 
     done: bool = Field(description="Whether the agent has finished.")
     text: str = Field(description="The text of the model's answer.")

@@ -1,4 +1,4 @@
-"""Connections to models: guarded as those of HTTP steps, with limited responses."""
+"""Connections to models: guarded like connections of HTTP steps, with limited responses."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ EVENT_BYTES = MEBIBYTE // 2
 
 
 class BoundedTransport(GuardedTransport):
-    """Rejects compressed responses, which were not requested, and ends those that are too long."""
+    """Rejects compressed responses, which were not requested, and ends responses over the limit."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send the request; its response's body raises StepError over the limit."""

@@ -101,7 +101,7 @@ class Archive:
 
     @property
     def names(self) -> list[str]:
-        """Return the names of its files, in the archive's order."""
+        """Return the names of the archive's files, in its order."""
         return list(self._files)
 
     def content(self, name: str) -> bytes:

@@ -37,7 +37,7 @@ def failure() -> str:
 
 @functools.cache
 def _tried(program: str) -> str:
-    """Try a whole run: containers and security modules may reject any part of it."""
+    """Test a complete run, since containers and security modules may reject any part of a run."""
     try:
         done = subprocess.run(  # noqa: S603 - our own command, no part of it is given
             _command(program),
@@ -61,7 +61,7 @@ def _tried(program: str) -> str:
 def command(engine: str = "") -> tuple[str, ...]:
     """Return the command that reads a request and runs its code in bubblewrap.
 
-    `engine` is a library that it needs, which it finds at `seen(engine)`.
+    `engine` is a library that the code needs; in the sandbox its path is `seen(engine)`.
     """
     return _command(shutil.which("bwrap") or "bwrap", engine)
 

@@ -30,7 +30,7 @@ HOME = str(Path(__file__).parents[3])
 class Sandbox:
     """A command that runs a request's code, and the folder of `confined`.
 
-    `engine` is the library of the code's language, where the command finds it.
+    `engine` is the path at which the command finds the library of the code's language.
     """
 
     name: str

@@ -125,7 +125,7 @@ def text_lines(text: str) -> Iterator[str]:
 
 
 class FileLines:
-    """The decoded lines of a file from a byte on, perhaps up to another, read one by one.
+    """The decoded lines of a file from one byte offset, perhaps up to another, read one by one.
 
     `offset` is the next line's position in bytes; `number` counts the lines read so far. Raises
     StepError for invalid text.

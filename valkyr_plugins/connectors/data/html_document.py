@@ -171,7 +171,7 @@ class Document:
         return self._parser.root
 
     def find(self, selector: str, within: "LexborNode") -> "list[LexborNode]":
-        """Return the elements below one that a selector names, in the document's order.
+        """Return the descendants of an element that a selector matches, in the document's order.
 
         The root counts as below itself, so that `html` matches it.
         """

@@ -120,7 +120,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """What a path does not contain: the store's address, its region, and the credential."""
+    """The facts about a store that no path contains: its address, its region, the credential."""
 
     endpoint: str | None = None
     region: str | None = None

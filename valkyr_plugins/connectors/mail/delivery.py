@@ -50,7 +50,7 @@ class SmtpServer:
 
 
 def destination(credential: Mapping[str, str] | None = None) -> SmtpServer | Path:
-    """Return the credential's SMTP server; without one the administrator's, or the folder.
+    """Return the credential's SMTP server; without a credential, the administrator's or the folder.
 
     Raises StepError if none is set correctly.
     """

@@ -41,7 +41,7 @@ def may_connect(text: str) -> bool:
 
 
 def is_public(address: Address) -> bool:
-    """Return whether an address is on the public internet and not one of a cloud's services."""
+    """Return whether an address is on the public internet and not a cloud's service address."""
     return (
         address.is_global
         and not address.is_multicast
@@ -90,7 +90,7 @@ def _plain(text: str) -> IPv4Address | IPv6Address:
 
 
 def _is_here(address: IPv4Address | IPv6Address) -> bool:
-    """Return whether this machine has the address, which it can then bind to."""
+    """Return whether this machine has the address, and so can bind to it."""
     if address.is_loopback or address.is_unspecified:
         return True
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6

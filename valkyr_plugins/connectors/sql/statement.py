@@ -107,7 +107,7 @@ MAX_BYTES = 5 * 1024 * 1024  # of an output
 
 @singledispatch
 def json_value(value: Any) -> Any:
-    """Return a JSON value; text for types that neither JSON nor this file knows."""
+    """Return a JSON value; values of unknown types become text."""
     return str(value)
 
 
@@ -155,7 +155,7 @@ def _list(value: Any) -> list[Any]:
 
 
 class Rows:
-    """Rows as a step's output, whose size is counted as they arrive."""
+    """Collects rows as a step's output, and counts their size as they arrive."""
 
     def __init__(self, columns: Sequence[str], most: int) -> None:
         repeated = sorted({name for name in columns if list(columns).count(name) > 1})

@@ -47,8 +47,8 @@ def charts(figures: Figures) -> list[Chart]:
 class Axis:
     """The time axis of all charts of a range, and the part of it that is selected.
 
-    `starts` and `ends` are (value, label, whether selected) of a form, by slot. `before` and
-    `after` are (position, width) of what is not selected, in a chart's units.
+    `starts` and `ends` are a form's options by slot: (value, label, whether selected). `before` and
+    `after` are the (position, width) of the parts that are not selected, in a chart's units.
     """
 
     range: str

@@ -68,7 +68,7 @@ def banners(figures: Figures, *, anything: bool) -> list[Banner]:
 
 
 def timeline(figures: Figures | None, **only: str) -> dict[str, Any]:
-    """Return the data of the template of charts; `only` narrows the lists behind them."""
+    """Return the template context of the charts; `only` narrows the lists behind them."""
     found: dict[str, Any] = {"measures": measures(figures)}
     if figures is None:
         return found
@@ -93,7 +93,7 @@ def _ended(part: SelectedPeriod) -> dict[str, str]:
 
 
 def selected(request: HttpRequest, figures: Figures) -> tuple[Figures, list[Banner]]:
-    """Return the figures of the part that the URL asks for, or a banner if it is not in sight."""
+    """Return the figures of the part that the URL names, or a banner if it is out of range."""
     given = request.GET.get("from"), request.GET.get("to")
     part = figures.window.part(*given)
     if part:

@@ -1,4 +1,4 @@
-"""The figures of one workflow: those of the home page, with steps, versions and costs."""
+"""The figures of one workflow: the home page's figures, and its steps, versions and costs."""
 
 from collections.abc import Callable
 from functools import partial

@@ -90,7 +90,7 @@ class BudgetAdmin(LimitAdmin):
 
     @display(description=lazy("spent"))
     def spent(self, row: Budget) -> Any:
-        """Return the spent part, with a bar."""
+        """Return the spent part as a bar and in words."""
         use = _use(row)
         return bar(min(use.percent, 100), 100, f"{plain(use.spent)} ({use.percent} %)")
 

@@ -81,8 +81,8 @@ class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptab
 class LimitAdmin(OperatingAdmin, WritingAdmin):
     """Limits of a workspace, or of a member.
 
-    `said_once` are the fields that cannot be changed later, and `told` shows them then. `uses`
-    returns the used part.
+    `said_once` are the fields that cannot be changed later; `told` is the read-only field that
+    shows them. `uses` returns the used part.
     """
 
     kind: ClassVar[LimitKind[Any]]

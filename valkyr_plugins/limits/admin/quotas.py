@@ -145,7 +145,7 @@ def _used(window: QuotaWindow, starts_at: Any) -> Coalesce:
 
 
 def _held() -> Coalesce:
-    """Return how many slots of a quota are held."""
+    """Return how many slots of a quota are in use."""
     rows = QuotaHold.objects.filter(quota=OuterRef("pk"), until__gt=ClockTimestamp()).order_by()
     counts = rows.values("quota").annotate(count=Count("pk")).values("count")
     return Coalesce(Subquery(counts), Value(0), output_field=IntegerField())

@@ -3,7 +3,6 @@
 import django.db.models.deletion
 import executions.public.database
 import executions.public.migrations
-import executions.database.ids
 from django.conf import settings
 from django.db import migrations, models
 
@@ -21,7 +20,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='Budget',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('period', models.CharField(choices=[('day', 'day'), ('month', 'month'), ('total', 'total')], default='month', max_length=5)),
                 ('currency', models.CharField(blank=True, default='', max_length=3)),
                 ('amount', models.DecimalField(decimal_places=8, max_digits=24)),
@@ -55,7 +54,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='CostEntry',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('run_id', models.UUIDField()),
                 ('user', models.ForeignKey(blank=True, db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('module', models.CharField(max_length=100)),
@@ -80,7 +79,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='Quota',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('resource', models.CharField(choices=[('executions', 'executions'), ('module', 'steps of a module type'), ('tokens', 'tokens of language models')], default='executions', max_length=20)),
                 ('target', models.CharField(blank=True, default='', max_length=100)),
                 ('max_concurrent', models.PositiveIntegerField(blank=True, null=True)),

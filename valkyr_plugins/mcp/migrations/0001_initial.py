@@ -3,7 +3,6 @@
 import django.db.models.deletion
 import executions.public.database
 import executions.public.migrations
-import executions.database.ids
 from django.db import migrations, models
 
 
@@ -19,7 +18,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='Proposal',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('kind', models.CharField(choices=[('redrive', 'redrive dead letters'), ('workflow', 'change a workflow'), ('resolution', 'resolve a dead letter'), ('group', 'change a failure group'), ('execution', 'control an execution'), ('start', 'start an execution')], max_length=12)),
                 ('title', models.CharField(max_length=300)),
                 ('rationale', models.TextField(blank=True, default='')),
@@ -48,7 +47,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='WorkflowTool',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('workflow_id', models.UUIDField(unique=True)),
                 ('direct', models.BooleanField(default=False)),
                 ('created_by_name', models.CharField(max_length=200)),

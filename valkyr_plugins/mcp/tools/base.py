@@ -38,13 +38,13 @@ WorkspaceArgument = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ToolCaller:
-    """Who calls a tool, and the API as this caller."""
+    """The caller of a tool, and the API as this caller."""
 
     api: InProcessApi
 
     @property
     def unattended(self) -> bool:
-        """Return whether writes need no approval: only a token's own scope can say so."""
+        """Return whether writes need no approval: only a scope of the token itself allows that."""
         limits = limits_of(self.api.user)
         return limits is not None and UNATTENDED in limits.scopes
 

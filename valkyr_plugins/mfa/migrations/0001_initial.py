@@ -2,7 +2,6 @@
 
 import executions.public.database
 import executions.public.migrations
-import executions.database.ids
 from django.conf import settings
 from django.db import migrations, models
 
@@ -20,7 +19,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='SecondFactor',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('sealed', models.BinaryField()),
                 ('key_id', models.BigIntegerField(db_index=True, editable=False)),
                 ('last_step', models.BigIntegerField(default=0, editable=False)),
@@ -38,7 +37,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='Passkey',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=100)),
                 ('site', models.CharField(editable=False, max_length=253)),
                 ('credential_id', models.BinaryField()),

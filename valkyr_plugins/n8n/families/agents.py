@@ -34,7 +34,7 @@ _UNKNOWN = "There is no such tool."
 def agent_tasks(
     work: NodeWork, inputs: dict[str, Any], credential: str, loop: str
 ) -> tuple[dict[str, Any], dict[str, Any], str]:
-    """Return the task of the first message, the loop's, and the expression for the answer.
+    """Return the task of the first message, the task of the loop, and the answer's expression.
 
     The loop's body asks the model; if it asks for tools, a map runs them, and the answer and their
     results are added to the conversation of the next turn.

@@ -236,7 +236,7 @@ def _fallback(work: NodeWork, cases: list[Case]) -> int:
 
 
 def _over_value(work: NodeWork, cases: list[Case]) -> dict[str, Any] | None:
-    """Convert cases that are each one comparison of the same value with a constant."""
+    """Convert cases that each compare the same value with a constant."""
     plain = all(
         len(given) == 1 and given[0][1] == "equals" and _written(given[0][3])
         for _, _, given, _ in cases

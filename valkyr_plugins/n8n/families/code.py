@@ -95,7 +95,7 @@ def _node(work: NodeWork, name: str) -> Any:
 
 
 def _outer(work: NodeWork, uses: Uses) -> dict[str, Any]:
-    """Return what the program reads of the workflow, the execution and its variables."""
+    """Return the data of the workflow, the execution and its variables that the program reads."""
     found: dict[str, Any] = {}
     for name, key in uses.outer:
         source = f"{name}[{json.dumps(key)}]" if name in ("$env", "$vars") else f"{name}.{key}"

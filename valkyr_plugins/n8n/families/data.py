@@ -224,7 +224,7 @@ def _value(work: NodeWork, row: dict[str, Any], selector: str) -> dict[str, Any]
 
 
 def _field(work: NodeWork, name: str) -> str:
-    """Return the text in a field of the node's input; a page's is the body itself."""
+    """Return the text in a field of the node's input; for a page, the body itself."""
     whole = work.shape.whole
     if name == "data" and whole is not None and whole.endswith(".body"):
         return "{{ " + whole + " }}"

@@ -63,7 +63,7 @@ UNITS = ("seconds", "minutes", "hours", "days", "weeks", "months", "quarters", "
 
 
 def dated(work: NodeWork) -> Made:
-    """Reckon with dates: format, add, subtract, or the time between two."""
+    """Convert a date operation: format, add, subtract, or the time between two dates."""
     operation = work.word("operation", work.word("action", "format"))
     raw = work.get("date") or work.get("magnitude") or work.get("startDate") or work.get("value")
     if operation == "roundDate" or raw in (None, ""):

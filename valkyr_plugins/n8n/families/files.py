@@ -1,4 +1,4 @@
-"""Convert the nodes of files: n8n passes files on next to its items, here a text is passed on."""
+"""Convert the nodes of files: n8n passes files beside its items; here, texts are passed."""
 
 from typing import Any
 
@@ -96,7 +96,7 @@ def _to_csv(work: NodeWork) -> Made:
 
 
 def _whole(work: NodeWork, *, listed: bool = False) -> str:
-    """Return the template for all items, or for the one object."""
+    """Return the template for all items, or for the single object."""
     shape = work.shape
     found = shape.items or (f"[{shape.whole}]" if shape.whole and listed else shape.whole)
     return "{{ " + (found or work.texts.left("$input.all()", shape.why)) + " }}"

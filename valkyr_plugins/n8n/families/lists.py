@@ -129,7 +129,7 @@ def summarize(work: NodeWork) -> Made:
 
 @family("itemLists", takes=ITEM)
 def item_lists(work: NodeWork) -> Made:
-    """Convert an older node that combines the ones above."""
+    """Convert an older node that combines the operations above."""
     operation = work.word("operation", "splitOutItems")
     found = ITEM_LISTS.get(operation)
     if found is None:

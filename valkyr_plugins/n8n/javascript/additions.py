@@ -1,6 +1,6 @@
-"""What n8n's JavaScript has and QuickJS lacks, for the programs that use it: Buffer, US English.
+"""Add parts of n8n's JavaScript that QuickJS lacks: `Buffer`, and formats of US English.
 
-`Buffer` converts texts between UTF-8, Base64 and others. `toLocaleString` and its like write
+`Buffer` converts texts between UTF-8, Base64 and others. `toLocaleString` and similar methods write
 numbers and dates as in US English, the language of n8n's programs unless they name another.
 """
 
@@ -114,7 +114,7 @@ _VALUES = frozenset(("long", "short", "numeric", "2-digit", "UTC"))
 
 
 def in_english(tokens: Sequence[ProgramToken], place: int) -> bool:
-    """Return whether a call of `toLocaleString` at `place` is one that `ENGLISH` answers."""
+    """Return whether the additions support the call of `toLocaleString` at `place`."""
     given = tokens[place + 1 : place + MAX_OPTIONS]
     at = [token.text for token in given]
     if at[:1] != ["("]:
@@ -127,7 +127,7 @@ def in_english(tokens: Sequence[ProgramToken], place: int) -> bool:
 
 
 def _known(given: Sequence[ProgramToken], number: int) -> bool:
-    """Return whether a token of the options is known, and is not made elsewhere."""
+    """Return whether a token of the options is a known constant."""
     token, key = given[number], given[number + 1].text == ":"
     if token.kind == TEXT:
         return token.text.strip("'\"") in _VALUES

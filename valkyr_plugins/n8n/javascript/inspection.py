@@ -71,7 +71,7 @@ class Unsupported(Exception):
 
 @dataclass(slots=True)
 class Uses:
-    """What a program reads: its items, other nodes, and variables as (object, key).
+    """The data that a program reads: its items, other nodes, and variables as (object, key).
 
     `buffer` and `english` say whether the program needs these additions; `single`, whether each of
     its ends returns exactly one item.
@@ -187,7 +187,7 @@ class _Inspection:
             raise Unsupported(N8N.format(f"another output of {name}"[:80]))
 
     def after(self, place: int) -> int:
-        """Return the place after the bracket that the one at `place` opens."""
+        """Return the place after the bracket that closes the bracket at `place`."""
         return self.partners.get(place, len(self.tokens)) + 1
 
     def outer(self, place: int, name: str) -> str:
@@ -229,7 +229,7 @@ class _Inspection:
         return commas in ([], [last - 1]) and self.at(last + 1) in (";", "}", "")
 
     def _ends(self) -> Iterator[int]:
-        """Yield the program's own `return`s, without those of functions in it."""
+        """Yield the program's own `return`s, without the `return`s of functions in it."""
         functions: list[int] = []  # depths of the functions' bodies around the token
         for place, token in enumerate(self.tokens):
             if token.text == "{" and token.kind == SIGN and self.is_body(place):

@@ -17,7 +17,7 @@ from valkyr_plugins.n8n.shape import Keys
 
 
 def _fields(work: NodeWork) -> Any:
-    """Return the fields of a record: written one by one, or those of the input."""
+    """Return the fields of a record: written one by one, or the fields of the input."""
     values, names = work.get("columns.value"), work.get("fields")
     if isinstance(values, dict) and any(name != "id" for name in values):
         return {work.texts.key(n): work.value(v, n) for n, v in values.items() if n != "id"}

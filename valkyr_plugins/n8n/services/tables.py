@@ -72,7 +72,7 @@ def _is_form(raw: Any) -> bool:
 
 
 def columns(*keys: str) -> Any:
-    """Return the function that makes a row of a list of fields, or of the whole item."""
+    """Return the function that makes a row from a list of fields, or from the whole item."""
 
     def made(work: NodeWork) -> Any:
         for key in keys:
@@ -108,7 +108,7 @@ def first(*names: str) -> Any:
 
 
 def among(default: str, *keys: str) -> Any:
-    """Return the function that makes a part of an address of one of n8n's own words."""
+    """Return the function that converts one of n8n's own words to a part of an address."""
     return lambda work: next((word for key in keys if (word := work.word(key))), default)
 
 

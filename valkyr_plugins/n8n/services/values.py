@@ -108,7 +108,7 @@ def limit(default: int, key: str = "limit", most: int = 100) -> Any:
 
 
 def listed(keys: str) -> Any:
-    """Return the function that makes a list of a text with commas, a list, or one value."""
+    """Return the function that converts a text with commas, a list or one value to a list."""
 
     def made(work: NodeWork) -> Any:
         raw = given(work, keys)

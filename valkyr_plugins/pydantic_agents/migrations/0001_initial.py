@@ -3,7 +3,6 @@
 import django.db.models.deletion
 import executions.public.database
 import executions.public.migrations
-import executions.database.ids
 from django.db import migrations, models
 
 # Django's own constraint would prevent deleting an execution if the plugin was removed and its
@@ -35,7 +34,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='AgentUnit',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('key', models.CharField(max_length=64)),
                 ('number', models.PositiveIntegerField()),
                 ('name', models.CharField(max_length=300)),

@@ -31,7 +31,7 @@ OPTIONS = {
 class SourceCall:
     """The call of a task.
 
-    `read` are the tasks that it reads at its place, `later` those that its body reads.
+    `read` are the tasks that it reads at its place, `later` the tasks that its body reads.
 
     `head` and `arguments` make the call; `form` is `assign`, `with` for a block, or `map`.
     """

@@ -1,4 +1,4 @@
-"""The tasks of a scope as statements, each after those that it reads.
+"""The tasks of a scope as statements, each after the tasks that it reads.
 
 Each is put into a graph as its call will be, so that the edges implied by the order of the lines
 are known: only the other edges are written as `after=`.

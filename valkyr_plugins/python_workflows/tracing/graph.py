@@ -182,7 +182,7 @@ class Block:
 def unreached(
     tasks: Iterable[TracedTask], edges: Sequence[TracedEdge], block: Block | None = None
 ) -> list[TracedTask]:
-    """Return the tasks from which no path leads to these edges, without predecessors of others.
+    """Return the last of the tasks that are not, and do not precede, a source of the edges.
 
     A task of a branch that is closed for `block` may not run, so its predecessors stay.
     """

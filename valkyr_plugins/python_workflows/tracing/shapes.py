@@ -30,7 +30,7 @@ class ShapeMember:
 def member(shape: Any, name: str, *, by_key: bool = False) -> ShapeMember | None:
     """Return the field of a name; Any if the value is not described; None if there is none.
 
-    With `by_key`, the name is the one in JSON, and fields need not be described.
+    With `by_key`, the name is the JSON key, and fields need not be described.
     """
     fields = described(_bare(shape))
     if fields is None:

@@ -139,7 +139,7 @@ class Trace:
 
     @contextmanager
     def calling(self) -> Iterator[None]:
-        """Within the block, record calls of a body as if on the line of its construct's call."""
+        """Within the block, record calls of a body at the line of its construct's call."""
         was, self._caller = self._caller, places.user_frame()
         try:
             yield
@@ -215,7 +215,7 @@ class Trace:
             )
 
     def local(self, tasks: Iterable[TracedTask]) -> list[TracedTask]:
-        """Return the tasks that are in this scope; record those of enclosing scopes."""
+        """Return the tasks that are in this scope; record the tasks of enclosing scopes."""
         scope, own = self.scope, dict.fromkeys(tasks)
         around = list(scope.scopes())
         for task in own:

@@ -170,7 +170,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the list as the base does, with whether its rows change by themselves."""
+        """Show the list; tell the template whether rows change without an operation of the user."""
         answer = super().changelist_view(request, extra_context)
         context = getattr(answer, "context_data", None) or {}
         if "cl" in context:
@@ -203,7 +203,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("created by"))
     def who(self, row: Redrive) -> str:
-        """Return the user who created it."""
+        """Return the user who created the redrive."""
         return row.created_by_name
 
     @display(description=lazy("why"))

@@ -1,7 +1,6 @@
 import django.db.models.deletion
 import executions.public.database
 import executions.public.migrations
-import executions.database.ids
 from django.conf import settings
 from django.db import migrations, models
 
@@ -43,7 +42,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='Redrive',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('created_by_name', models.CharField(max_length=200)),
                 ('reason', models.TextField(blank=True, default='')),
                 ('selection', models.JSONField()),

@@ -3,7 +3,6 @@
 import django.db.models.deletion
 import executions.public.database
 import executions.public.migrations
-import executions.database.ids
 from django.db import migrations, models
 
 
@@ -19,7 +18,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='SqlGrant',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('role', models.CharField(help_text='The name of the login role in PostgreSQL.', max_length=63)),
                 ('created_by_name', models.CharField(blank=True, default='', max_length=200)),
                 ('created_at', models.DateTimeField(db_default=executions.public.database.ClockTimestamp(), editable=False)),

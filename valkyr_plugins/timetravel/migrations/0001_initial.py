@@ -3,7 +3,6 @@
 import django.db.models.deletion
 import executions.public.database
 import executions.public.migrations
-import executions.database.ids
 from django.conf import settings
 from django.db import migrations, models
 
@@ -44,7 +43,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='Checkpoint',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('kind', models.CharField(choices=[('AUTO', 'by the engine'), ('MANUAL', 'manually')], default='AUTO', max_length=6)),
                 ('name', models.CharField(blank=True, default='', max_length=200)),
                 ('step_path', models.CharField(blank=True, default='', help_text='The step after which the checkpoint was taken.', max_length=1000)),

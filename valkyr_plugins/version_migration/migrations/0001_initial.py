@@ -3,7 +3,6 @@
 import django.db.models.deletion
 import executions.public.database
 import executions.public.migrations
-import executions.database.ids
 from django.conf import settings
 from django.db import migrations, models
 
@@ -46,7 +45,7 @@ class Migration(executions.public.migrations.Migration):
         migrations.CreateModel(
             name='ExecutionMigration',
             fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('names', models.JSONField(blank=True, default=dict, help_text='The new IDs of renamed steps, by their old places.')),
                 ('created_by_name', models.CharField(max_length=200)),
                 ('reason', models.TextField(blank=True, default='')),

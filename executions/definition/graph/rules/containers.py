@@ -70,7 +70,7 @@ def _may_change(
     variables: Mapping[str, Any],
     written: frozenset[str] | None,
 ) -> bool:
-    """Return whether an iteration may change what is read; also True for a wrong reference."""
+    """Return whether an iteration may change the value of the reference; True for a wrong one."""
     root, names = reference[0], reference[1:]
     if root == "tasks" and names:
         outside = body.outside.around() if body.outside is not None else ()

@@ -93,7 +93,7 @@ def _unknown_module(module: ModuleEntry, catalog: Catalog) -> DefinitionProblem:
 
 
 def _checked(module: ModuleEntry, config: Mapping[str, Any]) -> list[ConfigProblem]:
-    """Return the module's own check of its configuration; a third-party check may itself fail."""
+    """Return the problems from the module's own check; a third-party check may itself fail."""
     assert module.spec is not None
     try:
         return list(module.spec.check(config))
@@ -108,7 +108,7 @@ def _checked(module: ModuleEntry, config: Mapping[str, Any]) -> list[ConfigProbl
 def _undeclared(
     module: ModuleEntry, config: Mapping[str, Any], variables: Mapping[str, Any]
 ) -> list[ConfigProblem]:
-    """Yield variables that the module sets but the workflow does not declare."""
+    """Return problems for variables that the module sets but the workflow does not declare."""
     values = config.get("values")
     if module.spec is None or not module.spec.writes_variables or not isinstance(values, dict):
         return []

@@ -145,7 +145,7 @@ OF_STEPS = {
 def body_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
     """Yield this body's tasks whose own body is missing, empty, unexpected or too deep.
 
-    Also containers with settings that only steps can have.
+    Also yields containers with settings that only steps can have.
     """
     for task in body.tasks:
         chained = "modules" in task.document
@@ -164,7 +164,7 @@ def body_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
 
 
 def _task_check(task: TaskEntry) -> Iterator[DefinitionProblem]:
-    """Yield what the module of a container finds in its task: of an agent, its tools."""
+    """Yield the problems that a container's module finds in its task, such as an agent's tools."""
     spec = task.modules[0].spec if len(task.modules) == 1 else None
     if spec is not None and spec.check_task is not None:
         for found in spec.check_task(task.document):

@@ -113,7 +113,10 @@ class _Making:
                 yield problem(("pinned", task.id, "outcome"), "outcome_required", message)
 
     def reads_of_others(self) -> frozenset[str]:
-        """Yield the section's reads of tasks outside it; the section's `problems` report them."""
+        """Return the places of the section's reads of tasks outside the section.
+
+        The section's `problems` report these reads.
+        """
         known, found = self.reading.by_id, self.section
         reads = (read for task in found.running for read in found.reads[task])
         others = (read for read in reads if known.get(read.name, -1) not in found.kept)
@@ -162,7 +165,7 @@ class _Making:
         return {"from": edge.from_id, "to": edge.to_id, **on}
 
     def _leading_in(self) -> Iterator[tuple[Pointer, dict[str, Any]]]:
-        """Return edges that make the results of earlier tasks available when the run begins."""
+        """Yield edges that make the results of earlier tasks available when the run begins."""
         start = self.section.start
         if start is None:
             return

@@ -29,7 +29,7 @@ class Read:
 
 
 def reads_of(task: TaskEntry) -> Iterator[Read]:
-    """Yield every read of a task next to this one; a body's own task of the same ID hides it."""
+    """Yield every read of a task of the same body; a nested body's task of the same ID hides it."""
     inner: Collection[str] = task.body.by_id if task.body is not None else ()
     for module in task.modules:
         later = module.spec.deferred if module.spec is not None else ()
@@ -43,7 +43,7 @@ def reads_of(task: TaskEntry) -> Iterator[Read]:
 
 
 def reads_in(value: object, pointer: Pointer) -> Iterator[Read]:
-    """Return the tasks that the templates of a value read."""
+    """Yield each read of a task in the templates of a value."""
     for place, reference in inspect_template(value)[0].located:
         if reference[0] == "tasks" and len(reference) > 1:
             yield Read((*pointer, *place), reference[1], reference[2:] == (CALLBACK_URL,))
@@ -70,7 +70,7 @@ class Section:
 
 
 def section(reading: BodyReading, asked: TrialRequest) -> Section:
-    """Return the requested section; the names in `asked` are those of tasks of `reading`."""
+    """Return the requested section; `asked` names tasks of `reading`."""
     ways = _Ways(reading)
     start = None if asked.start is None else reading.by_id[asked.start]
     pinned = frozenset(reading.by_id[name] for name in asked.pinned)

@@ -58,7 +58,7 @@ class Typed:
         return frozenset(found) or ANY
 
     def _branches(self) -> Iterator["Typed"]:
-        """Return the alternatives without null, references resolved.
+        """Yield the alternatives without null, references resolved.
 
         An open schema is one alternative.
         """

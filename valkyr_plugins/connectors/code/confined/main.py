@@ -116,7 +116,7 @@ def _started(request: dict[str, Any]) -> int:
 
 
 def _run(request: dict[str, Any], confine: Callable[[], None]) -> NoReturn:
-    """Run as the first process of its table: its end ends all descendants."""
+    """Run as the first process of a PID namespace: when it ends, so do its descendants."""
     out = os.dup(1)
     os.dup2(2, 1)
     sys.stdout = sys.stderr = os.fdopen(2, "w", buffering=1, errors="replace", closefd=False)

@@ -11,7 +11,7 @@ APART = kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.
 
 
 def leave_for_children() -> None:
-    """Make the next child the first process of a new table; raises OSError.
+    """Make the next child the first process of a new PID namespace; raises OSError.
 
     A process that is not root needs a user namespace for it, in which it keeps its identity.
     """

@@ -2,18 +2,18 @@
 
 import json
 import time
-from argparse import RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db.models import QuerySet
 
 from dlq.public.models import DeadLetterEntry
 from dlq.public.selection import EntryFilters, chosen
 from executions.public.access import Actor
 from executions.public.api import flat
+from executions.public.commands import CommandWithExamples
 from executions.public.database import transaction
 from executions.public.errors import ValkyrError, WithProblems
 from valkyr_plugins.redrive import lifecycle
@@ -42,16 +42,11 @@ and abort it in the admin or by the API.
 """
 
 
-class Command(BaseCommand):
+class Command(CommandWithExamples):
     """Creates and starts a redrive, or with --dry-run previews it."""
 
     help = "Requeue dead letters at a set rate, as a durable redrive."
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Return the parser, with examples below its options."""
-        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
-        parser.formatter_class = RawDescriptionHelpFormatter
-        return parser
+    examples = EXAMPLES
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options: the choice, the scope, the pace."""

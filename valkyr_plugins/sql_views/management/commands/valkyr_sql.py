@@ -2,29 +2,29 @@
 
 import csv
 import json
-from argparse import RawDescriptionHelpFormatter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
+from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.core.serializers.json import DjangoJSONEncoder
+from django.core.management import call_command
+from django.core.management.base import CommandError, CommandParser
 
+from executions.public.commands import CommandWithExamples, add_query_arguments, result_lines
 from executions.public.errors import ValkyrError
 from executions.public.models import Workspace
 from valkyr_plugins.sql_views import installing
 from valkyr_plugins.sql_views.asking import Answered, SqlQuestion, ask
 from valkyr_plugins.sql_views.catalogue import SqlView, described, views
 
-# A longer value is cut in a table; CSV and JSON have it whole.
-WIDEST = 60
 EXAMPLES = """
 examples:
   manage.py valkyr_sql "SELECT state, count(*) FROM executions
                          WHERE created_at >= now() - interval '1 day' GROUP BY state"
   manage.py valkyr_sql --workspace shop --format csv "SELECT * FROM dead_letters
                          WHERE resolution = 'PENDING' AND quarantined_at >= now() - interval '7 d'"
+  manage.py valkyr_sql --archive "SELECT state, count(*) FROM executions GROUP BY ALL"
   manage.py valkyr_sql --list
 
 The statement runs in a read-only transaction, as a role that can read the views and nothing else;
@@ -32,34 +32,24 @@ on the replica if there is one. docs/how-to/sql-views.md describes access for BI
 """
 
 
-class Command(BaseCommand):
+class Command(CommandWithExamples):
     """Runs one statement over the views and prints its rows."""
 
     help = "Run one SELECT over the SQL views, with a time-out, and print its rows."
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Return the parser, with examples below its options."""
-        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
-        parser.formatter_class = RawDescriptionHelpFormatter
-        return parser
+    examples = EXAMPLES
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the statement and its limits."""
         parser.add_argument("statement", nargs="?", default="", help="one SELECT, in quotes")
         parser.add_argument("--workspace", metavar="SLUG", help="one workspace (default: all)")
-        parser.add_argument("--format", choices=["table", "csv", "json"], default="table")
-        parser.add_argument(
-            "--limit", type=_positive, default=1000, metavar="N", help="rows (default: 1000)"
-        )
-        parser.add_argument(
-            "--timeout",
-            type=_seconds,
-            default=30,
-            metavar="SECONDS",
-            help="of the statement (default: 30)",
-        )
+        add_query_arguments(parser)
         parser.add_argument(
             "--primary", action="store_true", help="read the primary, also if there is a replica"
+        )
+        parser.add_argument(
+            "--archive",
+            action="store_true",
+            help="read the archived executions instead of the views (plugin `archive`)",
         )
         parser.add_argument(
             "--list", action="store_true", help="list the views and columns; run nothing"
@@ -69,6 +59,9 @@ class Command(BaseCommand):
         """Run the statement, or list the views."""
         if options["list"]:
             self._list(options["format"])
+            return
+        if options["archive"]:
+            self._ask_archive(options)
             return
         try:
             if not installing.is_installed():
@@ -80,6 +73,13 @@ class Command(BaseCommand):
             raise CommandError(error.message) from error
         except ImproperlyConfigured as error:
             raise CommandError(str(error)) from error
+
+    def _ask_archive(self, options: dict[str, Any]) -> None:
+        if not apps.is_installed("valkyr_plugins.archive"):
+            raise CommandError("The plugin archive is not installed, so there is no archive.")
+        chosen = {name: options[name] for name in ("workspace", "format", "limit", "timeout")}
+        streams = {"stdout": self.stdout, "stderr": self.stderr}
+        call_command("valkyr_archive", "sql", options["statement"], **chosen, **streams)
 
     def _list(self, form: str) -> None:
         if form == "json":
@@ -94,32 +94,12 @@ class Command(BaseCommand):
                     self.stdout.write(line)
 
     def _show(self, found: Answered, form: str) -> None:
-        if form == "json":
-            # A list of values would not name the columns; two columns can have one name.
-            rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
-            self.stdout.write(json.dumps(rows, cls=_AnyValue, indent=2))
-        elif form == "csv":
-            writer = csv.writer(self.stdout)
-            writer.writerow(found.columns)
-            writer.writerows(found.rows)
-        else:
-            for line in _table(found.columns, found.rows):
-                self.stdout.write(line)
+        for line in result_lines(found.columns, found.rows, form):
+            self.stdout.write(line)
         place = "the replica, which can lag" if found.replica else "the primary"
         self.stderr.write(f"{len(found.rows):,} rows from {place}.")
         if found.more:
             self.stderr.write("There are more rows: set a larger --limit to see them.")
-
-
-class _AnyValue(DjangoJSONEncoder):
-    """Values of PostgreSQL that JSON has no type for, as text."""
-
-    def default(self, o: Any) -> Any:
-        """Return the value, or its text."""
-        try:
-            return super().default(o)
-        except TypeError:
-            return str(o)
 
 
 def _asked(options: dict[str, Any]) -> SqlQuestion:
@@ -147,31 +127,3 @@ def _of_view(view: SqlView) -> Iterable[str]:
     for one in view.columns:
         yield f"  {one.name.ljust(width)}  {one.about}"
     yield ""
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterable[str]:
-    cells = [[_cell(value) for value in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
-    yield "  ".join(name.ljust(width) for name, width in zip(columns, widths, strict=True)).rstrip()
-    yield "  ".join("-" * width for width in widths)
-    for row in cells:
-        yield "  ".join(c.ljust(width) for c, width in zip(row, widths, strict=True)).rstrip()
-
-
-def _cell(value: Any) -> str:
-    text = "" if value is None else " ".join(str(value).split())
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if not 1 <= value <= 1_000_000:
-        raise ValueError(text)
-    return value
-
-
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not 0.001 <= value <= 3600:
-        raise ValueError(text)
-    return value

@@ -1,12 +1,12 @@
 """`manage.py valkyr_views`: create the SQL views, and login roles of BI tools that read them."""
 
-from argparse import RawDescriptionHelpFormatter
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from executions.public.access import Actor
+from executions.public.commands import CommandWithExamples
 from executions.public.database import connection
 from executions.public.errors import ValkyrError
 from valkyr_plugins.sql_views import granting, installing
@@ -25,16 +25,11 @@ examples:
 """
 
 
-class Command(BaseCommand):
+class Command(CommandWithExamples):
     """Installs the views, and grants, lists and revokes access to them."""
 
     help = "Manage the read-only SQL views and the login roles of BI tools that read them."
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Return the parser, with examples below its options."""
-        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
-        parser.formatter_class = RawDescriptionHelpFormatter
-        return parser
+    examples = EXAMPLES
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the actions."""

@@ -1,0 +1,158 @@
+"""Files below an address: in a folder by the system itself, elsewhere by fsspec.
+
+A file appears whole or not at all. fsspec is imported at the first use.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO
+from uuid import uuid4
+
+from executions.errors import ValkyrError
+
+FOLDER = "file://"
+CHUNK = 1024 * 1024
+# Of a request, in seconds.
+CONNECT_SECONDS, READ_SECONDS = 5, 30
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectStorage:
+    """The files below an address, such as `s3://bucket/prefix` or `file:///srv/files`.
+
+    Its methods raise FileNotFoundError, OSError and the errors of the storage's client;
+    `translated` turns them into an error with a message.
+    """
+
+    address: str
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file. A folder's file is synced to the disk."""
+        if (folder := self.folder) is not None:
+            _write_local(folder / name, BytesIO(data))
+        else:
+            self._system.pipe_file(self._path(name), data)
+
+    def copy(self, name: str, local: Path) -> None:
+        """Write a file with the content of a local one, which is read in parts."""
+        if (folder := self.folder) is not None:
+            with local.open("rb") as source:
+                _write_local(folder / name, source)
+        else:
+            self._system.put_file(str(local), self._path(name))
+
+    def read(self, name: str) -> bytes:
+        """Return a file's bytes."""
+        if self.folder is not None:
+            with self.opened(name) as file:
+                return bytes(file.read())
+        return bytes(self._system.cat_file(self._path(name)))
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[BinaryIO]:
+        """Open a file for reading."""
+        if (folder := self.folder) is not None:
+            if not folder.is_dir():
+                raise OSError(f"the folder {folder} does not exist")
+            with (folder / name).open("rb") as file:
+                yield file
+        else:
+            with self._system.open(self._path(name), "rb") as file:
+                yield file
+
+    def remove(self, name: str) -> None:
+        """Delete a file, and in a folder what a killed process left of it; ignore a missing one."""
+        with suppress(FileNotFoundError):
+            if (folder := self.folder) is not None:
+                for part in folder.glob(f"{Path(name).parent}/{_part_of(Path(name).name, '*')}"):
+                    part.unlink(missing_ok=True)
+                (folder / name).unlink()
+            else:
+                self._system.rm_file(self._path(name))
+
+    def for_fsspec(self, names: list[str]) -> tuple[list[str], Any]:
+        """Return the paths of files, and the file system of fsspec that opens them."""
+        if (folder := self.folder) is not None:
+            from fsspec.implementations.local import LocalFileSystem
+
+            return [str(folder / name) for name in names], LocalFileSystem()
+        return [self._path(name) for name in names], self._system
+
+    @property
+    def folder(self) -> Path | None:
+        """Return the folder of a `file://` address."""
+        is_folder = self.address.startswith(FOLDER)
+        return Path(self.address.removeprefix(FOLDER)) if is_folder else None
+
+    @property
+    def _system(self) -> Any:
+        return _opened_system(self.address, os.getpid())[0]
+
+    def _path(self, name: str) -> str:
+        return f"{_opened_system(self.address, os.getpid())[1]}/{name}"
+
+
+@contextmanager
+def translated(
+    what: str, missing: Callable[[], ValkyrError], unavailable: Callable[[str], ValkyrError]
+) -> Iterator[None]:
+    """Raise `missing` for a file that is not there, and `unavailable` for any other error.
+
+    `what` says what is done with the file: "written", "read" or "deleted". `unavailable` gets the
+    name of the error's class; its text may contain addresses and keys.
+    """
+    try:
+        yield
+    except ValkyrError:
+        raise
+    except FileNotFoundError as error:
+        if what == "written":
+            raise unavailable(type(error).__name__) from error
+        raise missing() from None
+    except Exception as error:
+        raise unavailable(type(error).__name__) from error
+
+
+def _part_of(name: str, unique: str) -> str:
+    return f".{name}.{unique}"
+
+
+def _write_local(path: Path, source: BinaryIO) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(_part_of(path.name, uuid4().hex))
+    try:
+        with part.open("xb") as file:
+            while data := source.read(CHUNK):
+                file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+@lru_cache(maxsize=4)
+def _opened_system(address: str, process: int) -> tuple[Any, str]:
+    from fsspec.core import url_to_fs
+
+    options: dict[str, Any] = {}
+    if address.startswith(("s3://", "s3a://")):
+        options["config_kwargs"] = {
+            "connect_timeout": CONNECT_SECONDS,
+            "read_timeout": READ_SECONDS,
+            "retries": {"max_attempts": 2},
+        }
+    # A listing of a folder must not hide a file that another process wrote.
+    system, root = url_to_fs(address, use_listings_cache=False, **options)
+    return system, root.rstrip("/")

@@ -1,0 +1,117 @@
+"""Real workers that keep large outputs in a folder and in S3, and are killed meanwhile."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import psutil
+import pytest
+
+from executions.models import StoredPayload, WorkflowExecution
+from executions.payloads import STORED
+from tests.support.auditor import audit
+from tests.support.counterparts.aws import aws_server
+from tests.support.fleet import QUICK, Fleet, publishing_to
+from tests.support.folders import passable_folder
+from tests.support.waiting import wait_until
+from tests.support.workflows import describe, effect, publish, start_many, task, wait_for_end
+from valkyr_project.embedded import Redis
+
+TEXT = "x" * 1_000_000  # an input has at most 1 MiB
+BUCKET = "payloads"
+# The output of the first step is unique, because its input is.
+TASKS = {
+    "tasks": [
+        task("copy", **{"with": {"value": "{{ input }}"}}),
+        effect("read", after="copy", value="{{ tasks.copy.output.text | length }}"),
+    ],
+    "output": "{{ tasks.copy.output }}",
+}
+KEYS = {
+    "AWS_ACCESS_KEY_ID": "AKIATEST",
+    "AWS_SECRET_ACCESS_KEY": "very-secret",
+    "AWS_DEFAULT_REGION": "us-east-1",
+}
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    """A server that speaks S3's protocol, with a bucket."""
+    with aws_server() as address:
+        _client(address).create_bucket(Bucket=BUCKET)
+        yield address
+
+
+def _client(address: str) -> Any:
+    return boto3.session.Session().client(
+        "s3",
+        endpoint_url=address,
+        region_name="us-east-1",
+        aws_access_key_id=KEYS["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=KEYS["AWS_SECRET_ACCESS_KEY"],
+    )
+
+
+@pytest.fixture
+def storing(whole_fleet: Fleet, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Fleet]:
+    """A fleet with a payload store and a Redis of its own.
+
+    The folder's fleet is stopped until the next test needs it: without a payload store, its workers
+    would take over steps of a killed worker, as both fleets share the database.
+    """
+    whole_fleet.stop()
+    kind = request.param
+    store = {"VALKYR_PAYLOAD_STORE": f"file://{tmp_path}/payloads"}
+    if kind == "s3":
+        address = request.getfixturevalue("s3")
+        store = KEYS | {
+            "VALKYR_PAYLOAD_STORE": f"s3://{BUCKET}/test",
+            "AWS_ENDPOINT_URL_S3": address,
+        }
+    with passable_folder() as home:
+        server = Redis(home, durable=False)
+        server.start()
+        fleet = Fleet(tmp_path, server.url, {**QUICK, **store})
+        try:
+            with publishing_to(server.url):
+                fleet.few()
+                fleet.ensure()
+                yield fleet
+        finally:
+            fleet.stop()
+            server.stop()
+
+
+@pytest.mark.parametrize("storing", ["folder", "s3"], indirect=True)
+def test_a_worker_that_is_killed_while_it_stores_loses_no_output(storing: Fleet) -> None:
+    workflow = publish(TASKS)
+    ids = start_many(workflow, [{"n": n, "text": TEXT} for n in range(20)])
+    wait_until(lambda: StoredPayload.objects.count() >= 3, 60, "the first stored values")
+
+    storing["default"].kill()
+    storing.ensure()
+
+    ended = wait_for_end(ids, 100)
+    assert set(ended.values()) == {"SUCCESS"}, describe(
+        [pk for pk, state in ended.items() if state != "SUCCESS"]
+    )
+    assert not audit(ids).problems
+    outputs = WorkflowExecution.objects.filter(pk__in=ids).values_list("output", flat=True)
+    assert all(output[STORED] and output["bytes"] > len(TEXT) for output in outputs)
+
+
+@pytest.mark.parametrize("storing", ["folder"], indirect=True)
+def test_stored_outputs_leave_the_workers_memory_flat(storing: Fleet) -> None:
+    workflow = publish(TASKS)
+
+    def run(number: int) -> int:
+        ids = start_many(workflow, [{"n": n, "text": TEXT} for n in range(number, number + 20)])
+        assert set(wait_for_end(ids, 100).values()) == {"SUCCESS"}
+        return max(psutil.Process(pid).memory_info().rss for pid in storing["default"].children)
+
+    run(0)
+    before = run(100)
+    after = max(run(200), run(300), run(400))
+
+    assert after - before < 24 * len(TEXT)

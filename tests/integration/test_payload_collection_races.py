@@ -1,0 +1,134 @@
+"""The collector of stored values against executions that are about to refer to them."""
+
+from datetime import timedelta
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from django.db import transaction
+
+from executions.configuration import settings as valkyr_settings
+from executions.database.ids import uuid7
+from executions.models import StoredPayload, StoredPayloadUse
+from executions.payload_store import collecting, reading, writing
+from executions.payloads import StoredReference
+from executions.sealing import payload_keys
+from runners.testing.harness import Valkyr
+from tests.support.payload_store import use_store
+from tests.support.rivals import Rivals, my_session, wait_until_blocked
+
+SMALL = """
+schema: valkyr/1
+name: small
+tasks: [{id: only, use: flow.noop}]
+"""
+ROUNDS = 40
+NOW = timedelta(0)
+
+
+@pytest.fixture
+def store(settings, tmp_path) -> Path:
+    return use_store(settings, tmp_path)
+
+
+@pytest.fixture
+def valkyr(transactional_db, store):
+    payload_keys.forget()
+    return Valkyr()
+
+
+def text_number(number: int) -> str:
+    return f'"{number:08}{"x" * 5_000}"'
+
+
+def put(workspace: UUID, execution: UUID, text: str) -> StoredReference:
+    """Store a value, as a worker does before it records a step."""
+    row = writing.note(workspace, execution, text, None)
+    writing.write(workspace, row, text)
+    writing.written(row)
+    return writing.refer(row, text[1:-1])
+
+
+def files_in(store: Path) -> list[Path]:
+    return [path for path in store.rglob("*") if path.is_file()]
+
+
+def test_a_value_stored_while_the_collector_removes_an_equal_one_is_kept(valkyr):
+    """Each round races on one value that only a deleted execution used."""
+    workspace, execution = valkyr.workspace.pk, valkyr.start(SMALL, {}).id
+
+    for number in range(ROUNDS):
+        text = text_number(number)
+        put(workspace, uuid7(), text)
+        with Rivals() as rivals:
+            collectors = [rivals.begin(collecting.collect, grace=NOW) for _ in range(2)]
+            stored = rivals.begin(put, workspace, execution, text)
+            reference = stored.result(30)
+            assert reading.text_of(workspace, reference) == text.encode()
+            for collector in collectors:
+                collector.result(30)
+        assert reading.text_of(workspace, reference) == text.encode()
+
+    assert collecting.collect(grace=NOW).deleted == 0
+
+
+def test_a_worker_waits_for_a_mark_and_then_stores_a_new_file(valkyr, store):
+    workspace, execution = valkyr.workspace.pk, valkyr.start(SMALL, {}).id
+    put(workspace, uuid7(), text_number(1))
+
+    with Rivals() as rivals:
+        with transaction.atomic():
+            checked, [due] = collecting._marked(NOW)
+            stored = rivals.begin(put, workspace, execution, text_number(1))
+            wait_until_blocked(my_session())
+        reference = stored.result(30)
+
+    assert checked == 1
+    [kept] = StoredPayload.objects.filter(deleting_at=None)
+    assert kept.pk != due.pk
+    StoredPayload.objects.filter(pk=due.pk).update(deleting_at="2020-01-01T00:00Z")
+    assert collecting.collect(grace=NOW).deleted == 1
+    [file] = files_in(store)
+    assert str(kept.pk) in file.name
+    assert reading.text_of(workspace, reference) == text_number(1).encode()
+
+
+def test_the_collector_skips_values_that_an_open_transaction_keeps(valkyr):
+    workspace, execution = valkyr.workspace.pk, valkyr.start(SMALL, {}).id
+    reference = put(workspace, uuid7(), text_number(1))
+
+    with Rivals() as rivals, transaction.atomic():
+        writing.keep(execution, [{"nested": reference}])
+        assert rivals.begin(collecting._marked, NOW).result(30) == (0, [])
+
+    assert collecting.collect(grace=NOW).deleted == 0
+    assert reading.text_of(workspace, reference) == text_number(1).encode()
+
+
+def test_a_crash_before_the_commit_leaves_a_file_that_is_removed_after_the_grace_period(
+    valkyr, store
+):
+    workspace, never = valkyr.workspace.pk, uuid7()
+    grace = timedelta(hours=valkyr_settings().payload_grace_hours)
+    put(workspace, never, text_number(1))  # the process dies here, before its row is committed
+
+    assert collecting.collect().checked == 0
+    assert len(files_in(store)) == 1
+    row = StoredPayload.objects.get()
+    StoredPayload.objects.update(checked_at=row.checked_at - grace)
+    assert collecting.collect().deleted == 1
+    assert not files_in(store)
+    assert not StoredPayloadUse.objects.exists()
+
+
+def test_a_collector_that_died_after_its_mark_is_continued_by_the_next(valkyr, store):
+    put(valkyr.workspace.pk, uuid7(), text_number(1))
+    collecting._marked(NOW)
+
+    assert collecting.collect(grace=NOW).deleted == 0
+    row = StoredPayload.objects.get()
+    assert row.deleting_at is not None
+    StoredPayload.objects.update(deleting_at=row.deleting_at - collecting.ABANDONED)
+
+    assert collecting.collect(grace=NOW).deleted == 1
+    assert not files_in(store)

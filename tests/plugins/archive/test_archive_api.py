@@ -1,0 +1,106 @@
+"""Archived executions over HTTP, and who may open and restore them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from rest_framework.test import APIClient
+
+from dlq.retention import pruning
+from executions.models import Activity, Membership, Workflow, WorkflowExecution
+from tests.plugins.archive.conftest import old
+from valkyr_plugins.archive import archiving
+
+pytest.importorskip("pyarrow")
+pytestmark = pytest.mark.django_db
+
+
+def client_of(of: Workflow, role: str) -> APIClient:
+    """A client of a member with the role; "" for somebody of no workspace."""
+    user = get_user_model().objects.create(username=f"person-{role or 'none'}")
+    if role:
+        Membership.objects.create(user=user, workspace_id=of.workspace_id, role=role)
+    client = APIClient()
+    client.force_authenticate(user)
+    return client
+
+
+@pytest.fixture
+def gone(archive: Path, orders: Workflow) -> WorkflowExecution:
+    """An execution that is only in the archive."""
+    made = old(orders)
+    archiving.turn()
+    pruning.turn()
+    assert not WorkflowExecution.objects.exists()
+    return made
+
+
+def test_an_archived_execution_is_found_where_it_was(
+    gone: WorkflowExecution, orders: Workflow
+) -> None:
+    client = client_of(orders, "WORKFLOW")
+
+    shown = client.get(f"/v1/WorkflowExecution/{gone.pk}")
+
+    assert shown.status_code == 200
+    found = shown.json()
+    assert (found["id"], found["state"], found["version"]) == (str(gone.pk), "SUCCESS", 1)
+    assert found["output"] == {"sum": 7}
+    assert found["labels"] == {"order": "1047"}
+    assert found["archivedAt"] is not None
+    row = Activity.objects.get(action="archive.open")
+    assert (row.object_id, row.workspace_id) == (str(gone.pk), orders.workspace_id)
+
+
+def test_its_runs_are_with_it(gone: WorkflowExecution, orders: Workflow) -> None:
+    client = client_of(orders, "WORKFLOW")
+
+    found = client.get(f"/v1/WorkflowExecution/{gone.pk}/archive").json()
+
+    assert {run["stepPath"] for run in found["runs"]} == {"begin.main", "charge.main"}
+    assert found["runs"][0]["logs"] == [{"message": "hello"}]
+    assert found["deadLetters"] == []
+    [file] = client.get("/v1/ArchiveFile").json()
+    assert (file["executions"], file["runs"], file["state"]) == (1, 2, "STORED")
+
+
+@pytest.mark.parametrize("address", ["", "/archive"])
+def test_others_do_not_learn_of_it(gone: WorkflowExecution, orders: Workflow, address: str) -> None:
+    client = client_of(orders, "")
+
+    assert client.get(f"/v1/WorkflowExecution/{gone.pk}{address}").status_code == 404
+    assert client.post(f"/v1/WorkflowExecution/{gone.pk}/restore").status_code == 404
+    assert client.get("/v1/ArchiveFile").json() == []
+    assert not Activity.objects.filter(action__startswith="archive.open").exists()
+
+
+def test_it_is_restored_and_replayed(
+    gone: WorkflowExecution, orders: Workflow, monkeypatch: Any
+) -> None:
+    client = client_of(orders, "WORKFLOW")
+    assert client.post(f"/v1/WorkflowExecution/{gone.pk}/replay", {}, "json").status_code == 404
+
+    made = client.post(f"/v1/WorkflowExecution/{gone.pk}/restore", {"reason": "asked"}, "json")
+
+    assert made.status_code == 200, made.content
+    assert made.json()["archivedAt"] is None
+    row = Activity.objects.get(action="archive.restore")
+    assert (row.object_id, row.reason) == (str(gone.pk), "asked")
+    replayed = client.post(f"/v1/WorkflowExecution/{gone.pk}/replay", {}, "json")
+    assert replayed.status_code == 202, replayed.content
+    assert (
+        replayed.json()["triggerPayload"]
+        == WorkflowExecution.objects.get(pk=gone.pk).trigger_payload
+    )
+    forked = client.post(
+        f"/v1/WorkflowExecution/{gone.pk}/fork", {"stepPath": "charge.main"}, "json"
+    )
+    assert forked.status_code == 202, forked.content
+
+
+def test_who_may_only_read_restores_nothing(gone: WorkflowExecution, orders: Workflow) -> None:
+    client = client_of(orders, "SYSTEM")
+
+    assert client.post(f"/v1/WorkflowExecution/{gone.pk}/restore", {}, "json").status_code == 403
+    assert not WorkflowExecution.objects.exists()

@@ -1,0 +1,166 @@
+"""The archive over HTTP: its files, an archived execution in full, and its restoration."""
+
+from typing import Any
+from uuid import UUID
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from executions.public.access import Action, Powers, obtain, powers_on_row, record, refused, visible
+from executions.public.api import (
+    Body,
+    CamelCase,
+    CamelCaseSerializer,
+    Endpoint,
+    ListQuery,
+    Payload,
+    Text,
+    WorkflowExecutionShape,
+    operation,
+    page,
+)
+from executions.public.errors import NotFound
+from executions.public.models import WorkflowExecution
+from runners.public.api import RunShape
+from valkyr_plugins.archive import reading, restoring
+from valkyr_plugins.archive.models import ArchiveFile, FileState
+from valkyr_plugins.archive.reading import ArchivedRecord
+
+TAG = "Archive"
+
+
+class ArchiveFileShape(CamelCase, serializers.ModelSerializer[ArchiveFile]):
+    """A file of the archive."""
+
+    workspace_id = serializers.UUIDField()
+    name = serializers.CharField(help_text="Below the address of the archive.")
+    state = serializers.ChoiceField(FileState.choices)
+    error = serializers.CharField(help_text="Why it could not be written or deleted, if so.")
+
+    class Meta:
+        model = ArchiveFile
+        fields = [
+            "id", "workspace_id", "day", "part", "name", "state", "executions", "runs",
+            "dead_letters", "size", "sha256", "created_at", "stored_at", "error",
+        ]  # fmt: skip
+
+
+class ArchiveQuery(ListQuery):
+    """The filters of the list of files."""
+
+    day = serializers.DateField(required=False)
+    state = serializers.ChoiceField(FileState.choices, required=False)
+
+
+class ArchivedLetterShape(CamelCaseSerializer):
+    """A dead letter of an archived execution."""
+
+    id = serializers.UUIDField()
+    run_id = serializers.UUIDField()
+    step_path = serializers.CharField()
+    module = serializers.CharField()
+    failure_type = serializers.CharField()
+    failure_reason = serializers.CharField()
+    attempts = serializers.IntegerField()
+    resolution = serializers.CharField()
+    quarantined_at = serializers.DateTimeField()
+    resolved_at = serializers.DateTimeField(allow_null=True)
+    original_inputs = Payload(allow_null=True)
+    notes = serializers.CharField()
+
+
+class ArchivedExecutionShape(CamelCaseSerializer):
+    """An archived execution with its runs and dead letters."""
+
+    execution = WorkflowExecutionShape()
+    runs = RunShape(many=True)
+    dead_letters = ArchivedLetterShape(many=True)
+
+
+class Restoration(Body):
+    """The reason of a restoration."""
+
+    reason = Text(required=False, default="", allow_blank=True, max_length=2000)
+
+
+def obtain_archived(user: Any, pk: UUID, power: Action) -> tuple[ArchivedRecord, Powers]:
+    """Return an archived execution and the caller's powers on it, if they include `power`.
+
+    Raises NotFound, Forbidden, ArchiveUnavailable and ArchiveBroken.
+    """
+    unknown = NotFound(f"There is no archived execution {pk} in your workspaces.")
+    if reading.find(pk) is None:
+        raise unknown
+    found = reading.load(pk)
+    powers = powers_on_row(user, found.execution)
+    if not powers.any:
+        raise unknown
+    if not powers.allows(power):
+        raise refused(powers.role, power)
+    return found, powers
+
+
+class ArchiveFiles(Endpoint):
+    """The files of the archive."""
+
+    @operation(
+        "listArchiveFiles",
+        TAG,
+        {200: ArchiveFileShape(many=True)},
+        parameters=[ArchiveQuery],
+    )
+    def get(self, request: Request) -> Response:
+        """List the files of your workspaces, newest first."""
+        query = self.query(ArchiveQuery)
+        rows = visible(self.user, ArchiveFile.objects.all())
+        for name in ("day", "state"):
+            if name in query:
+                rows = rows.filter(**{name: query[name]})
+        found = page(request, rows, query, order=("id",))
+        return Response(ArchiveFileShape(found.rows, many=True).data, headers=found.headers)
+
+
+class ArchivedExecutionView(Endpoint):
+    """An archived execution."""
+
+    @operation("getArchivedExecution", TAG, {200: ArchivedExecutionShape}, errors=[403, 404])
+    def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
+        """Return an archived execution with its runs and dead letters."""
+        found, may = obtain_archived(self.user, id, Action.VIEW)
+        execution = found.execution
+        record(
+            self.actor,
+            "archive.open",
+            workspace_id=execution.workspace_id,
+            object_type="WorkflowExecution",
+            object_id=id,
+        )
+        shape = {"execution": execution, "runs": found.runs, "dead_letters": found.dead_letters}
+        return Response(ArchivedExecutionShape(shape, context={"may": may}).data)
+
+
+class RestoreExecution(Endpoint):
+    """Restore an archived execution."""
+
+    @operation(
+        "restoreWorkflowExecution",
+        TAG,
+        {200: WorkflowExecutionShape},
+        request=Restoration,
+        errors=[403, 404],
+    )
+    def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
+        """Put an archived execution back, with its runs, so that it can be replayed and forked.
+
+        It keeps its ID and its state. Retention deletes it again on its next turn, or once the
+        forks of it have ended; its copy stays in the archive. An execution that was not deleted is
+        returned as it is.
+        """
+        reason = self.body(Restoration)["reason"]
+        try:
+            made, may = obtain(self.user, WorkflowExecution.objects.all(), id, Action.OPERATE)
+        except NotFound:
+            _, may = obtain_archived(self.user, id, Action.OPERATE)
+            made = restoring.restore(id, actor=self.actor, reason=reason)
+        return Response(WorkflowExecutionShape(made, context={"may": may}).data)

@@ -1,0 +1,114 @@
+"""The files of the archive, and the file of each archived execution."""
+
+from django.db import models
+from django.db.models import Q
+
+from executions.public.database import ClockTimestamp, uuid7
+from executions.public.language import lazy
+from executions.public.models import Workspace
+
+
+class FileState(models.TextChoices):
+    """The state of a file."""
+
+    WRITING = "WRITING", lazy("being written")
+    STORED = "STORED", lazy("stored")
+    DELETING = "DELETING", lazy("being deleted")
+
+
+class ArchiveFile(models.Model):
+    """A Parquet file with executions of one workspace that ended on one day.
+
+    The row commits before the file is written, so that the storage never has a file without a row.
+    `stale` says that the index does not name this file for some of its executions; the file is then
+    written again without them.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    day = models.DateField(help_text="The day, in UTC, on which the executions ended.")
+    part = models.PositiveIntegerField()
+    state = models.CharField(max_length=8, choices=FileState.choices, default=FileState.WRITING)
+    executions = models.PositiveIntegerField(default=0)
+    runs = models.PositiveBigIntegerField(default=0)
+    dead_letters = models.PositiveIntegerField(default=0)
+    size = models.PositiveBigIntegerField(default=0)
+    sha256 = models.CharField(max_length=64, blank=True, default="")
+    keys = models.JSONField(
+        default=list, help_text="The keys with which values in the file are sealed."
+    )
+    stale = models.BooleanField(default=False)
+    error = models.TextField(blank=True, default="")
+    created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
+    stored_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering = ["-day", "-id"]
+        verbose_name = lazy("archive file")
+        verbose_name_plural = lazy("archive")
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "day", "part"], name="archive_file_once"),
+        ]
+        indexes = [
+            models.Index(fields=["day", "id"], name="archive_file_list"),
+            models.Index(
+                fields=["id"],
+                condition=~Q(state="STORED") | Q(stale=True),
+                name="archive_file_unfinished",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day:%Y-%m-%d} #{self.part}"
+
+    @property
+    def name(self) -> str:
+        """Return the file's name, below the archive's address."""
+        return f"{self.workspace_id}/{self.day:%Y/%m/%d}/part-{self.part:05d}-{self.pk}.parquet"
+
+
+class ArchivedExecution(models.Model):
+    """The file that holds an execution; null if the execution was erased and gets no copy.
+
+    `ended_at` is the end of the archived execution: an execution that was reopened since ends
+    later, and is archived again. The row is small, as there may be millions: about 140 bytes with
+    its indexes.
+    """
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    # Without a constraint: the file's holds.
+    workspace = models.ForeignKey(
+        Workspace,
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    ended_at = models.DateTimeField(null=True)
+    file = models.ForeignKey(ArchiveFile, on_delete=models.PROTECT, null=True, related_name="index")
+    row_group = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name = lazy("archived execution")
+        verbose_name_plural = lazy("archived executions")
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class KeptLetter(models.Model):
+    """The row of a dead letter that retention deleted, until its execution is archived."""
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="+")
+    execution_id = models.UUIDField(db_index=True)
+    row = models.JSONField()
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return str(self.id)

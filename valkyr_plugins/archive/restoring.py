@@ -1,0 +1,82 @@
+"""Put an archived execution back into the tables, as it was, so that it can be replayed and forked.
+
+Its copy stays in the archive, so retention deletes the rows again on its next turn, or once the
+forks of it have ended.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.db import models
+
+from executions.public.access import Actor, record
+from executions.public.database import connection, transaction
+from executions.public.errors import NotFound
+from executions.public.models import WorkflowExecution, WorkflowVersion
+from runners.public.models import Run
+from valkyr_plugins.archive import columns, reading
+from valkyr_plugins.archive.errors import ArchiveRefused
+
+# References to rows that may be gone by now.
+LOOSE = ("parent_id", "failure_of_id", "origin_id", "trigger_id")
+
+
+def restore(pk: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
+    """Restore an archived execution to the tables, unless it is there; return it.
+
+    Raises NotFound, ArchiveUnavailable, ArchiveBroken; ArchiveRefused if its workflow's version was
+    deleted since. The caller has checked the permission.
+    """
+    there = WorkflowExecution.objects.filter(pk=pk).first()
+    if there is not None:
+        return there
+    found = reading.load(pk)
+    row = dict(found.row)
+    version = WorkflowVersion.objects.filter(pk=row["version_id"], workflow_id=row["workflow_id"])
+    if not version.exists():
+        raise ArchiveRefused(
+            f"The version of the workflow that execution {pk} ran was deleted, so the execution "
+            "cannot be restored. Its record can still be read."
+        )
+    # Another execution may have taken its key since.
+    row["idempotency_key"] = None
+    for name in LOOSE:
+        model = WorkflowExecution._meta.get_field(name.removesuffix("_id")).related_model
+        assert isinstance(model, type)
+        if row[name] is not None and not model._default_manager.filter(pk=row[name]).exists():
+            row[name] = None
+    with transaction.atomic():
+        if _insert(WorkflowExecution, [row]):
+            _insert(Run, row["runs"] or [])
+            record(
+                actor,
+                "archive.restore",
+                workspace_id=row["workspace_id"],
+                object_type="WorkflowExecution",
+                object_id=pk,
+                reason=reason,
+                details={"runs": len(row["runs"] or [])},
+            )
+    restored = WorkflowExecution.objects.filter(pk=pk).first()
+    if restored is None:
+        raise NotFound(f"Execution {pk} was deleted again. Restore it once more.")
+    return restored
+
+
+def _insert(model: type[models.Model], rows: Iterable[columns.Row]) -> int:
+    """Insert rows as they were stored, unless they exist already; return how many."""
+    names, values = columns.insertable(rows, model)
+    if not values:
+        return 0
+    kinds: dict[str, Any] = {one.attname: one for one in model._meta.concrete_fields}
+    quote = connection.ops.quote_name
+    into = ", ".join(quote(kinds[name].column) for name in names)
+    typed = ", ".join(f"%s::{kinds[name].db_type(connection)}" for name in names)
+    text = (
+        f"INSERT INTO {quote(model._meta.db_table)} ({into}) VALUES ({typed}) "  # noqa: S608
+        "ON CONFLICT DO NOTHING"
+    )
+    with connection.cursor() as cursor:
+        cursor.executemany(text, values)
+        return int(cursor.rowcount)
