@@ -131,22 +131,20 @@ def leavers(partition: RunPartition) -> Leavers:
     return Leavers(ids, runs, many=runs > MOST_RUNS)
 
 
-def drop_oldest(*, attempts: int = SOON) -> str:
-    """Remove the oldest partition; move the runs of executions that remain. Return its name.
+def drop(old: RunPartition, *, attempts: int = SOON) -> bool:
+    """Remove the oldest partition; the runs of executions that remain are moved.
 
-    They move to the partition of all earlier executions, whose range grows. Returns "" if the
-    partition must stay: too many executions remain, or it is not over yet. Raises TableBusy.
+    They move to the partition of all earlier executions, whose range grows. Returns False if the
+    partition must stay: too many executions remain, it is not over yet, or it is not the oldest.
+    Raises TableBusy.
     """
-    ranges = [one for one in layout().ranges if not _is_long(one)]
-    if not ranges or (ends := ranges[0].ends) is None or ends > database_now() - DAY:
-        return ""
-    old = ranges[0]
-    left = leavers(old)
-    if left.many:
-        return ""
+    ranges = [one for one in layout().ranges if not is_long(one)]
+    over = old.ends is not None and old.ends < database_now() - DAY
+    if not over or not ranges or ranges[0].name != old.name or leavers(old).many:
+        return False
     in_short_locks(lambda cursor: _detach(cursor, old), seconds=30, attempts=attempts)
     _drop(old.name)
-    return old.name
+    return True
 
 
 def drop_detached() -> int:
@@ -176,7 +174,8 @@ def long_name() -> str:
     return f"{table()}_long"
 
 
-def _is_long(one: RunPartition) -> bool:
+def is_long(one: RunPartition) -> bool:
+    """Return whether it is the partition of executions that outlived their own."""
     return one.name == long_name()
 
 
@@ -190,7 +189,7 @@ def _detach(cursor: Any, old: RunPartition) -> None:
     left = leavers(old)
     if left.many:
         raise TableBusy(f"Too many executions of {old.name} exist again. It stays.")
-    there = any(_is_long(one) for one in layout().partitions)
+    there = any(is_long(one) for one in layout().partitions)
     cursor.execute(f"ALTER TABLE {of} DETACH PARTITION {name}")
     cursor.execute(f"COMMENT ON TABLE {name} IS '{DETACHED}'")
     if there:
