@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 from django.db import connection, transaction
-from dlq.intake.receive import take_in
 
+from dlq.intake.receive import take_in
 from dlq.models import DeadLetterEntry
 from dlq.retention import executions, pruning, run_partitions
 from dlq.retention.batches import PruningPace
