@@ -19,7 +19,7 @@ from runners.partitions.switching import KEPT, copy_rows
 
 DAY = timedelta(days=1)
 MARGIN = timedelta(days=2)
-AHEAD = 14
+AHEAD, LEAST_AHEAD = 14, 3  # days
 SOON = 8  # attempts of a duty; the next turn tries again
 NEWEST_IN = "SELECT execution_id FROM ONLY {name} WHERE execution_id >= %s ORDER BY 1 DESC LIMIT 1"
 OPTIONS = """
@@ -40,7 +40,7 @@ NIL = UUID(int=0)
 
 
 def add_ahead(*, attempts: int = SOON) -> int:
-    """Add partitions until 14 of them are ahead; return how many were added.
+    """Add partitions until they reach 14 days ahead; return how many were added.
 
     Does nothing for a table without partitions. Raises TableBusy.
     """
@@ -49,7 +49,7 @@ def add_ahead(*, attempts: int = SOON) -> int:
     if not now.partitioned or last is None:
         return 0
     begins, made = max(last, _free_from(now.default, last)), 0
-    until = database_now() + AHEAD * now.days * DAY
+    until = database_now() + AHEAD * DAY
     while begins < until:
         ends = begins + now.days * DAY
         add(begins, ends, attempts=attempts)
@@ -82,9 +82,30 @@ def add(begins: datetime, ends: datetime, *, attempts: int = SOON) -> str:
 
 
 def ahead(now: PartitionLayout) -> int:
-    """Return how many partitions begin later than now."""
-    today = database_now()
-    return sum(one.begins is not None and one.begins > today for one in now.ranges)
+    """Return for how many days from now there are partitions."""
+    last = now.last_end
+    return 0 if last is None else max(0, (last - database_now()).days)
+
+
+def problems(now: PartitionLayout) -> list[str]:
+    """Return what needs an operator, with what to do; without reading rows."""
+    found = []
+    if not now.partitioned and now.foreign_keys:
+        found.append(
+            f"{len(now.foreign_keys)} foreign keys are missing: a conversion was interrupted. "
+            "Repeat `manage.py partitions on`, or go back with `manage.py partitions off`."
+        )
+    if now.default is not None and now.default.rows:
+        found.append(
+            f"{now.default.name} has rows: beat did not run for some days. Retention deletes them "
+            "one by one."
+        )
+    if now.partitioned and (number := ahead(now)) < LEAST_AHEAD:
+        found.append(
+            f"Partitions are there for {number} days only. Check that beat and a worker of control "
+            "run."
+        )
+    return found
 
 
 def _free_from(default: RunPartition | None, since: datetime) -> datetime:

@@ -9,7 +9,7 @@ from executions.access.actor import Actor, record
 from executions.errors import ValkyrError
 from executions.management.examples import CommandWithExamples
 from runners.partitions import orphans, switching, upkeep
-from runners.partitions.layout import PartitionLayout, RunPartition, layout, table
+from runners.partitions.layout import RunPartition, layout, table
 from runners.partitions.short_locks import ATTEMPTS
 
 EXAMPLES = """
@@ -26,7 +26,6 @@ where an interrupted call stopped. See docs/how-to/partitions.md.
 exit codes: 0 done, 1 refused or busy; `status --check`: 1 if something needs attention
 """
 MOST_COPIED = 100_000  # rows that `off` copies without --yes
-LEAST_AHEAD = 3  # partitions
 
 
 class Command(CommandWithExamples):
@@ -88,7 +87,7 @@ class Command(CommandWithExamples):
             self.stdout.write(f"{table()} is not partitioned.")
         for one in now.partitions:
             self.stdout.write(_line(one))
-        problems = [*_problems(now), *(_orphans() if options["check"] else ())]
+        problems = [*upkeep.problems(now), *(_orphans() if options["check"] else ())]
         for problem in problems:
             self.stdout.write(f"! {problem}")
         if problems and options["check"]:
@@ -112,23 +111,6 @@ def _line(one: RunPartition) -> str:
     span = "all others" if one.default else f"{begins} to {ends}"
     size = filesizeformat(one.bytes).replace("\xa0", " ")
     return f"{one.name:<32}{span:<28}{one.rows:>14,} rows  {size:>10}"
-
-
-def _problems(now: PartitionLayout) -> list[str]:
-    found = []
-    if not now.partitioned and now.foreign_keys:
-        found.append(
-            f"{len(now.foreign_keys)} foreign keys are missing: a conversion was interrupted. "
-            "Repeat `partitions on`, or go back with `partitions off`."
-        )
-    if now.default is not None and now.default.rows:
-        found.append(
-            f"{now.default.name} has rows: beat did not run for some days. Retention deletes them "
-            "one by one."
-        )
-    if now.partitioned and (ahead := upkeep.ahead(now)) < LEAST_AHEAD:
-        found.append(f"Only {ahead} partitions are ahead. Check that beat is running.")
-    return found
 
 
 def _orphans() -> list[str]:
