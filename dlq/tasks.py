@@ -7,10 +7,11 @@ from executions.messaging import broker_priority, task
 @task("dlq.expire")
 def expire() -> dict[str, int]:
     """Delete expired rows and stored values once a day, and again while there are more."""
-    from dlq.retention import pruning
+    from dlq.retention import pruning, run_partitions
 
+    added = run_partitions.add_ahead()
     turn = pruning.turn()
-    counts, more = turn.counts, turn.more
+    counts, more = turn.counts | ({"partitions added": added} if added else {}), turn.more
     if payload_store.enabled():
         from executions.payload_store import collecting
 

@@ -17,12 +17,15 @@ def quarantine(run_id: UUID, *, actor: Actor, reason: str) -> DeadLetterEntry:
     """Quarantine a live run; raises NotFound, WrongState if it is not live."""
     failure = Failure(ErrorType.PERMANENT, f"Quarantined by {actor.name}: {reason}", "Quarantined")
     _refuse_of_test(run_id)
+    execution_id = end_run.execution_of(run_id)
+    if execution_id is None:
+        raise NotFound(f"There is no run {run_id}.")
     with transaction.atomic():
-        entry = end_run.dead_letter(run_id, failure, manual=reason or "quarantined by hand")
+        entry = end_run.dead_letter(
+            execution_id, run_id, failure, manual=reason or "quarantined by hand"
+        )
         if entry is None:
-            state = Run.objects.filter(pk=run_id).values_list("state", flat=True).first()
-            if state is None:
-                raise NotFound(f"There is no run {run_id}.")
+            state = Run.objects.values_list("state", flat=True).get(pk=run_id)
             raise WrongState(
                 f"Run {run_id} is {state}; it cannot be quarantined: it must be live (PENDING, "
                 "LEASED, RUNNING or WAITING), in a running execution.",

@@ -150,9 +150,11 @@ MODELS: dict[str, type[models.Model]] = {
 }
 # Without a count (never analysed), assume the smallest possible row.
 SIZE = """
-SELECT pg_total_relation_size(oid)
-       / greatest(reltuples, pg_relation_size(oid) / 8192, 1)::float8
-  FROM pg_class WHERE oid = %s::regclass
+SELECT sum(pg_total_relation_size(c.oid))
+       / greatest(sum(c.reltuples), sum(pg_relation_size(c.oid)) / 8192, 1)::float8
+  FROM pg_class c
+  LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
+ WHERE c.relkind = 'r' AND coalesce(i.inhparent, c.oid) = %s::regclass
 """
 
 

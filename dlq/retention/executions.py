@@ -17,6 +17,7 @@ from django.db.models import Model
 from dlq import statements
 from dlq.retention.batches import PruningPace, PruningTally
 from dlq.retention.periods import RetentionPeriods
+from dlq.retention.run_partitions import RunPartitions
 from dlq.retention.terms import parameters, youngest_end
 from executions.models import CronTick, ExecutionLabel, RefusedMessage, WorkflowExecution
 from executions.vendor_seams.django_deletion import delete_without_cascade
@@ -195,14 +196,16 @@ def prune(
     before = horizon(wanted)
     if before is None:
         return tally, None
+    partitions = RunPartitions.of(wanted)
     for stretch in walk(wanted, since, before):
-        clear(stretch.roots, wanted, before, pace, tally)
+        clear(partitions.due(stretch.roots), wanted, before, pace, tally, partitions)
         if tally.more:
             return tally, since
         since = stretch.end
         if pace.over:
             tally.more = True
             return tally, since
+    tally.parts["partitions"] += len(partitions.drop())
     return tally, None
 
 
@@ -212,13 +215,15 @@ def clear(
     before: datetime,
     pace: PruningPace,
     tally: PruningTally,
+    partitions: RunPartitions | None = None,
 ) -> None:
     """Delete these roots' families until the time is over, if allowed; `ends` by root."""
+    partitions = partitions or RunPartitions(wanted)
     for roots in _some(ends):
         found = families(roots, wanted, before)
         _note_kept(tally, found)
         for pack in packs([family for family in found if not family.reason], pace.batch):
-            _drop(pack, wanted, before, pace, tally, ends)
+            _drop(pack, wanted, before, pace, tally, ends, partitions)
             if pace.over:
                 tally.more = True
                 return
@@ -250,8 +255,9 @@ def look(wanted: RetentionPeriods, pace: PruningPace, without: LettersGone) -> P
     before = horizon(wanted)
     if before is None:
         return tally
+    partitions = RunPartitions.of(wanted)
     for stretch in walk(wanted, PruningPosition(), before):
-        look_at(stretch.roots, wanted, before, tally, without)
+        look_at(partitions.due(stretch.roots), wanted, before, tally, without)
         if pace.over:
             tally.more = True
             break
@@ -279,12 +285,13 @@ def _drop(
     pace: PruningPace,
     tally: PruningTally,
     ends: dict[UUID, datetime],
+    partitions: RunPartitions,
 ) -> None:
     """Delete a pack, in as many transactions as necessary or as time allows."""
     while pack:
         with pace.transaction():
             pack = _locked(pack, wanted, before)
-            gone = _delete(pack, pace.batch)
+            gone = _delete(pack, pace.batch, partitions)
         if not gone.total():
             return
         _note(tally, gone["executions"], gone["runs"], *(ends[one.root] for one in pack))
@@ -314,7 +321,7 @@ def _locked(pack: list[Family], wanted: RetentionPeriods, before: datetime) -> l
     ]
 
 
-def _delete(pack: list[Family], most: int) -> Counter[str]:
+def _delete(pack: list[Family], most: int, partitions: RunPartitions) -> Counter[str]:
     """Delete as many rows of locked families as fit; return the numbers of executions and runs."""
     # Executions without children first: the rest of a family may need their parents.
     ids = [pk for family in pack for pk in family.members][:most]
@@ -322,9 +329,11 @@ def _delete(pack: list[Family], most: int) -> Counter[str]:
         return Counter()
     for model in BELONGINGS:
         delete_without_cascade(model.objects.filter(execution_id__in=ids))  # type: ignore[attr-defined]
-    some = Run.objects.filter(execution_id__in=ids).values("pk")[:RUNS_AT_ONCE]
-    runs = delete_without_cascade(Run.objects.filter(pk__in=some))
-    if runs == RUNS_AT_ONCE and Run.objects.filter(execution_id__in=ids).exists():
+    own = partitions.without_runs(ids)
+    some = Run.objects.filter(execution_id__in=own).values("pk")[:RUNS_AT_ONCE]
+    gone = Run.objects.filter(pk__in=some, execution_id__in=own)
+    runs = delete_without_cascade(gone) if own else 0
+    if runs == RUNS_AT_ONCE and Run.objects.filter(execution_id__in=own).exists():
         return Counter(runs=runs)
     RefusedMessage.objects.filter(execution_id__in=ids).update(execution=None)
     WorkflowExecution.objects.filter(origin_id__in=ids).update(origin=None)

@@ -9,7 +9,7 @@ WITH walked AS MATERIALIZED (
       ORDER BY e.finished_at, e.id
       LIMIT %(chunk)s),
   logged AS MATERIALIZED (
-     SELECT r.id
+     SELECT r.id, r.execution_id
        FROM walked w JOIN runners_run r ON r.execution_id = w.id
       WHERE r.logs IS NOT NULL
         AND (%(workspace)s::uuid IS NULL OR w.workspace_id = %(workspace)s::uuid)
@@ -18,7 +18,9 @@ WITH walked AS MATERIALIZED (
         FOR UPDATE OF r SKIP LOCKED),
   cleared AS (
      UPDATE runners_run r SET logs = NULL FROM logged
-      WHERE r.id = logged.id AND NOT %(looking)s
+      WHERE r.id = logged.id
+        AND (r.execution_id = logged.execution_id OR r.execution_id BETWEEN logged.execution_id AND logged.execution_id)
+        AND NOT %(looking)s
   RETURNING 1)
 SELECT CASE WHEN %(looking)s THEN (SELECT count(*) FROM logged)
             ELSE (SELECT count(*) FROM cleared) END,

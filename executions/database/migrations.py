@@ -48,6 +48,7 @@ class AddIndexWhileWritten(AddIndexConcurrently):
 
     An interrupted build is repeated, and an index that exists already stays. The build waits for
     older transactions, however long; unlike other waits for a lock, it keeps no writer waiting.
+    Of a partitioned table, it builds the index of each partition and then attaches it.
     """
 
     def database_forwards(self, app_label: str, editor: Any, before: Any, after: Any) -> None:
@@ -65,12 +66,63 @@ class AddIndexWhileWritten(AddIndexConcurrently):
             if keeps_settings():
                 cursor.execute("SET lock_timeout = 0")
             try:
+                model = after.apps.get_model(app_label, self.model_name)
+                if _partitions(cursor, model) is not None:
+                    self._build_in_partitions(cursor, editor, model)
+                    return
                 if found is not None:
                     cursor.execute(f"DROP INDEX CONCURRENTLY {editor.quote_name(name)}")
                 super().database_forwards(app_label, editor, before, after)
             finally:
                 if keeps_settings():
                     cursor.execute("SELECT set_config('lock_timeout', %s, false)", [limit])
+
+    def database_backwards(self, app_label: str, editor: Any, before: Any, after: Any) -> None:
+        """Drop the index; of a partitioned table, PostgreSQL cannot do so beside writers."""
+        with editor.connection.cursor() as cursor:
+            model = before.apps.get_model(app_label, self.model_name)
+            if _partitions(cursor, model) is None:
+                super().database_backwards(app_label, editor, before, after)
+            else:
+                cursor.execute(f"DROP INDEX IF EXISTS {editor.quote_name(self.index.name)}")
+
+    def _build_in_partitions(self, cursor: Any, editor: Any, model: Any) -> None:
+        """Build the index of each partition; the table's index is valid once all are attached."""
+        table, name = model._meta.db_table, self.index.name
+        quoted = editor.quote_name
+        usual = f"{quoted(name)} ON {quoted(table)}"
+        for_all = str(self.index.create_sql(model, editor))
+        beside = str(self.index.create_sql(model, editor, concurrently=True))
+        cursor.execute("SELECT to_regclass(%s) IS NULL", [quoted(name)])
+        if cursor.fetchone()[0]:
+            cursor.execute(for_all.replace(usual, f"{quoted(name)} ON ONLY {quoted(table)}", 1))
+        for partition in _partitions(cursor, model) or ():
+            cursor.execute(OF_PARTITION, [quoted(partition), quoted(name)])
+            if cursor.fetchone():
+                continue
+            own = f"{partition}_{name}"
+            cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {quoted(own)}")
+            cursor.execute(beside.replace(usual, f"{quoted(own)} ON {quoted(partition)}", 1))
+            cursor.execute(f"ALTER INDEX {quoted(name)} ATTACH PARTITION {quoted(own)}")
+
+
+# The index of a partition that is attached to an index of its table.
+OF_PARTITION = """
+SELECT 1 FROM pg_index i JOIN pg_inherits h ON h.inhrelid = i.indexrelid
+ WHERE i.indrelid = to_regclass(%s) AND h.inhparent = to_regclass(%s)
+"""
+
+
+def _partitions(cursor: Any, model: Any) -> list[str] | None:
+    """Return the partitions of a model's table; None for a table without partitions."""
+    cursor.execute(
+        "SELECT c.relkind = 'p', (SELECT array_agg(p.relname::text ORDER BY p.relname)"
+        " FROM pg_inherits h JOIN pg_class p ON p.oid = h.inhrelid WHERE h.inhparent = c.oid)"
+        " FROM pg_class c WHERE c.oid = to_regclass(%s)",
+        [f'"{model._meta.db_table}"'],
+    )
+    found = cursor.fetchone()
+    return list(found[1] or ()) if found and found[0] else None
 
 
 def model(apps: Any, name: str) -> Any:

@@ -164,7 +164,7 @@ def _next_items(
         turns, given, rest = _batched(state, turns, dead=dead)
     else:
         turns, given = turns.handed_out(0 if dead else turns.free)
-    _keep_progress(run_id, turns)
+    _keep_progress(state, run_id, turns)
     start(state, place, (*again, *given), rest)
     return bool(again or given)
 
@@ -230,7 +230,7 @@ def _next_iteration(
     if turns.count is None and done >= turns.most:
         return _wake(state, place, run_id, queue, turns, wake | {"limit": turns.most})
     following = replace(turns, index=done)
-    _keep_progress(run_id, following)
+    _keep_progress(state, run_id, following)
     start(state, place, following.places)
     return True
 
@@ -288,7 +288,7 @@ def give_back_batch(state: SegmentState) -> None:
         },
     )
     if row is not None:
-        _keep_progress(row[0], MapTurns.read(row[1]).given_back(unstarted))
+        _keep_progress(state, row[0], MapTurns.read(row[1]).given_back(unstarted))
 
 
 def _dead_within(state: SegmentState, place: Place) -> bool:
@@ -303,9 +303,10 @@ def _dead_within(state: SegmentState, place: Place) -> bool:
     return bool(row and row[0])
 
 
-def _keep_progress(run_id: UUID, turns: Turns) -> None:
+def _keep_progress(state: SegmentState, run_id: UUID, turns: Turns) -> None:
     document = payloads.dump(turns.document(), "counters of a container")
-    statements.fetch("progress", {"run": run_id, "progress": document})
+    own = {"execution": state.context.execution_id, "run": run_id}
+    statements.fetch("progress", own | {"progress": document})
 
 
 def _wake(
@@ -314,6 +315,7 @@ def _wake(
     row = statements.fetch_one(
         "wake_container",
         {
+            "execution": state.context.execution_id,
             "run": run_id,
             "progress": payloads.dump(turns.document(), "counters of a container"),
             "wake": state.context.sealer.facts(
@@ -358,7 +360,8 @@ def read_turns(state: SegmentState, place: Place, run_id: UUID, document: Any) -
         {"execution": state.context.execution_id, "epoch": state.context.epoch, "prefix": stem},
     )
     known = sorted(index for (index,) in found)
-    path, given, total = statements.fetch("given", {"run": run_id})[0]
+    own = {"execution": state.context.execution_id, "run": run_id}
+    path, given, total = statements.fetch("given", own)[0]
     if sealed_payloads.is_sealed(given):
         given = opened(state.context.execution_id, given, "inputs", path)
         total = len(given.get("items") or ())
@@ -374,7 +377,7 @@ def read_turns(state: SegmentState, place: Place, run_id: UUID, document: Any) -
         upto = known[-1] + 1 if known else 0
         spare = tuple(sorted(set(range(upto)) - set(known)))
         turns = MapTurns(total, wide, upto, tuple(known), spare)
-    _keep_progress(run_id, turns)
+    _keep_progress(state, run_id, turns)
     return turns
 
 

@@ -64,16 +64,17 @@ def isolate(state: SegmentState, seen: LiveRun) -> bool:
 def carry(state: SegmentState, seen: LiveRun) -> None:
     """Run a suspect to its end; if no process is free, have it sent again later."""
     if seen.state == RunState.RUNNING:
-        mend(seen.id, seen.token, seen.crashes, judge(seen.leased_by))
+        execution = state.context.execution_id
+        mend(execution, seen.id, seen.token, seen.crashes, judge(seen.leased_by))
         return
     if not places().taken.acquire(blocking=False):
-        _postpone(seen)
+        _postpone(state, seen)
         return
     try:
         connection.close()  # returned to the pool while the step runs
         with places().running:
             if draining():
-                _postpone(seen)
+                _postpone(state, seen)
             else:
                 _carry(state, seen)
     finally:
@@ -81,10 +82,10 @@ def carry(state: SegmentState, seen: LiveRun) -> None:
 
 
 def _carry(state: SegmentState, seen: LiveRun) -> None:
-    limits = config()
+    limits, execution = config(), state.context.execution_id
     try:
         end = client().run(
-            str(state.context.execution_id),
+            str(execution),
             str(state.context.version.id),
             state.segment,
             state.context.links,
@@ -94,31 +95,31 @@ def _carry(state: SegmentState, seen: LiveRun) -> None:
     except (ServerLost, OSError) as error:
         log.warning("run %s was not executed in isolation: %s", seen.id, error)
         metrics.ISOLATED.labels("lost").inc()
-        _postpone(seen)
+        _postpone(state, seen)
         return
-    looked = None if end.done else end_run.look(seen.id)
+    looked = None if end.done else end_run.look(execution, seen.id)
     if looked is None or not (_held_by(end, looked) or _before_claim(seen, end, looked)):
         metrics.ISOLATED.labels("done").inc()
         return
     if end.error:
         metrics.ISOLATED.labels("lost").inc()
         log.warning("run %s was returned by its isolated process: %s", seen.id, end.error)
-        mend(seen.id, looked.token, looked.crashes, LOST)
+        mend(execution, seen.id, looked.token, looked.crashes, LOST)
         return
     if end.shortage and not end.shortage.took:
         metrics.ISOLATED.labels("lost").inc()
         log.warning(
             "run %s: its process was killed while other processes used more memory", seen.id
         )
-        mend(seen.id, looked.token, looked.crashes, SHORT)
+        mend(execution, seen.id, looked.token, looked.crashes, SHORT)
         return
     if ended_itself(looked.leased_by):
         metrics.ISOLATED.labels("lost").inc()
-        mend(seen.id, looked.token, looked.crashes, SILENT)
+        mend(execution, seen.id, looked.token, looked.crashes, SILENT)
         return
     metrics.ISOLATED.labels("crashed").inc()
     death = crash(cause_of(end))
-    mend(seen.id, looked.token, looked.crashes, death)
+    mend(execution, seen.id, looked.token, looked.crashes, death)
 
 
 def cause_of(end: End) -> str:
@@ -153,8 +154,9 @@ def _before_claim(seen: LiveRun, end: End, looked: Looked) -> bool:
     return untouched and bool(end.code or end.error)
 
 
-def _postpone(seen: LiveRun) -> None:
+def _postpone(state: SegmentState, seen: LiveRun) -> None:
     """Have the suspect sent again soon; acknowledge its message and free its thread."""
     metrics.ISOLATED.labels("postponed").inc()
     delay = random.uniform(SOONEST, LATEST)  # noqa: S311 - spreads load, guards nothing
-    statements.fetch("postpone", {"run": seen.id, "token": seen.token, "delay": delay})
+    asked = {"execution": state.context.execution_id, "run": seen.id, "token": seen.token}
+    statements.fetch("postpone", asked | {"delay": delay})

@@ -57,6 +57,7 @@ class ClaimRequest:
         state.seconds = seen.step.timeout_seconds
         return Work(
             run_id=seen.id,
+            execution_id=state.context.execution_id,
             token=row[0],
             holder=self.params["holder"],
             step=seen.step,
@@ -203,4 +204,4 @@ def poisoned(path: str, crashes: int, cause: str) -> Failure:
 
 def give_back(work: Work) -> None:
     """Release a held run so that it is sent again at once, without counting an attempt."""
-    resend(release(work.run_id, work.token))
+    resend(release(work.execution_id, work.run_id, work.token))

@@ -21,18 +21,26 @@ log = logging.getLogger(__name__)
 FIRST_DELAY, MOST_DELAY = 1.0, 60.0
 
 
-def blame(run_id: UUID, token: int, cause: str) -> bool:
+def blame(execution_id: UUID, run_id: UUID, token: int, cause: str) -> bool:
     """Count a crash against the run that stalled or ended its process, and send it again.
 
     Return False, and count nothing, if the run was taken over since `token` was read.
     """
-    looked = end_run.look(run_id)
+    looked = end_run.look(execution_id, run_id)
     if looked is None or looked.token != token:
         return False
-    return bool(mend(run_id, token, looked.crashes, crash(cause)))
+    return bool(mend(execution_id, run_id, token, looked.crashes, crash(cause)))
 
 
-def mend(run_id: UUID, token: int, crashes: int, death: Death, *, at_once: bool = False) -> int:
+def mend(
+    execution_id: UUID,
+    run_id: UUID,
+    token: int,
+    crashes: int,
+    death: Death,
+    *,
+    at_once: bool = False,
+) -> int:
     """Release a lost run and send it, or fail it after too many crashes; 0 if it was taken over.
 
     `crashes` is the previous count. From the second crash on, the run waits before it is sent,
@@ -40,15 +48,15 @@ def mend(run_id: UUID, token: int, crashes: int, death: Death, *, at_once: bool 
     """
     crashes += death.crashed
     if crashes >= config().poison:
-        return _end(run_id, token, crashes, death)
+        return _end(execution_id, run_id, token, crashes, death)
     delay = backoff(crashes) if death.crashed and not at_once else death.delay
-    rows = release(run_id, token, death, delay=delay)
+    rows = release(execution_id, run_id, token, death, delay=delay)
     if rows:
         metrics.DEATHS.labels("step" if death.crashed else "unknown").inc()
         metrics.RECOVERIES.labels("sweeper").inc()
         if not delay:
             resend(rows)
-        _send_siblings(run_id)
+        _send_siblings(execution_id, run_id)
         log.warning("run %s is sent again: %s", run_id, death.cause or "its holder was lost")
     return len(rows)
 
@@ -60,21 +68,26 @@ def backoff(crashes: int) -> float:
     return float(min(MOST_DELAY, FIRST_DELAY * 2 ** min(crashes - 2, 10)))
 
 
-def _end(run_id: UUID, token: int, crashes: int, death: Death) -> int:
-    looked = end_run.look(run_id)
+def _end(execution_id: UUID, run_id: UUID, token: int, crashes: int, death: Death) -> int:
+    looked = end_run.look(execution_id, run_id)
     if looked is None:
         return 0
     failure = poisoned(looked.work.path, crashes, death.cause)
-    ended = end_run.fail(run_id, failure, token=token, crash_cause=death.cause)
+    ended = end_run.fail(execution_id, run_id, failure, token=token, crash_cause=death.cause)
     if ended and death.crashed:
         metrics.DEATHS.labels("step").inc()
     return int(ended)
 
 
-def _send_siblings(run_id: object) -> None:
+def _send_siblings(execution_id: UUID, run_id: UUID) -> None:
     """Send again the siblings that may have come with the same message and have no holder."""
     limits = config()
-    found = statements.fetch("stranded", {"run": run_id, "most": limits.pack_steps - 1})
+    asked = {"execution": execution_id, "run": run_id, "most": limits.pack_steps - 1}
+    found = statements.fetch("stranded", asked)
     if found:
-        stranded = {"runs": [run for (run,) in found], "patience": limits.patience}
+        stranded = {
+            "executions": [execution_id] * len(found),
+            "runs": [run for (run,) in found],
+            "patience": limits.patience,
+        }
         resend(statements.fetch("resend", stranded))

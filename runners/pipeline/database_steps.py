@@ -69,7 +69,7 @@ def perform_and_record(state: SegmentState, work: Work) -> Work | None:
         # succeeded and only its answer was lost, the run has ended, and nothing is failed.
         log.warning("step %s was not recorded: %s", work.path, error)
         state.failure = classify(error)
-        end_run.fail(work.run_id, state.failure, token=work.token)
+        end_run.fail(work.execution_id, work.run_id, state.failure, token=work.token)
         return None
     return record_result.record(state, work, unit)
 

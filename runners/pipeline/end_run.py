@@ -38,12 +38,21 @@ class Looked:
     holds_body: bool  # a container that waits for what runs inside it
 
 
-def look(run_id: UUID) -> Looked | None:
+def execution_of(run_id: UUID) -> UUID | None:
+    """Return the execution of a run, for callers that know only the run; None without such a run.
+
+    Statements about a run name its execution too: of a partitioned table they read one partition.
+    """
+    row = statements.fetch_one("execution_of", {"run": run_id})
+    return row[0] if row else None
+
+
+def look(execution_id: UUID, run_id: UUID) -> Looked | None:
     """Return the run and its execution; None if the current epoch has no such run."""
-    row = statements.fetch_one("look", {"run": run_id})
+    row = statements.fetch_one("look", {"execution": execution_id, "run": run_id})
     if row is None:
         return None
-    (execution_id, epoch, path, segment, attempt, budget, run_state, token, leased_by, overrides,
+    (epoch, path, segment, attempt, budget, run_state, token, leased_by, overrides,
      crashes, execution_state, version_id, priority, holds_body) = row  # fmt: skip
     version = compiled(version_id)
     place, step = find(version.graph, path)
@@ -51,6 +60,7 @@ def look(run_id: UUID) -> Looked | None:
     state.hands_over = True
     work = Work(
         run_id=run_id,
+        execution_id=execution_id,
         token=token,
         holder=process_identity(),
         step=step,
@@ -64,7 +74,12 @@ def look(run_id: UUID) -> Looked | None:
 
 
 def fail(
-    run_id: UUID, failure: Failure, *, token: int | None = None, crash_cause: str = ""
+    execution_id: UUID,
+    run_id: UUID,
+    failure: Failure,
+    *,
+    token: int | None = None,
+    crash_cause: str = "",
 ) -> bool:
     """Fail a live run with retry, error edge or dead letter; return False if it is no longer live.
 
@@ -72,27 +87,27 @@ def fail(
     is counted.
     """
     with transaction.atomic():
-        seized = _seize(run_id, token, crash_cause)
+        seized = _seize(execution_id, run_id, token, crash_cause)
         if seized is None:
             return False
         record_result.record(seized.state, seized.work, Unit(None, failure=failure))
     return True
 
 
-def put_to_sleep(run_id: UUID, wait: Wait, *, token: int) -> bool:
+def put_to_sleep(execution_id: UUID, run_id: UUID, wait: Wait, *, token: int) -> bool:
     """Suspend a live run.
 
     Return False if it is not live, or was taken over since the token was read.
     """
     with transaction.atomic():
-        seized = _seize(run_id, token)
+        seized = _seize(execution_id, run_id, token)
         if seized is None:
             return False
         record_result.record(seized.state, seized.work, Unit(None, wait=wait))
     return True
 
 
-def dead_letter(run_id: UUID, failure: Failure, *, manual: str) -> Any:
+def dead_letter(execution_id: UUID, run_id: UUID, failure: Failure, *, manual: str) -> Any:
     """Send a live run to the dead-letter queue for a user.
 
     Return the dead letter, or None if it is not live.
@@ -100,7 +115,7 @@ def dead_letter(run_id: UUID, failure: Failure, *, manual: str) -> Any:
     Raises WrongState for a container whose body is running.
     """
     with transaction.atomic():
-        seized = _seize(run_id, None)
+        seized = _seize(execution_id, run_id, None)
         if seized is None:
             return None
         return record_result.dead_letter(
@@ -108,14 +123,16 @@ def dead_letter(run_id: UUID, failure: Failure, *, manual: str) -> Any:
         )
 
 
-def _seize(run_id: UUID, token: int | None, crash_cause: str = "") -> Looked | None:
-    looked = look(run_id)
+def _seize(
+    execution_id: UUID, run_id: UUID, token: int | None, crash_cause: str = ""
+) -> Looked | None:
+    looked = look(execution_id, run_id)
     if looked is None:
         return None
-    locked = statements.fetch_one("lock", {"execution": looked.state.context.execution_id})
+    locked = statements.fetch_one("lock", {"execution": execution_id})
     if locked is None or locked[0] not in ("RUNNING", "PAUSED"):
         return None
-    looked = look(run_id)
+    looked = look(execution_id, run_id)
     if looked is None or looked.run_state not in LIVE or token not in (None, looked.token):
         return None
     if looked.holds_body:
@@ -127,6 +144,7 @@ def _seize(run_id: UUID, token: int | None, crash_cause: str = "") -> Looked | N
     row = statements.fetch_one(
         "seize",
         {
+            "execution": execution_id,
             "run": run_id,
             "token": looked.token,
             "holder": looked.work.holder,

@@ -111,6 +111,7 @@ class Heart:
             wanted = self._statement(
                 "renew",
                 {
+                    "executions": [beat.work.execution_id for beat in old],
                     "runs": [beat.work.run_id for beat in old],
                     "tokens": [beat.work.token for beat in old],
                     "details": [beat.details for beat in old],
@@ -161,7 +162,7 @@ class Heart:
             "",
         )
         try:
-            end_run.fail(work.run_id, failure, token=work.token)
+            end_run.fail(work.execution_id, work.run_id, failure, token=work.token)
         except Exception:
             log.exception("could not record the timeout of run %s", work.run_id)
         finally:

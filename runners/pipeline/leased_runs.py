@@ -110,6 +110,7 @@ def question(run: Leasable) -> gates.Asked:
     prepared = Prepared(run.inputs, "", "", "")
     work = Work(
         run_id=run.run_id,
+        execution_id=run.context.execution_id,
         token=run.token,
         holder=run.holder,
         step=run.step,
@@ -133,11 +134,12 @@ def turn_away(run: Leasable, answer: Wait | Exception) -> bool:
     States and signals are the same as for a step that a gate holds back in a worker.
     """
     if isinstance(answer, Wait):
-        return end_run.put_to_sleep(run.run_id, answer, token=run.token)
+        return end_run.put_to_sleep(run.context.execution_id, run.run_id, answer, token=run.token)
     failure = execute.failure_of(answer, run.step.timeout_seconds, run.path, run.revealed)
     prepared = Prepared(run.inputs, "", "", "")
     target = execute.failure_target(run.step.module, prepared, run.revealed)
-    return end_run.fail(run.run_id, replace(failure, target=target), token=run.token)
+    failure = replace(failure, target=target)
+    return end_run.fail(run.context.execution_id, run.run_id, failure, token=run.token)
 
 
 def costs_of(spent: Iterable[Expense]) -> tuple[Cost, ...]:
@@ -210,7 +212,10 @@ def _hold(state: SegmentState, work: Work) -> _Held | None:
     if locked is None or locked[0] not in ("RUNNING", "PAUSED") or locked[1] != state.context.epoch:
         return None
     execution_lock.note_state(state, locked[0])
-    row = statements.fetch_one("hold", {"run": work.run_id, "token": work.token})
+    row = statements.fetch_one(
+        "hold",
+        {"execution": work.execution_id, "run": work.run_id, "token": work.token},
+    )
     if row is None:
         return None
     work.holder = row[0]
@@ -275,6 +280,7 @@ def _rendered(state: SegmentState, seen: LiveRun) -> bool:
     row = statements.fetch_one(
         "prepare",
         {
+            "execution": state.context.execution_id,
             "run": seen.id,
             "token": seen.token,
             "inputs": stored_inputs(state.data, seen.step, prepared),

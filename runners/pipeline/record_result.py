@@ -147,6 +147,7 @@ def _hand_on(state: SegmentState, work: Work, unit: Unit, sibling: LiveRun) -> W
     state.turn_to(sibling.step)
     return Work(
         run_id=sibling.id,
+        execution_id=state.context.execution_id,
         token=1,
         holder=work.holder,
         step=sibling.step,
@@ -356,6 +357,7 @@ def _next_work(state: SegmentState, work: Work, next_steps: NextSteps) -> Work |
         state.seconds += next_steps.step.timeout_seconds
     return Work(
         run_id=next_steps.run_id,
+        execution_id=state.context.execution_id,
         token=1,
         holder=work.holder,
         step=next_steps.step,

@@ -87,7 +87,9 @@ def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
     No execution is planned: a FAILED one had no steps left to start, and a live one is planned when
     its steps end.
     """
-    dead = newest_dead_of([rerun.dead_run_id for rerun in reruns])
+    dead = newest_dead_of(
+        [rerun.dead_run_id for rerun in reruns], [rerun.execution_id for rerun in reruns]
+    )
     texts: list[str] = []
     parcels: dict[UUID, Parcel] = {}
     for rerun in reruns:
@@ -100,9 +102,14 @@ def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
     return added
 
 
-def newest_dead_of(run_ids: Sequence[UUID]) -> dict[UUID, _Dead]:
-    """Return the dead runs that are the newest attempt of their step; one query."""
-    found = statements.fetch("newest_dead", {"ids": list(run_ids)})
+def newest_dead_of(run_ids: Sequence[UUID], execution_ids: Sequence[UUID]) -> dict[UUID, _Dead]:
+    """Return the dead runs that are the newest attempt of their step; one query.
+
+    The lists have the run and the execution of each.
+    """
+    found = statements.fetch(
+        "newest_dead", {"runs": list(run_ids), "executions": list(execution_ids)}
+    )
     return {
         pk: _Dead(path, attempt, opened(execution_id, overrides, "overrides", path))
         for pk, execution_id, path, attempt, overrides in found

@@ -158,7 +158,7 @@ NOBODY = Death()
 
 
 def release(
-    run_id: object, token: int, death: Death = NOBODY, *, delay: float = 0
+    execution_id: UUID, run_id: UUID, token: int, death: Death = NOBODY, *, delay: float = 0
 ) -> list[tuple[Any, ...]]:
     """Return the run to pending; return the message to send, or none if the run was taken over.
 
@@ -167,6 +167,7 @@ def release(
     rows = statements.fetch(
         "release",
         {
+            "execution": execution_id,
             "run": run_id,
             "token": token,
             "lost": death.lost,

@@ -21,6 +21,7 @@ class Work:
     """A run that this process holds: claimed, with inputs rendered or a known failure."""
 
     run_id: UUID
+    execution_id: UUID
     token: int
     holder: str
     step: Step

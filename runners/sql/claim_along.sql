@@ -7,6 +7,7 @@ WITH execution AS MATERIALIZED (
       FROM executions_workflowexecution x CROSS JOIN runners_run q
      WHERE x.id = %(execution)s AND x.epoch = %(epoch)s AND (x.state = 'RUNNING') IS TRUE
        AND x.place = 'HELD' AND q.id = %(run)s
+       AND (q.execution_id = %(execution)s OR q.execution_id BETWEEN %(execution)s AND %(execution)s)
        FOR SHARE OF x SKIP LOCKED
        FOR NO KEY UPDATE OF q SKIP LOCKED
 )

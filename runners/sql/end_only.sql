@@ -28,7 +28,10 @@ WITH execution AS MATERIALIZED (
            cached_from = %(cached_from)s,
            finished_at = clock_timestamp()
       FROM execution e
-     WHERE r.id = %(run)s AND r.execution_id = e.id AND (r.state = 'RUNNING') IS TRUE
+     WHERE r.id = %(run)s
+       AND (r.execution_id = %(execution)s OR r.execution_id BETWEEN %(execution)s AND %(execution)s)
+       AND r.execution_id = e.id
+       AND (r.state = 'RUNNING') IS TRUE
        AND r.lease_token = %(token)s AND r.leased_by = %(holder)s AND r.attempt = 1
     RETURNING r.execution_id, r.cost_tokens, r.cost_amount
 )

@@ -18,7 +18,9 @@ UPDATE executions_workflowexecution x
  WHERE x.id = %(execution)s AND x.epoch = %(epoch)s AND (x.state = 'RUNNING') IS TRUE
    AND x.compensation = ''
    AND EXISTS (SELECT 1 FROM runners_run o
-                WHERE o.id = %(run)s AND (o.state = 'SUCCESS') IS TRUE
+                WHERE o.id = %(run)s
+                  AND (o.execution_id = %(execution)s OR o.execution_id BETWEEN %(execution)s AND %(execution)s)
+                  AND (o.state = 'SUCCESS') IS TRUE
                   AND o.lease_token = %(token)s AND o.leased_by = %(holder)s)
    AND NOT EXISTS (SELECT 1 FROM runners_run o
                     WHERE o.execution_id = %(execution)s

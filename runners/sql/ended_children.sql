@@ -9,7 +9,9 @@ SELECT c.id
     SELECT id, state, finished_at
       FROM executions_workflowexecution WHERE id = w.child OFFSET 0) c
  CROSS JOIN LATERAL (
-    SELECT state, epoch FROM runners_run WHERE id = w.run_id OFFSET 0) r
+    SELECT state, epoch
+      FROM runners_run WHERE id = w.run_id
+       AND (execution_id = w.execution_id OR execution_id BETWEEN w.execution_id AND w.execution_id) OFFSET 0) r
  CROSS JOIN LATERAL (
     SELECT state, epoch FROM executions_workflowexecution WHERE id = w.execution_id OFFSET 0) p
  WHERE r.state = 'WAITING' AND r.epoch = p.epoch AND p.state IN ('PAUSED', 'RUNNING')

@@ -1,6 +1,6 @@
 -- Held runs whose lease is over. `due_at` is the end of the first lease, which a renewal leaves as
 -- it is, so the index finds the few runs older than one lease.
-SELECT id, lease_token, leased_by, crashes, queue,
+SELECT id, execution_id, lease_token, leased_by, crashes, queue,
        coalesce(deadline_at <= clock_timestamp(), false)
   FROM runners_run
  WHERE finished_at IS NULL AND state IN ('LEASED', 'RUNNING') AND due_at <= statement_timestamp()

@@ -4,3 +4,4 @@ SELECT step_path, (inputs - 'items')::json,
             THEN jsonb_array_length(inputs -> 'items') ELSE 0 END
   FROM runners_run
  WHERE id = %(run)s
+   AND (execution_id = %(execution)s OR execution_id BETWEEN %(execution)s AND %(execution)s)

@@ -25,7 +25,10 @@ WITH execution AS MATERIALIZED (
            cached_from = NULL,
            finished_at = clock_timestamp()
       FROM execution e
-     WHERE r.id = %(run)s AND r.execution_id = e.id AND (r.state = 'RUNNING') IS TRUE
+     WHERE r.id = %(run)s
+       AND (r.execution_id = %(execution)s OR r.execution_id BETWEEN %(execution)s AND %(execution)s)
+       AND r.execution_id = e.id
+       AND (r.state = 'RUNNING') IS TRUE
        AND r.lease_token = %(token)s AND r.leased_by = %(holder)s
     RETURNING r.execution_id, r.epoch, r.priority
 )

@@ -23,7 +23,9 @@
            config_hash = %(config_hash)s,
            idempotency_key = %(key)s
       FROM fenced f
-     WHERE r.id = %(next)s AND r.execution_id = f.execution_id
+     WHERE r.id = %(next)s
+       AND (r.execution_id = %(execution)s OR r.execution_id BETWEEN %(execution)s AND %(execution)s)
+       AND r.execution_id = f.execution_id
        AND f.execution_state = 'RUNNING' AND f.place = 'HELD'
        AND (r.state = 'PENDING') IS TRUE AND r.lease_token = 0 AND r.retry_after IS NULL
     RETURNING r.id

@@ -1,16 +1,17 @@
 -- The newest run of each task of an execution; a body's task, of whichever turn came last. At most
 -- so many runs are looked at, and values of more than so many characters are only measured.
 WITH looked AS MATERIALIZED (
-    SELECT id, task_id FROM runners_run
+    SELECT id, execution_id, task_id FROM runners_run
      WHERE execution_id = %(execution)s AND NOT superseded
      LIMIT %(runs)s),
   newest AS (
-    SELECT DISTINCT ON (task_id) id FROM looked ORDER BY task_id, id DESC LIMIT %(tasks)s)
+    SELECT DISTINCT ON (task_id) id, execution_id FROM looked ORDER BY task_id, id DESC LIMIT %(tasks)s)
 SELECT r.id, r.step_path, r.state, r.outcome, r.error, r.error_type, r.started_at, r.finished_at,
        r.attempt, i.size, CASE WHEN i.size <= %(most)s THEN r.inputs END::json,
        o.size, CASE WHEN o.size <= %(most)s THEN r.outputs END::json
   FROM newest n
   JOIN runners_run r ON r.id = n.id
+    AND (r.execution_id = n.execution_id OR r.execution_id BETWEEN n.execution_id AND n.execution_id)
  CROSS JOIN LATERAL (SELECT coalesce(greatest(
        pg_column_size(r.inputs),
        CASE WHEN pg_column_size(r.inputs) <= %(most)s THEN length(r.inputs::text) END), 0) AS size) i

@@ -2,13 +2,14 @@
 -- ids; `before` limits them to those that began to wait before it came. The waiters of an execution
 -- are few, those of a name may be many, and the planner cannot tell which: so it is told.
 WITH own AS MATERIALIZED (
-    SELECT run_id, kind, key, workspace_id, created_at
+    SELECT run_id, execution_id, kind, key, workspace_id, created_at
       FROM runners_waiter
      WHERE execution_id = %(execution)s
 )
 SELECT w.run_id, e.id, e.version_id, r.step_path, r.attempt
   FROM own w
   JOIN runners_run r ON r.id = w.run_id
+    AND (r.execution_id = w.execution_id OR r.execution_id BETWEEN w.execution_id AND w.execution_id)
   JOIN executions_workflowexecution e ON e.id = %(execution)s
  WHERE w.kind = 'event' AND w.key = %(name)s AND w.workspace_id = %(workspace)s
    AND w.run_id > %(after)s

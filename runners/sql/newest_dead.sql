@@ -1,9 +1,12 @@
 --! plan each time
 -- Of dead runs those that are their step's newest attempt, in their execution's present epoch.
 SELECT r.id, r.execution_id, r.step_path, r.attempt, r.overrides::json
-  FROM runners_run r
+  FROM unnest(%(runs)s::uuid[], %(executions)s::uuid[]) AS asked (run, execution)
+  JOIN runners_run r
+    ON r.id = asked.run
+    AND (r.execution_id = asked.execution OR r.execution_id BETWEEN asked.execution AND asked.execution)
   JOIN executions_workflowexecution e ON e.id = r.execution_id AND e.epoch = r.epoch
- WHERE r.id = ANY(%(ids)s) AND (r.state = 'DLQ') IS TRUE AND NOT r.superseded
+ WHERE (r.state = 'DLQ') IS TRUE AND NOT r.superseded
    AND NOT EXISTS (SELECT 1
                      FROM runners_run n
                     WHERE n.execution_id = r.execution_id AND n.epoch = r.epoch

@@ -3,7 +3,7 @@
 -- soon, and from a minute on after as long again as it has waited, so that a backlog never hides the
 -- rows behind it; those of paused executions likewise.
 WITH late AS (
-    SELECT r.id
+    SELECT r.id, r.execution_id
       FROM runners_run r
      WHERE r.finished_at IS NULL AND r.state = 'PENDING'
        AND r.due_at <= statement_timestamp() AND r.published_at IS NOT NULL
@@ -18,6 +18,7 @@ WITH late AS (
                ELSE clock_timestamp() - r.published_at END
       FROM late l
      WHERE r.id = l.id
+       AND (r.execution_id = l.execution_id OR r.execution_id BETWEEN l.execution_id AND l.execution_id)
     RETURNING r.id, r.execution_id, r.queue, r.priority, r.published_at,
               r.secret_places IS NOT NULL AS prepared
 ), newest AS MATERIALIZED (
@@ -45,7 +46,7 @@ WITH late AS (
      GROUP BY queue, priority
 )
 SELECT s.queue, s.id, coalesce(o.newest > s.published_at + interval '10 seconds', false),
-       s.prepared
+       s.prepared, s.execution_id
   FROM stamped s
  CROSS JOIN LATERAL (
     -- OFFSET keeps it a look-up for each row.

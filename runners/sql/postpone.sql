@@ -3,5 +3,7 @@
 UPDATE runners_run r
    SET retry_after = clock_timestamp() + %(delay)s * interval '1 second',
        due_at = clock_timestamp() + %(delay)s * interval '1 second', published_at = NULL
- WHERE r.id = %(run)s AND r.state = 'PENDING' AND r.lease_token = %(token)s
+ WHERE r.id = %(run)s
+   AND (r.execution_id = %(execution)s OR r.execution_id BETWEEN %(execution)s AND %(execution)s)
+   AND r.state = 'PENDING' AND r.lease_token = %(token)s
 RETURNING r.id

@@ -6,6 +6,8 @@ UPDATE runners_run r
        config_hash = %(config_hash)s,
        idempotency_key = %(key)s,
        secret_places = %(secret_places)s::jsonb
- WHERE r.id = %(run)s AND r.lease_token = %(token)s AND (r.state = 'PENDING') IS TRUE
-   AND r.secret_places IS NULL
+ WHERE r.id = %(run)s
+   AND (r.execution_id = %(execution)s OR r.execution_id BETWEEN %(execution)s AND %(execution)s)
+   AND r.lease_token = %(token)s
+   AND (r.state = 'PENDING') IS TRUE AND r.secret_places IS NULL
 RETURNING r.id

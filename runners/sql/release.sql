@@ -13,6 +13,8 @@ UPDATE runners_run r
        due_at = clock_timestamp()
                 + CASE WHEN d.delay > 0 THEN d.delay ELSE %(patience)s END * interval '1 second'
   FROM executions_workflowexecution e, (SELECT %(delay)s::float8 AS delay) d
- WHERE r.id = %(run)s AND e.id = r.execution_id
+ WHERE r.id = %(run)s
+   AND (r.execution_id = %(execution)s OR r.execution_id BETWEEN %(execution)s AND %(execution)s)
+   AND e.id = %(execution)s
    AND r.state IN ('LEASED', 'PENDING', 'RUNNING') AND r.lease_token = %(token)s
 RETURNING r.execution_id, e.version_id, r.priority, r.segment, r.queue, r.step_path

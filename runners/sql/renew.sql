@@ -7,7 +7,9 @@ UPDATE runners_run r
                            r.deadline_at + %(grace)s * interval '1 second'),
        heartbeat_at = clock_timestamp(),
        heartbeat_details = coalesce(held.details::jsonb, r.heartbeat_details)
-  FROM unnest(%(runs)s::uuid[], %(tokens)s::int[], %(details)s::text[])
-       AS held (id, token, details)
- WHERE r.id = held.id AND r.lease_token = held.token AND (r.state = 'RUNNING') IS TRUE
+  FROM unnest(%(runs)s::uuid[], %(executions)s::uuid[], %(tokens)s::int[], %(details)s::text[])
+       AS held (id, execution, token, details)
+ WHERE r.id = held.id
+   AND (r.execution_id = held.execution OR r.execution_id BETWEEN held.execution AND held.execution)
+   AND r.lease_token = held.token AND (r.state = 'RUNNING') IS TRUE
 RETURNING r.id

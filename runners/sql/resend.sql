@@ -8,6 +8,9 @@ UPDATE runners_run r
            interval '600 seconds',
            %(patience)s * 2 ^ least(r.publications, 10) * interval '1 second',
            2 * greatest(%(patience)s * interval '1 second', clock_timestamp() - r.published_at))
-  FROM executions_workflowexecution e
- WHERE r.id = ANY(%(runs)s) AND (r.state = 'PENDING') IS TRUE AND e.id = r.execution_id
+  FROM unnest(%(runs)s::uuid[], %(executions)s::uuid[]) AS lost (run, execution)
+  JOIN executions_workflowexecution e ON e.id = lost.execution
+ WHERE r.id = lost.run
+   AND (r.execution_id = lost.execution OR r.execution_id BETWEEN lost.execution AND lost.execution)
+   AND (r.state = 'PENDING') IS TRUE
 RETURNING r.execution_id, e.version_id, r.priority, r.segment, r.queue, r.step_path

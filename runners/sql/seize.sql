@@ -8,7 +8,9 @@ WITH seized AS (
            crash_cause = CASE WHEN %(crashed)s > 0 THEN %(cause)s ELSE r.crash_cause END,
            lease_until = clock_timestamp() + interval '20 seconds',
            started_at = coalesce(r.started_at, clock_timestamp())
-     WHERE r.id = %(run)s AND r.lease_token = %(token)s
+     WHERE r.id = %(run)s
+       AND (r.execution_id = %(execution)s OR r.execution_id BETWEEN %(execution)s AND %(execution)s)
+       AND r.lease_token = %(token)s
        AND r.state IN ('PENDING', 'LEASED', 'RUNNING', 'WAITING')
     RETURNING r.id, r.lease_token
 ), forgotten AS (

@@ -11,7 +11,9 @@ WITH asleep AS (
            logs = coalesce(%(logs)s::jsonb, r.logs), duration_ms = %(duration_ms)s,
            cost_tokens = r.cost_tokens + %(cost_tokens)s,
            cost_amount = r.cost_amount + %(cost_amount)s
-     WHERE r.id = %(run)s AND (r.state = 'RUNNING') IS TRUE
+     WHERE r.id = %(run)s
+       AND (r.execution_id = %(execution)s OR r.execution_id BETWEEN %(execution)s AND %(execution)s)
+       AND (r.state = 'RUNNING') IS TRUE
        AND r.lease_token = %(token)s AND r.leased_by = %(holder)s
     RETURNING r.id, r.execution_id
 ), noted AS (

@@ -14,4 +14,5 @@ UPDATE runners_run r
        due_at = clock_timestamp() + %(patience)s * interval '1 second'
   FROM due d JOIN executions_workflowexecution e ON e.id = d.execution_id
  WHERE r.id = d.id
+   AND (r.execution_id = d.execution_id OR r.execution_id BETWEEN d.execution_id AND d.execution_id)
 RETURNING r.execution_id, e.version_id, r.priority, r.segment, r.queue, r.step_path

@@ -11,9 +11,12 @@ WITH woken AS (
                extract(epoch FROM clock_timestamp() - r.started_at)::numeric, 3)),
            published_at = clock_timestamp(), publications = 1,
            due_at = clock_timestamp() + %(patience)s * interval '1 second'
-      FROM executions_workflowexecution e
-     WHERE r.id = ANY(%(runs)s) AND (r.state = 'WAITING') IS TRUE AND r.waits_for = ANY(%(kinds)s)
-       AND e.id = r.execution_id AND e.epoch = r.epoch
+      FROM unnest(%(runs)s::uuid[], %(executions)s::uuid[]) AS due (run, execution)
+      JOIN executions_workflowexecution e ON e.id = due.execution
+     WHERE r.id = due.run
+       AND (r.execution_id = due.execution OR r.execution_id BETWEEN due.execution AND due.execution)
+       AND (r.state = 'WAITING') IS TRUE AND r.waits_for = ANY(%(kinds)s)
+       AND e.epoch = r.epoch
        AND (e.state IN ('PAUSED', 'RUNNING')) IS TRUE
     RETURNING r.id, r.execution_id, e.version_id, r.priority, r.segment, r.queue, r.step_path,
               e.state = 'RUNNING' AND e.place = 'HELD' AS ready

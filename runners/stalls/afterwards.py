@@ -67,17 +67,18 @@ def _go_on(stall: Stall) -> None:
     from runners.segment.run_rows import release
 
     run_id = UUID(stall.run)
-    looked = end_run.look(run_id)
-    if looked is None or looked.token != stall.token:
+    execution_id = end_run.execution_of(run_id)
+    looked = None if execution_id is None else end_run.look(execution_id, run_id)
+    if execution_id is None or looked is None or looked.token != stall.token:
         return
     metrics.RECOVERIES.labels("sweeper").inc()
     log.error("run %s of step %s: %s", run_id, looked.work.path, stall.cause)
     if looked.crashes >= config().poison:
         failure = poisoned(looked.work.path, looked.crashes, stall.cause)
-        end_run.fail(run_id, failure, token=stall.token)
+        end_run.fail(execution_id, run_id, failure, token=stall.token)
         return
     delay = backoff(looked.crashes)
-    rows = release(run_id, stall.token, delay=delay)
+    rows = release(execution_id, run_id, stall.token, delay=delay)
     if not delay:
         resend(rows)
 
@@ -93,10 +94,11 @@ def _give_back_others(stall: Stall) -> None:
         time.sleep(0.02)
     name = os.environ.get("RUNNER_ID", "")
     rows = []
-    for run_id, token, leased_by in statements.fetch("held_by", {"name": name[:90] + SEPARATOR}):
+    held = statements.fetch("held_by", {"name": name[:90] + SEPARATOR})
+    for run_id, execution_id, token, leased_by in held:
         there = pid_of(leased_by) == stall.pid and leased_by.split(SEPARATOR)[2] == stall.start
         if there and gone(leased_by):
-            rows += release(run_id, token)
+            rows += release(execution_id, run_id, token)
     resend(rows)
 
 

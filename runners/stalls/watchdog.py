@@ -40,6 +40,7 @@ from runners.stalls.afterwards import Stall
 
 
 RELEASE = Path(__file__).parents[1] / "sql" / "release.sql"
+EXECUTION = Path(__file__).parents[1] / "sql" / "execution_of.sql"
 # The run is not sent before `afterwards` has checked its crashes, or failed to for this long.
 DELAY_SECONDS = 15.0
 LOOK_SECONDS = 0.02
@@ -97,6 +98,10 @@ class Fencer:
         }
         # No prepared statements: a connection pooler may be in between.
         with psycopg.connect(autocommit=True, prepare_threshold=None, **self.connection) as own:
+            found = own.execute(EXECUTION.read_bytes(), values).fetchone()
+            if found is None:
+                return False
+            values["execution"] = found[0]
             return bool(own.execute(RELEASE.read_bytes(), values).fetchall())
 
 

@@ -164,7 +164,7 @@ def _judged(
             yield listener, passes
     finally:
         if failures:
-            _note(failures)
+            _note(found, failures)
 
 
 def _loaded(found: Sequence[Listener]) -> list[tuple[Listener, TemplateData]]:
@@ -251,10 +251,12 @@ def _load_items(made: Sequence[tuple[Listener, TemplateData]]) -> None:
             data.items = first.items
 
 
-def _note(failures: dict[UUID, str]) -> None:
+def _note(found: Sequence[Listener], failures: dict[UUID, str]) -> None:
+    executions = {one.run_id: one.execution_id for one in found}
     statements.fetch(
         "note_filters",
         {
+            "executions": [executions[run_id] for run_id in failures],
             "runs": list(failures),
             "messages": list(failures.values()),
             "most": NOTES,

@@ -65,6 +65,7 @@ def wake_each(
     rows = statements.fetch(
         "wake",
         {
+            "executions": [execution for _, execution in found],
             "runs": [run for run, _ in found],
             "kinds": [str(kind) for kind in kinds],
             "wake": text,

@@ -82,9 +82,10 @@ def give_back() -> int:
     """
     name = process_identity().partition(SEPARATOR)[0]
     rows = []
-    for run_id, token, leased_by in statements.fetch("held_by", {"name": name + SEPARATOR}):
+    held = statements.fetch("held_by", {"name": name + SEPARATOR})
+    for run_id, execution_id, token, leased_by in held:
         if leased_by == process_identity() or gone(leased_by):
-            rows += release(run_id, token)
+            rows += release(execution_id, run_id, token)
     return resend(rows)
 
 

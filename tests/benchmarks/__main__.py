@@ -100,6 +100,12 @@ def _prune(stage: Stage, options: Options) -> None:
     pruning.report(pruning.measure(stage, options))
 
 
+def _partitions(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import partitions
+
+    partitions.report(partitions.measure(stage, options))
+
+
 def _archive(stage: Stage, options: Options) -> None:
     from tests.benchmarks import archiving
 
@@ -138,6 +144,7 @@ ALONE: dict[str, Callable[[Stage, Options], None]] = {
     "cells": _cells,
     "watching": _watching,
     "archive": _archive,
+    "partitions": _partitions,
     "prune": _prune,
     "data": _data,
     "csv": _csv,

@@ -58,6 +58,7 @@ ALONE = {
     "history": "10,000 outputs of 1 MiB in a payload store, and one of 60 MiB: workers' memory",
     "watching": "50 monitors on running executions",
     "archive": "archiving 1,000,000 executions, and opening some of them",
+    "partitions": "steps with and without partitions of runs, and the retention of 1,000,000 runs",
     "prune": "pruning 40,000 executions, and what that costs the steps beside it",
 }
 

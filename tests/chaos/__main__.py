@@ -26,7 +26,9 @@ def main(options: Options) -> int:
         home = None if place is None else stack.enter_context(place())
         broker = broker_of(alone, options.broker)
         say(f"seed {options.seed}; starting PostgreSQL and {broker}")
-        stage = stack.enter_context(Stage(broker, home, followed=alone in FOLLOWED))
+        stage = stack.enter_context(
+            Stage(broker, home, followed=alone in FOLLOWED, partitions=options.partitions)
+        )
         return _try(stage, options)
 
 

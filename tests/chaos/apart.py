@@ -24,6 +24,7 @@ def run(fault: Fault, options: Options) -> Outcome:
             *(sys.executable, "-m", "tests.chaos", "--only", fault.slug),
             *("--seed", str(options.seed), "--broker", options.broker, "--json", str(answer)),
             *("--minutes", str(options.minutes), *(("--quick",) if options.quick else ())),
+            *(("--partitions",) if options.partitions else ()),
         ]
         child = start_child(
             command,

@@ -26,6 +26,7 @@ class Options:
     crowd: float  # minutes of overload
     kills: int  # inside transactions (together)
     quick: bool
+    partitions: bool  # of the runs' table
     json: Path | None
     report: Path | None
 
@@ -55,6 +56,9 @@ def parse(arguments: Sequence[str]) -> Options:
         "--kills", type=int, help="kills inside transactions (together: 1,000; quick: 200)"
     )
     parser.add_argument(
+        "--partitions", action="store_true", help="partition the runs' table by time first"
+    )
+    parser.add_argument(
         "--quick", action="store_true", help="short leases, few repetitions; bounds are not judged"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
@@ -71,6 +75,7 @@ def parse(arguments: Sequence[str]) -> Options:
         crowd=given.crowd or usual_crowd(quick=given.quick),
         kills=given.kills or usual_kills(quick=given.quick),
         quick=given.quick,
+        partitions=given.partitions,
         json=given.json,
         report=given.report,
     )

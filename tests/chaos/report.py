@@ -52,6 +52,8 @@ def command(options: Options, only: str) -> str:
         words.append(f"--kills {options.kills}")
     if options.crowd != usual_crowd(quick=options.quick):
         words.append(f"--crowd {options.crowd:g}")
+    if options.partitions:
+        words.append("--partitions")
     if options.quick:
         words.append("--quick")
     elif options.minutes != 3.0:

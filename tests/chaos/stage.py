@@ -28,7 +28,12 @@ class Stage:
     """
 
     def __init__(
-        self, broker: str = "redis", home: Path | None = None, *, followed: bool = False
+        self,
+        broker: str = "redis",
+        home: Path | None = None,
+        *,
+        followed: bool = False,
+        partitions: bool = False,
     ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="valkyr-chaos-"))
         self.folder.chmod(0o711)  # the servers' account passes through
@@ -36,6 +41,7 @@ class Stage:
         self.postgres = Postgres(home, durable=True, settings=FOLLOWED if followed else None)
         self.standby: Standby | None = None
         self._followed = followed
+        self._partitions = partitions
         self.redis = Redis(home, durable=True)
         self._home = home
         self._kind = broker
@@ -76,6 +82,8 @@ class Stage:
         from django.core.management import call_command
 
         call_command("migrate", interactive=False, verbosity=0)
+        if self._partitions:
+            call_command("partitions", "on")
         call_command("ensure_admin", stdout=open(os.devnull, "w"))  # noqa: PTH123, SIM115
 
     def _start_broker(self) -> None:

@@ -83,7 +83,8 @@ def test_a_heartbeat_with_an_old_token_renews_nothing(queue: World) -> None:
     fresh = claimed(execution, "one.main")
 
     def renewed(token: int) -> list[object]:
-        beat = {"runs": [stale[1].run_id], "tokens": [token], "details": [None]}
+        own = {"executions": [execution], "runs": [stale[1].run_id]}
+        beat = {**own, "tokens": [token], "details": [None]}
         return list(statements.fetch("renew", {**beat, "lease": 20, "grace": 2}))
 
     assert renewed(stale[1].token) == []

@@ -49,7 +49,7 @@ def blamed(kind: str) -> float:
 def test_a_step_that_ended_its_process_is_sent_again_at_once(queue: World) -> None:
     execution, token = lost(queue)
     before = blamed("step")
-    assert crashes.blame(run_of(execution, PATH).pk, token, "killed by signal 9")
+    assert crashes.blame(execution, run_of(execution, PATH).pk, token, "killed by signal 9")
     run = run_of(execution, PATH)
     assert counts(run) == ("PENDING", 1, 1, True)
     assert (run.crash_cause, run.lease_token) == ("killed by signal 9", token + 1)
@@ -59,9 +59,9 @@ def test_a_step_that_ended_its_process_is_sent_again_at_once(queue: World) -> No
 
 def test_a_step_that_another_worker_has_is_not_blamed(queue: World) -> None:
     execution, token = lost(queue)
-    assert crashes.blame(run_of(execution, PATH).pk, token - 1, "stalled") is False
-    assert crashes.mend(run_of(execution, PATH).pk, token - 1, 0, LOST) == 0
-    assert crashes.blame(uuid7(), token, "stalled") is False
+    assert crashes.blame(execution, run_of(execution, PATH).pk, token - 1, "stalled") is False
+    assert crashes.mend(execution, run_of(execution, PATH).pk, token - 1, 0, LOST) == 0
+    assert crashes.blame(execution, uuid7(), token, "stalled") is False
     assert counts(run_of(execution, PATH)) == ("RUNNING", 0, 0, False)
     assert sent(queue) == []
 
@@ -81,7 +81,9 @@ DEATHS_OF_A_STEP: dict[str, tuple[Death, bool, tuple[int, bool, bool]]] = {
 def test_a_second_loss_is_counted_and_delayed_by_its_cause(queue: World, case: str) -> None:
     death, at_once, (count, suspect, now) = DEATHS_OF_A_STEP[case]
     execution, token = lost(queue, earlier=1)
-    assert crashes.mend(run_of(execution, PATH).pk, token, 1, death, at_once=at_once) == 1
+    assert (
+        crashes.mend(execution, run_of(execution, PATH).pk, token, 1, death, at_once=at_once) == 1
+    )
     run = run_of(execution, PATH)
     assert counts(run) == ("PENDING", count, 1, suspect)
     assert sent(queue) == ([PATH] if now else [])
@@ -98,7 +100,7 @@ def test_the_wait_after_a_crash_doubles_up_to_a_minute(count: int, seconds: floa
 def test_siblings_that_came_with_the_step_are_sent_again(queue: World) -> None:
     execution, token = lost(queue, siblings=4)
     with configured(pack_steps=4):
-        assert crashes.mend(run_of(execution, PATH).pk, token, 0, LOST) == 1
+        assert crashes.mend(execution, run_of(execution, PATH).pk, token, 0, LOST) == 1
     assert sent(queue)[0] == PATH
     assert len(sent(queue)) == 4, "a message carried at most three others"
     again = Run.objects.filter(execution_id=execution, publications=2).exclude(step_path=PATH)
@@ -107,7 +109,7 @@ def test_siblings_that_came_with_the_step_are_sent_again(queue: World) -> None:
 
 def test_siblings_are_sent_even_if_the_step_has_to_wait(queue: World) -> None:
     execution, token = lost(queue, siblings=1)
-    crashes.mend(run_of(execution, PATH).pk, token, 0, SHORT)
+    crashes.mend(execution, run_of(execution, PATH).pk, token, 0, SHORT)
     assert sent(queue) == ["b1.main"]
 
 
@@ -115,7 +117,10 @@ def test_a_step_that_crashes_too_often_fails_with_the_cause(queue: World) -> Non
     poison = config().poison
     execution, token = lost(queue, earlier=poison - 1)
     before: Any = blamed("step"), blamed("unknown")
-    assert crashes.mend(run_of(execution, PATH).pk, token, poison - 1, crash("exit code 3")) == 1
+    assert (
+        crashes.mend(execution, run_of(execution, PATH).pk, token, poison - 1, crash("exit code 3"))
+        == 1
+    )
     run = run_of(execution, PATH)
     assert counts(run)[:2] == ("DLQ", poison)
     assert (run.crash_cause, run.error_details["exception"]) == ("exit code 3", "WorkerLost")
@@ -149,7 +154,7 @@ def test_a_run_taken_over_or_gone_does_not_fail_for_its_crashes(queue: World) ->
     poison = config().poison
     execution, token = lost(queue)
     before = blamed("step")
-    assert crashes.mend(run_of(execution, PATH).pk, token - 1, poison, crash("")) == 0
-    assert crashes.mend(uuid7(), token, poison, crash("")) == 0
+    assert crashes.mend(execution, run_of(execution, PATH).pk, token - 1, poison, crash("")) == 0
+    assert crashes.mend(execution, uuid7(), token, poison, crash("")) == 0
     assert run_of(execution, PATH).state == "RUNNING"
     assert blamed("step") == before

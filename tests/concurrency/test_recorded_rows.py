@@ -181,16 +181,16 @@ def test_a_run_of_an_execution_that_is_over_cannot_be_ended_from_outside(queue: 
     ends = "UPDATE executions_workflowexecution SET state = %s, finished_at = {} WHERE id = %s"
     with connection.cursor() as cursor:
         cursor.execute(ends.format("clock_timestamp()"), ["CANCELLED", execution])
-    assert end_run.fail(work.run_id, LATE) is False
+    assert end_run.fail(work.execution_id, work.run_id, LATE) is False
     wait = Wait(WaitKind.TIMER, seconds=1)
-    assert end_run.put_to_sleep(work.run_id, wait, token=work.token) is False
-    assert end_run.dead_letter(work.run_id, LATE, manual="told to") is None
+    assert end_run.put_to_sleep(work.execution_id, work.run_id, wait, token=work.token) is False
+    assert end_run.dead_letter(work.execution_id, work.run_id, LATE, manual="told to") is None
     assert run_of(execution, "a.main").state == "RUNNING"
     with connection.cursor() as cursor:
         cursor.execute(ends.format("NULL"), ["RUNNING", execution])
-    assert end_run.fail(work.run_id, LATE, token=work.token - 1) is False
-    assert end_run.put_to_sleep(work.run_id, wait, token=work.token - 1) is False
-    assert end_run.put_to_sleep(work.run_id, wait, token=work.token) is True
+    assert end_run.fail(work.execution_id, work.run_id, LATE, token=work.token - 1) is False
+    assert end_run.put_to_sleep(work.execution_id, work.run_id, wait, token=work.token - 1) is False
+    assert end_run.put_to_sleep(work.execution_id, work.run_id, wait, token=work.token) is True
     assert run_of(execution, "a.main").state == "WAITING"
     lifecycle.cancel(execution, actor=ACTOR)
 
@@ -200,7 +200,7 @@ def test_a_paused_executions_run_can_be_ended_and_is_tried_again_after_the_pause
 ) -> None:
     execution, (_, work) = begun(effect("a"))
     lifecycle.pause(execution, actor=ACTOR)
-    assert end_run.fail(work.run_id, LATE, token=work.token) is True
+    assert end_run.fail(work.execution_id, work.run_id, LATE, token=work.token) is True
     assert (run_of(execution, "a.main").attempt, states([execution])[execution]) == (2, "PAUSED")
     lifecycle.cancel(execution, actor=ACTOR)
 

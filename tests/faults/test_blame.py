@@ -113,8 +113,8 @@ def test_a_step_that_another_process_blames_is_fenced_and_dead_after_three(
     [execution] = crowd(1, held)
     for number in range(1, 4):
         mark = wait_for_mark(execution, number=number, seconds=60)
-        assert blame(mark["run"], mark["token"], "its worker's heartbeat stalled")
-        assert not blame(mark["run"], mark["token"], "seen late"), "counted once"
+        assert blame(execution, mark["run"], mark["token"], "its worker's heartbeat stalled")
+        assert not blame(execution, mark["run"], mark["token"], "seen late"), "counted once"
     held.unlink()
     assert wait_for_end([execution], 60) == {execution: "FAILED"}
     run = Run.objects.get(execution_id=execution)

@@ -110,7 +110,7 @@ def test_the_late_result_of_a_worker_that_lost_its_lease_unnoticed_is_fenced(fle
     execution = start(publish({"tasks": [stubborn, effect("more", after="work")]}))
     late = wait_for_mark(execution)
     log = fleet.member_of(late["pid"]).log
-    assert mend(late["run"], late["token"], 0, SILENT)
+    assert mend(execution, late["run"], late["token"], 0, SILENT)
     again = wait_for_mark(execution, number=2, seconds=40)
     assert wait_for_end([execution])[execution] == "SUCCESS"
     wait_until(lambda: f"fenced: run {late['run']}" in log.read_text(), 20, "the late result")

@@ -127,8 +127,16 @@ def live(valkyr: Valkyr) -> Run:
 
 def put_to_sleep(run: Run) -> Callable[[], Any]:
     return partial(
-        end_run.put_to_sleep, run.pk, Wait(WaitKind.TIMER, seconds=60), token=run.lease_token
+        end_run.put_to_sleep,
+        run.execution_id,
+        run.pk,
+        Wait(WaitKind.TIMER, seconds=60),
+        token=run.lease_token,
     )
+
+
+def fail(run: Run) -> Callable[[], Any]:
+    return partial(end_run.fail, run.execution_id, run.pk, LOST)
 
 
 def listening(valkyr: Valkyr) -> Any:
@@ -149,7 +157,7 @@ ACTIONS: dict[str, Callable[[Valkyr], Callable[[], Any]]] = {
     "quarantine": lambda valkyr: partial(
         quarantine, live(valkyr).pk, actor=ACTOR, reason="it hangs"
     ),
-    "fail from outside": lambda valkyr: partial(end_run.fail, live(valkyr).pk, LOST),
+    "fail from outside": lambda valkyr: fail(live(valkyr)),
     "put to sleep": lambda valkyr: put_to_sleep(live(valkyr)),
     "signal": lambda valkyr: partial(signal, listening(valkyr), "paid", {"card": 7}, actor=ACTOR),
     "wake": lambda valkyr: partial(

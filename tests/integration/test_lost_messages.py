@@ -43,7 +43,7 @@ def sent(ago: int, times: int = 1, state: str = "PENDING") -> UUID:
 
 def overtaken() -> set[UUID]:
     rows = statements.fetch("overlooked", {"batch": 100, "patience": 10})
-    return {run for _, run, is_overtaken, _ in rows if is_overtaken}
+    return {run for _, run, is_overtaken, *_ in rows if is_overtaken}
 
 
 @pytest.mark.django_db
@@ -88,7 +88,9 @@ def test_nobody_is_overtaken_by_one_that_was_sent_again() -> None:
 def wait_after_resending(ago: int, times: int) -> float:
     """The seconds after its second message at which the run is checked."""
     run = sent(ago, times)
-    assert len(statements.fetch("resend", {"runs": [run], "patience": 10})) == 1
+    execution = Run.objects.get(pk=run).execution_id
+    asked = {"runs": [run], "executions": [execution], "patience": 10}
+    assert len(statements.fetch("resend", asked)) == 1
     found = Run.objects.get(pk=run)
     assert found.publications == times + 1
     assert found.published_at is not None

@@ -40,7 +40,7 @@ class _Case:
         data = TemplateData(context, Place("", self.graph))
         self.state = SegmentState(context, data, "", **more)
         self.step = self._end_some()
-        self.work = Work(UUID(int=2), 1, "me", self.step, self.step.path, None)
+        self.work = Work(UUID(int=2), UUID(int=1), 1, "me", self.step, self.step.path, None)
 
     def _end_some(self) -> Step:
         """End tasks as a worker does: a root, and then those that became ready."""

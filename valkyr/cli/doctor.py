@@ -105,7 +105,7 @@ def examine(choices: Choices) -> Report:
         findings += [*_migrations(), *_clock()]
         if not _has(findings, "migrations"):
             looked += ["people", "modules"]
-            findings += [*_people(), *_modules()]
+            findings += [*_people(), *_modules(), *_partitions()]
             if not _has(findings, "celery", "settings", "clock"):
                 looked += ["broker", "queues", "beat"]
                 findings += _running()
@@ -271,6 +271,16 @@ def _clock() -> Iterator[DoctorFinding]:
             f"expected at most {APART.total_seconds():g} s.",
             "Synchronise both with the same time server (NTP).",
         )
+
+
+def _partitions() -> Iterator[DoctorFinding]:
+    """Check the partitions of the runs' table, if there are any."""
+    from runners.partitions.layout import layout
+    from runners.partitions.upkeep import problems
+
+    for problem in problems(layout()):
+        hint = "See docs/how-to/partitions.md."
+        yield DoctorFinding("database", "doctor.partitions", problem, hint, warning=True)
 
 
 def _people() -> Iterator[DoctorFinding]:

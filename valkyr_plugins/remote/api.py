@@ -283,10 +283,10 @@ class CompleteRun(Endpoint):
         if the lease is over. 422 if the outputs cannot be stored or the step does not declare the
         outcome; you still hold the lease then.
         """
-        _, may = _held(self, id)
+        run, may = _held(self, id)
         given = self.body(Completion)
         reported = reporting.Reported(given["outputs"], given["outcome"], _spent(given["costs"]))
-        reporting.complete(id, given["leaseToken"], reported)
+        reporting.complete(run, given["leaseToken"], reported)
         return _answer(id, may)
 
 
@@ -302,10 +302,10 @@ class FailRun(Endpoint):
         The same failure, sent again under the same lease, gets the same response. 409
         (`lease_lost`) if the lease is over.
         """
-        _, may = _held(self, id)
+        run, may = _held(self, id)
         given = self.body(FailureReport)
         reporting.fail(
-            id,
+            run,
             given["leaseToken"],
             given["error"],
             ErrorType(given["errorType"]),

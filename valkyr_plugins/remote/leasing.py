@@ -171,11 +171,11 @@ def _reserve(
 
 def _hand_out(reserved: Sequence[_Reserved], actor: Actor) -> list[Leased]:
     """Lease the runs that pass their gates; suspend or fail runs that a gate holds back."""
-    left = {(one.run_id, one.number) for one in reserved}
+    left = {(one.run_id, one.execution_id, one.number) for one in reserved}
     try:
         ready = [one for one in map(_make_ready, reserved) if one is not None]
         leased, refused = _lease(ready, actor) if ready else ([], [])
-        left -= {(one.run.pk, one.run.lease_token) for one in leased}
+        left -= {(one.run.pk, one.run.execution_id, one.run.lease_token) for one in leased}
         for one, answer in refused:
             turn_away(one.run, answer)
     finally:
@@ -207,7 +207,7 @@ def _make_ready(reserved: _Reserved) -> _Ready | None:
     )
     try:
         if uses_secrets(step):
-            looked = look(run.run_id)
+            looked = look(reserved.execution_id, run.run_id)
             if looked is None:  # its execution was rolled back just now
                 return None
             run = replace(run, revealed=reveal(looked, run.inputs, reserved.secret_places))
@@ -228,7 +228,14 @@ def _lease(
     passed: list[tuple[_Ready, LeasePassage]] = []
     refused: list[tuple[_Ready, Wait | Exception]] = []
     with transaction.atomic():
-        rows = statements.fetch("still_reserved", {"rows": _rows(one.key for one in ready)})
+        rows = statements.fetch(
+            "still_reserved",
+            {
+                "rows": _rows(
+                    (one.run.run_id, one.run.context.execution_id, one.run.token) for one in ready
+                )
+            },
+        )
         locked = {row[0] for row in rows}
         asking = [one for one in ready if one.run.run_id in locked]
         for one, answer in zip(asking, ask_all([one.asked for one in asking]), strict=True):
@@ -251,6 +258,7 @@ def _begin(ready: Sequence[_Ready], actor: Actor) -> None:
     rows = [
         {
             "id": str(one.run.run_id),
+            "execution": str(one.run.context.execution_id),
             "token": one.run.token,
             "holder": one.run.holder,
             "timeout": one.run.step.timeout_seconds,
@@ -283,8 +291,11 @@ def _leased(ready: _Ready, row: Run, passage: LeasePassage) -> Leased:
     )
 
 
-def _rows(keys: Iterable[tuple[UUID, int]]) -> str:
-    rows = [{"id": str(run_id), "token": token} for run_id, token in keys]
+def _rows(keys: Iterable[tuple[UUID, UUID, int]]) -> str:
+    rows = [
+        {"id": str(run_id), "execution": str(execution_id), "token": token}
+        for run_id, execution_id, token in keys
+    ]
     return payloads.dump(rows, "reserved runs")
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from executions.public.errors import ValkyrError, WithProblems, WrongState
 from executions.public.graphs import Step
@@ -77,13 +76,13 @@ class Reported:
     spent: tuple[Expense, ...] = ()
 
 
-def complete(run_id: UUID, token: str, reported: Reported) -> None:
+def complete(run: Run, token: str, reported: Reported) -> None:
     """Record a result and its consequences.
 
     Raises LeaseOver; PayloadError for outputs that cannot be stored and UndeclaredOutcome, after
     both of which the runner still holds the run.
     """
-    looked = _look(run_id, token)
+    looked = _look(run, token)
     work, what = looked.work, f"output of step {looked.work.path}"
     _check_outcome(work.step, work.path, reported.outcome)
     payloads.dump(reported.outputs, what)
@@ -109,7 +108,7 @@ def complete(run_id: UUID, token: str, reported: Reported) -> None:
 
 
 def fail(
-    run_id: UUID,
+    run: Run,
     token: str,
     message: str,
     error_type: ErrorType,
@@ -122,7 +121,7 @@ def fail(
     `retry_after` is in seconds; `fingerprint` is the runner's name for this kind of failure;
     `spent` is the attempt's cost, which is counted in any case.
     """
-    looked = _look(run_id, token)
+    looked = _look(run, token)
     try:
         scrub = leased_runs.scrubber(looked)
     except StepError as error:
@@ -153,12 +152,12 @@ def _report_failure(
     )
 
 
-def _look(run_id: UUID, token: str) -> Looked:
+def _look(run: Run, token: str) -> Looked:
     """Return the run, for a caller that once leased it; raises LeaseOver for all others."""
-    leased = number_of(run_id, token) is not None
-    looked = leased_runs.look(run_id) if leased else None
+    leased = number_of(run.pk, token) is not None
+    looked = leased_runs.look(run.execution_id, run.pk) if leased else None
     if looked is None:  # leased without this token, or before a roll-back
-        raise LeaseOver(Run.objects.values_list("state", flat=True).get(pk=run_id))
+        raise LeaseOver(Run.objects.values_list("state", flat=True).get(pk=run.pk))
     return looked
 
 
@@ -213,6 +212,7 @@ def beat(run: Run, token: str, details: Any = None) -> Beat:
     row = statements.fetch_one(
         "heartbeat",
         {
+            "execution": run.execution_id,
             "run": run.pk,
             "token": number,
             "details": text,
@@ -235,7 +235,7 @@ def _clean(run: Run, details: Any) -> str | None:
     None if one of the secrets was deleted meanwhile and so cannot be removed.
     """
     payloads.dump(details, WHAT, MAX_DETAILS_BYTES)
-    looked = look(run.pk)
+    looked = look(run.execution_id, run.pk)
     try:
         scrub = None if looked is None else scrubber(looked)
     except StepError:

@@ -193,6 +193,7 @@ def _copy(made: WorkflowExecution, origin: WorkflowExecution, point: Point) -> N
         "copy_past",
         {
             "fork": made.pk,
+            "origin": origin.pk,
             "priority": made.priority,
             "known": [known for known, _, _ in past],
             "ids": [uuid7() for _ in past],

@@ -34,34 +34,38 @@ def expired_leases() -> int:
     count = 0
     rows = statements.fetch("expired", {"batch": BATCH})
     # Before the first is released: the last of several would seem to have been alone.
-    held = _held([leased_by for _, _, leased_by, *_ in rows])
-    for run_id, token, leased_by, crashes, queue, overdue in rows:
+    held = _held([leased_by for _, _, _, leased_by, *_ in rows])
+    for run_id, execution_id, token, leased_by, crashes, queue, overdue in rows:
         companions = held.get(leased_by, 1) - 1
         if overdue:
-            count += each(f"overdue run {run_id}", _time_out, run_id, token)
+            count += each(f"overdue run {run_id}", _time_out, execution_id, run_id, token)
         elif queue in limits().remote_queues:
-            silent = (run_id, token, leased_by, crashes, companions)
+            silent = (execution_id, run_id, token, leased_by, crashes, companions)
             count += each(f"silent run {run_id}", _take_back, *silent)
         else:
             death = judge(leased_by, companions)
-            count += each(f"expired run {run_id}", mend, run_id, token, crashes, death)
+            held_run = (execution_id, run_id, token, crashes, death)
+            count += each(f"expired run {run_id}", mend, *held_run)
     return count
 
 
-def _time_out(run_id: UUID, token: int) -> int:
+def _time_out(execution_id: UUID, run_id: UUID, token: int) -> int:
     message = "The step did not end before its deadline, and its worker stopped renewing the lease."
     failure = Failure(ErrorType.TIMEOUT, message, "LeaseExpired")
-    return end_run.fail(run_id, failure, token=token)
+    return end_run.fail(execution_id, run_id, failure, token=token)
 
 
-def _take_back(run_id: UUID, token: int, leased_by: str, crashes: int, companions: int) -> int:
+def _take_back(
+    execution_id: UUID, run_id: UUID, token: int, leased_by: str, crashes: int, companions: int
+) -> int:
     if companions:
-        return mend(run_id, token, crashes, SILENT)
+        return mend(execution_id, run_id, token, crashes, SILENT)
     cause = f"the remote runner {leased_by} stopped reporting while this was its only step"
     death = Death(lost=1, crashed=1, cause=cause[:MOST])
     silent = crashes + 1
     if silent < config().poison:
-        return mend(run_id, token, crashes, death, at_once=True)  # the lease was long enough
+        # Not delayed: the lease was long enough.
+        return mend(execution_id, run_id, token, crashes, death, at_once=True)
     failure = permanent(
         f"Remote runners stopped reporting during this step {silent} times, the last of them "
         f"{leased_by}, so it is not retried. Find out why the runners end or send no "
@@ -69,7 +73,7 @@ def _take_back(run_id: UUID, token: int, leased_by: str, crashes: int, companion
         "RunnerLost",
     )
     metrics.DEATHS.labels("step").inc()
-    return end_run.fail(run_id, failure, token=token, crash_cause=death.cause)
+    return end_run.fail(execution_id, run_id, failure, token=token, crash_cause=death.cause)
 
 
 def _held(holders: list[str]) -> dict[str, int]:
@@ -92,7 +96,7 @@ SEEN = 2_000
 def orphaned_steps() -> int:
     """Release and send the runs of dead processes; return how many."""
     rows = statements.fetch("held", {"batch": SEEN})
-    together = Counter(leased_by for _, _, leased_by, _ in rows)
+    together = Counter(leased_by for _, _, _, leased_by, _ in rows)
     short = out_of_memory.of_late()
     lost = {
         leased_by
@@ -101,8 +105,9 @@ def orphaned_steps() -> int:
     }
     deaths = {leased_by: judge(leased_by, together[leased_by] - 1) for leased_by in lost}
     count = 0
-    for run_id, token, leased_by, crashes in rows:
+    for run_id, execution_id, token, leased_by, crashes in rows:
         if leased_by in lost:
             death = deaths[leased_by]
-            count += each(f"orphaned run {run_id}", mend, run_id, token, crashes, death)
+            held_run = (execution_id, run_id, token, crashes, death)
+            count += each(f"orphaned run {run_id}", mend, *held_run)
     return count

@@ -28,17 +28,20 @@ def lost_messages() -> int:
     remote = limits().remote_queues
     # Runs of remote queues wait until a runner asks, once a worker has rendered their inputs.
     picked = [
-        (messages.PREPARED_BY if queue in remote else queue, run, overtaken)
-        for queue, run, overtaken, prepared in found
+        (messages.PREPARED_BY if queue in remote else queue, run, execution, overtaken)
+        for queue, run, overtaken, prepared, execution in found
         if not (queue in remote and prepared)
     ]
     if not picked:
         return 0
     empty = _empty({row[0] for row in picked})
-    lost = [run for queue, run, overtaken in picked if queue in empty or overtaken]
+    lost = {
+        run: execution for queue, run, execution, overtaken in picked if queue in empty or overtaken
+    }
     if not lost:
         return 0
-    return resend(statements.fetch("resend", {"runs": lost, "patience": patience}))
+    own = {"runs": list(lost), "executions": list(lost.values())}
+    return resend(statements.fetch("resend", own | {"patience": patience}))
 
 
 def _empty(queues: set[str]) -> set[str]:

@@ -18,7 +18,10 @@ UPDATE runners_run r
        config_hash = %(config_hash)s,
        idempotency_key = %(key)s
   FROM execution e
- WHERE r.id = %(run)s AND r.execution_id = e.id AND r.lease_token = %(token)s
+ WHERE r.id = %(run)s
+   AND (r.execution_id = %(execution)s OR r.execution_id BETWEEN %(execution)s AND %(execution)s)
+   AND r.execution_id = e.id
+   AND r.lease_token = %(token)s
    AND (
         ((r.state = 'PENDING') IS TRUE AND (r.retry_after IS NULL OR r.retry_after <= clock_timestamp()))
      OR ((r.state = 'RUNNING') IS TRUE AND (r.lease_until < clock_timestamp() OR %(holder_gone)s))

@@ -80,7 +80,7 @@ def test_no_step_begins_with_little_left_of_its_lease() -> None:
 
 def test_a_lease_counts_from_before_its_claim_was_sent() -> None:
     before = time.monotonic()
-    work = Work(UUID(int=1), 1, "me", NOTHING, "work.main", None)
+    work = Work(UUID(int=1), UUID(int=2), 1, "me", NOTHING, "work.main", None)
     assert before <= work.claimed_at <= time.monotonic()
 
 

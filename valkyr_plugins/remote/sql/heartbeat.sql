@@ -8,7 +8,9 @@ WITH beat AS (
                                r.deadline_at + %(grace)s * interval '1 second'),
            heartbeat_at = clock_timestamp(),
            heartbeat_details = coalesce(%(details)s::jsonb, r.heartbeat_details)
-     WHERE r.id = %(run)s AND r.lease_token = %(token)s AND (r.state IN ('LEASED', 'RUNNING')) IS TRUE
+     WHERE r.id = %(run)s
+       AND (r.execution_id = %(execution)s OR r.execution_id BETWEEN %(execution)s AND %(execution)s)
+       AND r.lease_token = %(token)s AND (r.state IN ('LEASED', 'RUNNING')) IS TRUE
        AND r.deadline_at IS NOT NULL AND r.lease_until >= clock_timestamp()
     RETURNING r.lease_until, r.leased_by
 ), seen AS (

@@ -11,10 +11,10 @@
 -- The names of our own workers' queues stand here as in the index of all other queues' runs.
 -- At least one row: (candidates seen, and the run or NULL).
 WITH candidates AS MATERIALIZED (
-    SELECT c.id, c.priority
+    SELECT c.id, c.execution_id, c.priority
       FROM unnest(%(queues)s::text[]) AS q (name)
      CROSS JOIN LATERAL (
-           SELECT r.id, r.priority
+           SELECT r.id, r.execution_id, r.priority
              FROM runners_run r
              JOIN executions_workflowexecution e ON e.id = r.execution_id
             WHERE r.state = 'PENDING' AND r.queue = q.name
@@ -29,9 +29,10 @@ WITH candidates AS MATERIALIZED (
      ORDER BY c.priority DESC, c.id
      LIMIT %(looked)s
 ), picked AS MATERIALIZED (
-    SELECT r.id, e.workspace_id, e.version_id, e.principal_id
+    SELECT r.id, r.execution_id, e.workspace_id, e.version_id, e.principal_id
       FROM candidates c
       JOIN runners_run r ON r.id = c.id
+        AND (r.execution_id = c.execution_id OR r.execution_id BETWEEN c.execution_id AND c.execution_id)
       JOIN executions_workflowexecution e ON e.id = r.execution_id
      WHERE (r.state = 'PENDING') IS TRUE
        AND (r.lease_until IS NULL OR r.lease_until <= clock_timestamp())
@@ -47,6 +48,7 @@ WITH candidates AS MATERIALIZED (
            started_at = CASE WHEN r.waits_for <> '' THEN r.started_at END
       FROM picked p JOIN executions_workspace w ON w.id = p.workspace_id
      WHERE r.id = p.id
+       AND (r.execution_id = p.execution_id OR r.execution_id BETWEEN p.execution_id AND p.execution_id)
     RETURNING r.id, r.execution_id, r.epoch, r.priority, p.version_id, p.principal_id, r.step_path,
               r.lease_token, w.slug || '/' || %(runner)s AS holder, r.attempt, r.waits_for, r.wake,
               r.inputs, r.secret_places

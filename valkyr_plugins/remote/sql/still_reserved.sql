@@ -6,8 +6,9 @@
 --    order of their ids: others who reserve look at them in passing, and lock them for a moment.
 WITH reserved AS MATERIALIZED (
     SELECT n.id, n.token, r.execution_id, r.epoch
-      FROM json_to_recordset(%(rows)s::json) AS n (id uuid, token int)
+      FROM json_to_recordset(%(rows)s::json) AS n (id uuid, execution uuid, token int)
       JOIN runners_run r ON r.id = n.id
+        AND (r.execution_id = n.execution OR r.execution_id BETWEEN n.execution AND n.execution)
 ), executions AS MATERIALIZED (
     SELECT e.id, e.epoch
       FROM executions_workflowexecution e
@@ -19,6 +20,7 @@ SELECT r.id
   FROM reserved v
   JOIN executions e ON e.id = v.execution_id AND e.epoch = v.epoch
   JOIN runners_run r ON r.id = v.id
+    AND (r.execution_id = v.execution_id OR r.execution_id BETWEEN v.execution_id AND v.execution_id)
  WHERE r.lease_token = v.token AND (r.state = 'PENDING') IS TRUE AND r.epoch = e.epoch
  ORDER BY r.id
    FOR UPDATE OF r

@@ -21,3 +21,4 @@ SELECT c.id, %(fork)s, 0, p.step_path, p.step_path, p.task_id, p.module_id, p.mo
               %(ended)s::timestamptz[]) AS c (known, id, begun, ended)
  CROSS JOIN LATERAL (SELECT c.ended IS NULL AS waits) w
   JOIN runners_run p ON p.id = c.known
+    AND (p.execution_id = %(origin)s OR p.execution_id BETWEEN %(origin)s AND %(origin)s)

@@ -95,11 +95,11 @@ def lease(place: Workspace, limit: int = 1, runner: str = "r") -> list[Leased]:
 
 
 def complete(held: Leased, *spent: Expense) -> None:
-    reporting.complete(held.run.pk, held.token, Reported(None, spent=spent))
+    reporting.complete(held.run, held.token, Reported(None, spent=spent))
 
 
 def fail(held: Leased, kind: ErrorType = ErrorType.TRANSIENT) -> None:
-    reporting.fail(held.run.pk, held.token, "out of order", kind, None)
+    reporting.fail(held.run, held.token, "out of order", kind, None)
 
 
 def limit(place: Workspace, **facts: Any) -> Quota:
@@ -492,7 +492,7 @@ def test_what_a_runner_says_it_spent_is_counted(place: Workspace) -> None:
 
     complete(first, Expense(model="m-1", input_tokens=40, output_tokens=20), Expense(tokens=1))
     reporting.fail(
-        second.run.pk,
+        second.run,
         second.token,
         "no",
         ErrorType.PERMANENT,

@@ -59,7 +59,7 @@ def leased_now(place: Workspace) -> list[Leased]:
 
 
 def done(held: Leased, outputs: Any = None, outcome: str = "success") -> None:
-    reporting.complete(held.run.pk, held.token, Reported(outputs, outcome))
+    reporting.complete(held.run, held.token, Reported(outputs, outcome))
 
 
 def ids(found: Sequence[Leased]) -> set[UUID]:
@@ -343,7 +343,7 @@ def test_a_failure_is_retried_along_the_policy_and_then_goes_along_its_edge(
     execution = start(publish({"tasks": tasks}, place))
     for _ in range(2):
         [held] = leased(1, place)
-        reporting.fail(held.run.pk, held.token, "the disk is full", ErrorType.TRANSIENT, None)
+        reporting.fail(held.run, held.token, "the disk is full", ErrorType.TRANSIENT, None)
     queue.drain()
 
     assert [r.state for r in Run.objects.filter(execution=execution, step_path="one.main")] == [
@@ -457,7 +457,8 @@ def test_inputs_that_stalled_three_processes_are_not_rendered_again(
     """The watchdog only counts a stall; the process that ends such a run may have died."""
     execution = start(publish(ONE, place))
     for token in range(3):
-        release(run_of(execution, "one.main").pk, token, crash("it stalled its worker process"))
+        run = run_of(execution, "one.main").pk
+        release(execution, run, token, crash("it stalled its worker process"))
     rendered: list[Any] = []
     monkeypatch.setattr(leased_runs, "_rendered", lambda *given: rendered.append(given))
 
@@ -480,7 +481,7 @@ def test_a_reference_to_a_secret_that_a_person_wrote_is_refused_before_a_lease(
     execution = start(publish({"tasks": [fails]}, place))
     [held] = leased(1, place)
     assert held.inputs["key"] == "canary"
-    reporting.fail(held.run.pk, held.token, "no", ErrorType.PERMANENT, None)
+    reporting.fail(held.run, held.token, "no", ErrorType.PERMANENT, None)
     letter = DeadLetterEntry.objects.get(execution=execution)
     requeue(letter.pk, actor=ACTOR, overrides={"note": "[secret:farm]"})
     assert leased(1, place) == []

@@ -1,0 +1,113 @@
+"""How retention uses the partitions of the runs' table, if there are any.
+
+Executions are deleted row by row as always; their runs go with the partition. So a partition waits
+until it is over by the shortest period and a day. If few of its executions must stay then, it is
+*released*: the runs of deleted executions are left in it, those of executions that stay are moved,
+and it is dropped. If many must stay, the runs are deleted row by row, as in a table without
+partitions.
+"""
+
+import logging
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from dlq import statements
+from dlq.retention.periods import RetentionPeriods
+from dlq.retention.terms import DAY, parameters, youngest_end
+from runners.partitions import upkeep
+from runners.partitions.layout import PLAIN, PartitionLayout, RunPartition, layout
+from runners.partitions.short_locks import TableBusy
+
+log = logging.getLogger(__name__)
+# Executions that run at the end of a partition have ended by then, mostly.
+GRACE = DAY
+NIL = UUID(int=0)
+
+
+@dataclass(slots=True)
+class RunPartitions:
+    """The partitions in one turn of retention, and which of them are released."""
+
+    wanted: RetentionPeriods
+    layout: PartitionLayout = PLAIN
+    _released: dict[str, bool] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, wanted: RetentionPeriods) -> "RunPartitions":
+        """Return the partitions for these periods.
+
+        A part of the executions (of a workspace, for example) never releases a partition.
+        """
+        scope = wanted.scope
+        partial = scope.workspace_id or scope.workflow_id or scope.states
+        return cls(wanted, PLAIN if partial else layout())
+
+    def due(self, roots: dict[UUID, datetime]) -> dict[UUID, datetime]:
+        """Return the roots without those that wait until their partition is over."""
+        if not self.layout.partitioned:
+            return roots
+        return {pk: at for pk, at in roots.items() if not self._waits(self._of(pk))}
+
+    def without_runs(self, ids: list[UUID]) -> list[UUID]:
+        """Return the executions whose runs are deleted row by row."""
+        if not self.layout.partitioned:
+            return ids
+        return [pk for pk in ids if not self.is_released(self._of(pk))]
+
+    def drop(self) -> list[str]:
+        """Drop released partitions, the oldest first; return their names."""
+        dropped: list[str] = []
+        if not self.layout.partitioned:
+            return dropped
+        try:
+            upkeep.drop_detached()
+            for one in self.layout.ranges:
+                if upkeep.is_long(one):
+                    continue
+                if not self.is_released(one) or not upkeep.drop(one):
+                    break
+                dropped.append(one.name)
+        except TableBusy as error:
+            log.warning("partitions are dropped later: %s", error)
+        return dropped
+
+    def is_released(self, partition: RunPartition | None) -> bool:
+        """Return whether the partition is over, and few of its executions must stay."""
+        if partition is None or partition.default or upkeep.is_long(partition):
+            return False
+        if partition.name not in self._released:
+            self._released[partition.name] = self._is_over(partition) and self._few(partition)
+        return self._released[partition.name]
+
+    def _waits(self, partition: RunPartition | None) -> bool:
+        if partition is None or partition.default or upkeep.is_long(partition):
+            return False
+        return not self._is_over(partition)
+
+    def _is_over(self, partition: RunPartition) -> bool:
+        youngest = youngest_end(self.wanted.terms, self.wanted.now)
+        ends = partition.ends
+        return youngest is not None and ends is not None and ends + GRACE <= youngest
+
+    def _few(self, partition: RunPartition) -> bool:
+        most = upkeep.MOST_EXECUTIONS + 1
+        told = parameters(self.wanted.terms, self.wanted.scope, self.wanted.now)
+        span = {"first": partition.first or NIL, "end": partition.end, "most": most}
+        ((stays,),) = statements.fetch("partition_stays", told | span)
+        return bool(stays < most)
+
+    def _of(self, execution_id: UUID) -> RunPartition | None:
+        for one in self.layout.ranges:
+            if one.end is not None and (one.first or NIL) <= execution_id < one.end:
+                return one
+        return None
+
+
+def add_ahead() -> int:
+    """Add partitions ahead; return how many. A table that is in use gets them at the next turn."""
+    try:
+        return upkeep.add_ahead()
+    except TableBusy as error:
+        log.warning("partitions are added later: %s", error)
+        return 0

@@ -1,0 +1,149 @@
+"""The partitions of the runs' table, from PostgreSQL's catalogue."""
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from executions.database import connection
+from runners.models import Run
+
+MARK = "valkyr partitions "
+BOUND = re.compile(r"FROM \((?P<first>[^)]+)\) TO \((?P<end>[^)]+)\)")
+TABLE = """
+SELECT c.relkind = 'p', coalesce(obj_description(c.oid, 'pg_class'), '')
+  FROM pg_class c WHERE c.oid = to_regclass(%s)
+"""
+PARTS = """
+SELECT c.relname, pg_get_expr(c.relpartbound, c.oid), greatest(c.reltuples, 0)::bigint,
+       pg_total_relation_size(c.oid)
+  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+ WHERE i.inhparent = to_regclass(%s)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RunPartition:
+    """A partition: the ids of executions from `first` up to, but not including, `end`.
+
+    Without `first` it begins with the smallest id. The default partition has neither: it holds the
+    executions of no other partition. `rows` is PostgreSQL's estimate.
+    """
+
+    name: str
+    first: UUID | None
+    end: UUID | None
+    rows: int
+    bytes: int
+
+    @property
+    def default(self) -> bool:
+        """Return whether it is the default partition."""
+        return self.end is None
+
+    @property
+    def begins(self) -> datetime | None:
+        """Return the time of the first execution that it can hold; None without a limit."""
+        return None if self.first is None else time_of(self.first)
+
+    @property
+    def ends(self) -> datetime | None:
+        """Return the time at which it ends; None for the default partition."""
+        return None if self.end is None else time_of(self.end)
+
+    @property
+    def open_start(self) -> bool:
+        """Return whether it holds all executions before its end."""
+        return self.first is None and self.end is not None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionLayout:
+    """Whether the table is partitioned, its partitions by time, and what a return needs.
+
+    `foreign_keys` are the foreign keys that were removed: (table, name, definition). `days` is the
+    length of new partitions.
+    """
+
+    partitioned: bool
+    partitions: tuple[RunPartition, ...]
+    foreign_keys: tuple[tuple[str, str, str], ...]
+    days: int = 1
+
+    @property
+    def ranges(self) -> tuple[RunPartition, ...]:
+        """Return the partitions by time, the oldest first, without the default one."""
+        return tuple(one for one in self.partitions if not one.default)
+
+    @property
+    def default(self) -> RunPartition | None:
+        """Return the default partition, if there is one."""
+        return next((one for one in self.partitions if one.default), None)
+
+    @property
+    def last_end(self) -> datetime | None:
+        """Return the time at which the newest partition ends."""
+        return max((one.ends for one in self.ranges if one.ends), default=None)
+
+
+PLAIN = PartitionLayout(False, (), ())
+
+
+def table() -> str:
+    """Return the name of the runs' table."""
+    return Run._meta.db_table
+
+
+def layout() -> PartitionLayout:
+    """Return the current layout of the runs' table."""
+    with connection.cursor() as cursor:
+        cursor.execute(TABLE, [quoted(table())])
+        row = cursor.fetchone()
+        if row is None:
+            return PLAIN
+        partitioned, comment = row
+        cursor.execute(PARTS, [quoted(table())])
+        parts = [_partition(*part) for part in cursor.fetchall()] if partitioned else []
+    parts.sort(key=lambda one: (one.default, one.end or UUID(int=0)))
+    return PartitionLayout(partitioned, tuple(parts), *_noted(comment))
+
+
+def is_partitioned() -> bool:
+    """Return whether the runs' table is partitioned."""
+    return layout().partitioned
+
+
+def note(foreign_keys: tuple[tuple[str, str, str], ...], days: int) -> str:
+    """Return the comment on the table that keeps the removed foreign keys and the length."""
+    return MARK + json.dumps({"foreignKeys": foreign_keys, "days": days})
+
+
+def time_of(pk: UUID) -> datetime:
+    """Return the time in a UUIDv7."""
+    return datetime.fromtimestamp((pk.int >> 80) / 1000, UTC)
+
+
+def quoted(name: str) -> str:
+    """Return a quoted name."""
+    return connection.ops.quote_name(name)
+
+
+def _partition(name: str, bound: str, rows: int, size: int) -> RunPartition:
+    found = BOUND.search(bound)
+    if found is None:
+        return RunPartition(name, None, None, rows, size)
+    return RunPartition(name, _limit(found["first"]), _limit(found["end"]), rows, size)
+
+
+def _limit(text: str) -> UUID | None:
+    return None if text == "MINVALUE" else UUID(text.strip("'"))
+
+
+def _noted(comment: str) -> tuple[tuple[tuple[str, str, str], ...], int]:
+    if not comment.startswith(MARK):
+        return (), 1
+    found: dict[str, Any] = json.loads(comment[len(MARK) :])
+    keys = tuple((one, name, definition) for one, name, definition in found["foreignKeys"])
+    return keys, found["days"]

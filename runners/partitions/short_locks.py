@@ -1,0 +1,52 @@
+"""Transactions that change tables beside running workers.
+
+A statement that waits for an exclusive lock blocks everyone who comes after it. So these wait at
+most half a second, which is less than PostgreSQL's `deadlock_timeout`: no worker's transaction is
+ended for theirs. They are tried again until they succeed.
+"""
+
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+from django.db import OperationalError
+
+from executions.database import connection, transaction
+from executions.errors import ValkyrError
+
+WAIT = "500ms"
+ATTEMPTS = 120
+PAUSE_SECONDS = 0.25
+LOCKED = frozenset({"55P03", "40P01"})
+
+
+class TableBusy(ValkyrError):
+    """The tables were in use all the time: no lock was granted within the attempts."""
+
+    code = "table_busy"
+
+
+def in_short_locks(
+    change: Callable[[Any], None], *, seconds: float = 60, attempts: int = ATTEMPTS
+) -> None:
+    """Call `change` with a cursor in a transaction; on a lock timeout, call it again.
+
+    `seconds` limits each statement; 0 does not. Raises TableBusy after the last attempt.
+    """
+    for attempt in range(attempts):
+        if attempt:
+            time.sleep(PAUSE_SECONDS * (0.5 + random.random()))  # noqa: S311 - spreads attempts
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute(f"SET LOCAL lock_timeout = '{WAIT}'")
+                cursor.execute(f"SET LOCAL statement_timeout = '{round(seconds * 1000)}ms'")
+                change(cursor)
+            return
+        except OperationalError as error:
+            if getattr(error.__cause__, "sqlstate", None) not in LOCKED:
+                raise
+    raise TableBusy(
+        f"The runs' table was in use in each of {attempts} attempts of {WAIT}. Find the long "
+        "transaction (docs/explanation/scaling.md, tables and indexes), then repeat the command."
+    )

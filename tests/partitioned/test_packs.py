@@ -1,0 +1,3 @@
+"""The tests of `tests/concurrency/test_packs.py`, with partitions."""
+
+from tests.concurrency.test_packs import *  # noqa: F403

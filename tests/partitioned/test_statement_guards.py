@@ -1,0 +1,3 @@
+"""The tests of `tests/concurrency/test_statement_guards.py`, with partitions."""
+
+from tests.concurrency.test_statement_guards import *  # noqa: F403
