@@ -77,11 +77,12 @@ def cell_with_workers(
     extra: Mapping[str, str],
     broker_url: str = "",
     begin: Begin = from_libraries,
-    *,
-    durable: bool = False,
 ) -> Iterator[Cell]:
-    """Start a server in `home`, and processes that log in `folder`; end all of them."""
-    server = Postgres(home, durable=durable)
+    """Start a server in `home`, and processes that log in `folder`; end all of them.
+
+    The server is durable: tests kill it, and what it has confirmed must not be lost.
+    """
+    server = Postgres(home, durable=True)
     server.start()
     cells = {"VALKYR_CELLS": json.dumps({CELL: server.url})}
     fleet = Fleet(folder, redis_url, {**extra, **cells}, broker_url, begin)

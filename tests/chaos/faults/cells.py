@@ -33,7 +33,7 @@ def _kill(world: World) -> None:
         passable_folder() as home,
         cell_with_workers(
             home, folder, fleet.environment["REDIS_URL"], extra,
-            fleet.environment["CELERY_BROKER_URL"], from_nothing, durable=True,
+            fleet.environment["CELERY_BROKER_URL"], from_nothing,
         ) as cell,
     ):  # fmt: skip
         _with_cell(world, cell)
