@@ -100,7 +100,7 @@ class PayloadStoreSettings(SettingsModel):
     )
     payload_load_limit: int = setting(
         16_777_216,
-        "The most that the templates of one step, or one download, load from the store",
+        "The most that the templates of one step load from the store",
         unit="bytes",
         ge=65_536,
     )

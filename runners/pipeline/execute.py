@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from executions import payloads
 from executions.database import connection
 from executions.definition.graph.model import Step
 from executions.definition.graph.places import Place
@@ -342,9 +341,7 @@ def run_module(
             f"The step {path} sets {', '.join(sorted(undeclared))}, which the "
             "workflow does not declare. Add it to `variables` with a default."
         )
-    outputs = payloads.dump(
-        result.outputs, f"output of step {path}", stored_outputs.largest_output()
-    )
+    outputs, large = stored_outputs.dumped(result.outputs, f"output of step {path}")
     return Done(
         step,
         place,
@@ -354,6 +351,7 @@ def run_module(
         1000 * (time.perf_counter() - started),
         context.log.kept(),
         tuple(context.costs.values()),
+        large=large,
     )
 
 

@@ -1,5 +1,6 @@
 """Real workers that keep large outputs in a folder and in S3, and are killed meanwhile."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from executions.models import StoredPayload, WorkflowExecution
 from executions.payloads import STORED
 from tests.support.auditor import audit
 from tests.support.counterparts.aws import aws_server
-from tests.support.fleet import QUICK, Fleet, publishing_to
+from tests.support.fleet import QUICK, Fleet, Member, publishing_to
 from tests.support.folders import passable_folder
 from tests.support.waiting import wait_until
 from tests.support.workflows import describe, effect, publish, start_many, task, wait_for_end
@@ -20,6 +21,7 @@ from valkyr_project.embedded import Redis
 
 TEXT = "x" * 1_000_000  # an input has at most 1 MiB
 BUCKET = "payloads"
+PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
 # The output of the first step is unique, because its input is.
 TASKS = {
     "tasks": [
@@ -99,6 +101,45 @@ def test_a_worker_that_is_killed_while_it_stores_loses_no_output(storing: Fleet)
     assert not audit(ids).problems
     outputs = WorkflowExecution.objects.filter(pk__in=ids).values_list("output", flat=True)
     assert all(output[STORED] and output["bytes"] > len(TEXT) for output in outputs)
+
+
+class Peaks:
+    """The memory of a worker's children since now, in MiB."""
+
+    def __init__(self, worker: Member) -> None:
+        self.begin = {}
+        for child in worker.children:
+            Path(f"/proc/{child}/clear_refs").write_text("5")
+            self.begin[child] = self._of(child)
+
+    @property
+    def growth(self) -> float:
+        """The largest growth of a child's peak."""
+        return max(self._of(child) - before for child, before in self.begin.items())
+
+    @staticmethod
+    def _of(child: int) -> float:
+        found = PEAK.search(Path(f"/proc/{child}/status").read_text())
+        assert found
+        return int(found[1]) / 1024
+
+
+@pytest.mark.parametrize("storing", ["folder", "s3"], indirect=True)
+def test_the_store_adds_little_memory_to_a_large_output(storing: Fleet) -> None:
+    """The module's text has 60 MiB; its JSON is stored in parts."""
+    large, small = (
+        publish({"tasks": [task("large", use="test.large", **{"with": {"mebibytes": size}})]})
+        for size in (60, 6)
+    )
+    assert set(wait_for_end(start_many(small, [{}] * 8), 60).values()) == {"SUCCESS"}
+    peaks = Peaks(storing["default"])
+
+    ids = start_many(large, [{}])
+
+    assert set(wait_for_end(ids, 100).values()) == {"SUCCESS"}, describe(ids)
+    assert StoredPayload.objects.filter(size__gt=60 * 2**20).exists()
+    print(f"growth {peaks.growth:.1f} MiB, of which the text has 60")
+    assert peaks.growth - 60 < 16
 
 
 @pytest.mark.parametrize("storing", ["folder"], indirect=True)

@@ -13,9 +13,17 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from executions.models import Activity, StoredPayload, StoredPayloadUse, WorkflowExecution
-from executions.payload_store import PayloadStoreUnavailable, collecting, files, writing
+from executions.payload_store import (
+    PayloadStoreUnavailable,
+    StoredValueBroken,
+    collecting,
+    files,
+    reading,
+    writing,
+)
 from executions.payloads import STORED
 from executions.sealing import payload_keys
+from executions.sealing.payloads import seal_bytes
 from runners.models import Run
 from runners.testing.harness import Valkyr
 from tests.support.payload_store import TEXT, answer, use_store
@@ -60,6 +68,10 @@ def store(settings, tmp_path) -> Path:
 def valkyr(transactional_db):
     payload_keys.forget()
     return Valkyr()
+
+
+def encoded() -> writing.Encoded:
+    return writing.encoded(TEXT, "text", 100_000)
 
 
 def stored_files(store: Path) -> list[Path]:
@@ -156,14 +168,14 @@ def test_values_are_collected_after_their_executions(valkyr, store):
 def test_a_value_that_is_wanted_while_it_is_collected_gets_a_file_of_its_own(valkyr, store):
     workspace = valkyr.workspace.pk
     gone = WorkflowExecution(id=workspace)
-    text = f'"{TEXT}"'
+    text = encoded()
     old = writing.note(workspace, gone.pk, text, None)
-    writing.write(workspace, old, text)
+    writing.write(workspace, old, text.parts())
     writing.written(old)
     _, due = collecting._marked(timedelta(0))
 
     again = writing.note(workspace, gone.pk, text, None)
-    writing.write(workspace, again, text)
+    writing.write(workspace, again, text.parts())
     files.remove(writing.file_name(workspace, old.digest, old.pk))
 
     assert [row.pk for row in due] == [old.pk] != [again.pk]
@@ -172,7 +184,7 @@ def test_a_value_that_is_wanted_while_it_is_collected_gets_a_file_of_its_own(val
 
 
 def test_a_start_that_holds_the_value_is_not_overtaken_by_the_collector(valkyr, store):
-    row = writing.note(valkyr.workspace.pk, valkyr.workspace.pk, f'"{TEXT}"', None)
+    row = writing.note(valkyr.workspace.pk, valkyr.workspace.pk, encoded(), None)
 
     with Rivals() as rivals, transaction.atomic():
         StoredPayload.objects.select_for_update(no_key=True).get(pk=row.pk)
@@ -204,6 +216,52 @@ def test_a_user_downloads_a_stored_output_and_it_is_recorded(valkyr, store, djan
     assert whole.content == output.content
     assert small.status_code in (200, 404)
     assert Activity.objects.filter(action="payload.download", object_id=str(left.pk)).exists()
+
+
+def test_a_large_value_is_downloaded_in_parts(valkyr, store, settings, django_user_model):
+    settings.VALKYR = {**settings.VALKYR, "PAYLOAD_LOAD_LIMIT": 65_536}
+    payload_keys.make(valkyr.workspace.pk)
+    text = "0123456789" * 1_000_000
+    run = valkyr.start(ONE, {}, answers={"http.request": answer(text)})
+    first = Run.objects.get(execution_id=run.execution.pk, step_path="first.main")
+    client = APIClient()
+    client.force_authenticate(django_user_model.objects.create_superuser("root", "", "p"))
+
+    found = client.get(reverse("valkyr-run-output", args=[first.pk]))
+
+    assert found.streaming
+    parts = list(found.streaming_content)
+    assert max(map(len, parts)) <= 2**20
+    assert json.loads(b"".join(parts))["body"]["id"] == text
+    assert int(found["Content-Length"]) == sum(map(len, parts))
+
+
+def test_a_damaged_value_ends_its_download_early(valkyr, store, django_user_model):
+    run = valkyr.start(ONE, {}, answers={"http.request": answer("x" * 6_000_000)})
+    first = Run.objects.get(execution_id=run.execution.pk, step_path="first.main")
+    [file] = stored_files(store)
+    with file.open("r+b") as opened:
+        opened.seek(5_000_000)
+        opened.write(b"y")
+    client = APIClient()
+    client.force_authenticate(django_user_model.objects.create_superuser("root", "", "p"))
+
+    found = client.get(reverse("valkyr-run-output", args=[first.pk]))
+
+    sent = []
+    with pytest.raises(StoredValueBroken, match="differs from its digest"):
+        sent.extend(found.streaming_content)
+    assert sum(map(len, sent)) < first.outputs["bytes"]
+
+
+def test_a_value_that_an_earlier_version_sealed_is_read(valkyr, store):
+    key = payload_keys.make(valkyr.workspace.pk)
+    found = encoded()
+    row = writing.note(valkyr.workspace.pk, valkyr.workspace.pk, found, key)
+    name = writing.file_name(valkyr.workspace.pk, row.digest, row.pk)
+    files.write(name, seal_bytes(b"".join(found.parts()), name, key))
+
+    assert reading.load(valkyr.workspace.pk, writing.refer(row, TEXT)) == TEXT
 
 
 def test_a_member_without_view_payloads_downloads_nothing(valkyr, store, django_user_model):
