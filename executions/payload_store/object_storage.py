@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 from uuid import uuid4
 
 from executions.errors import ValkyrError
+from executions.payload_store import s3_upload
 
 FOLDER = "file://"
 CHUNK = 1024 * 1024
@@ -43,6 +44,9 @@ class ObjectStorage:
         """Write a file in parts, of which a few MiB are in memory."""
         if (folder := self.folder) is not None:
             _write_local(folder / name, parts)
+            return
+        if hasattr(self._system, "call_s3"):
+            s3_upload.write(self._system, self._path(name), parts)
             return
         left = iter(parts)
         first = list(_up_to(left, BLOCK))
@@ -84,7 +88,7 @@ class ObjectStorage:
             with (folder / name).open("rb") as file:
                 yield file
         else:
-            small = {"cache_type": "readahead", "block_size": 2 * CHUNK}
+            small = {"cache_type": "readahead", "block_size": CHUNK}
             options: dict[str, Any] = {} if buffered else small
             with self._system.open(self._path(name), "rb", **options) as file:
                 yield file

@@ -12,9 +12,9 @@ from executions.payload_store import files
 from executions.payload_store.digested import DigestedFile
 from executions.payload_store.errors import StoredValueBroken, StoredValueTooLarge
 from executions.payload_store.object_storage import CHUNK
-from executions.payload_store.references import facts
+from executions.payload_store.references import content_stem, facts, is_content
 from executions.payload_store.writing import file_name
-from executions.payloads import is_reference, references_in
+from executions.payloads import STORED, is_reference, references_in, trusted
 from executions.sealing import frames
 from executions.sealing.payloads import open_bytes
 
@@ -47,11 +47,12 @@ def opened(workspace_id: UUID, reference: dict[str, Any]) -> Iterator[BinaryIO]:
             "The value is in a payload store, and VALKYR_PAYLOAD_STORE is not set. Set it again."
         )
     payload_id, digest, size, key = found
-    name = file_name(workspace_id, digest, payload_id)
+    stem = content_stem(payload_id) if is_content(reference) else digest
+    name = file_name(workspace_id, stem, payload_id)
     with _source(name, size) as source:
         content = _unsealed(source, name, size, key, workspace_id) if key else source
         checked: Any = DigestedFile(content, name, digest, size)
-        yield BufferedReader(checked, CHUNK)
+        yield BufferedReader(checked, CHUNK // 4)
 
 
 def parts_of(workspace_id: UUID, reference: dict[str, Any]) -> Iterator[bytes]:
@@ -94,20 +95,27 @@ def check_size(size: int) -> None:
 
 
 def load(workspace_id: UUID, value: Any) -> Any:
-    """Return a value with each reference replaced by its value; raises the errors of `text_of`."""
+    """Return a value with each reference replaced by its value, except references to contents.
+
+    Raises the errors of `text_of`.
+    """
     check_size(size_of(value))
     return _loaded(workspace_id, value)
 
 
 def size_of(value: Any) -> int:
-    """Return the bytes that `load` reads; 0 for a value without references."""
-    known = map(facts, references_in(value))
+    """Return the bytes that `load` reads; 0 for a value that refers to contents alone."""
+    known = (facts(found) for found in references_in(value) if not is_content(found))
     return sum(found[2] if found else 1 for found in known)
 
 
 def _loaded(workspace_id: UUID, value: Any) -> Any:
+    if is_content(value):
+        return trusted(value)
     if is_reference(value):
-        return json.loads(text_of(workspace_id, value).decode())
+        text = text_of(workspace_id, value).decode()
+        # The engine has stored it, so what it refers to is the engine's as well.
+        return trusted(json.loads(text)) if STORED in text else json.loads(text)
     if isinstance(value, dict):
         return {name: _loaded(workspace_id, item) for name, item in value.items()}
     return [_loaded(workspace_id, item) for item in value] if isinstance(value, list) else value

@@ -20,7 +20,7 @@ from executions.sealing.installation_key import Aead
 MAGIC, VERSION = b"valkyr", 1
 HEADER = struct.Struct(">6sHI16s")
 NUMBER = struct.Struct(">QB")
-FRAME = 1024 * 1024
+FRAME = 256 * 1024
 # The nonce and the tag of AES-GCM.
 OVERHEAD = 12 + 16
 

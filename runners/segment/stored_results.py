@@ -36,7 +36,7 @@ def load(data: Any, step: Step, scope: dict[str, Any]) -> None:
     found = {task_name for task_name in names_read(step.config.references) if task_name in tasks}
     load_outputs(data, {name: tasks[name] for name in found})
     for name, where in (("previous", scope), ("item", scope), ("loop", scope)):
-        if name in where and reading.size_of(where[name]):
+        if name in where and _has_references(where[name]):
             where[name] = _loaded(data, where[name])
             if name == "previous":
                 data.chain[step.previous] = where[name]
@@ -54,7 +54,7 @@ def refuse(references: Any, scope: dict[str, Any]) -> None:
     leading = {names[0] for names in references}
     read |= {name: scope.get(name) for name in ("previous", "item", "loop") if name in leading}
     for name, value in read.items():
-        if next(references_in(value), None) is not None:
+        if reading.size_of(value):
             raise TemplateError(
                 f"{name} contains a value in object storage, which conditions and filters cannot "
                 "read; compute what it needs in a step before it"
@@ -79,8 +79,8 @@ def load_outputs(data: Any, results: dict[str, dict[str, Any]]) -> None:
             value = one.get(name)
             if id(value) in data.stored:
                 continue
-            if size := reading.size_of(value):
-                total += size
+            if _has_references(value):
+                total += reading.size_of(value)
                 due.append((one, name))
     if not due:
         return
@@ -99,7 +99,13 @@ def reference_to(data: Any, value: Any) -> Any:
     return value if kept is None else kept[1]
 
 
+def _has_references(value: Any) -> bool:
+    return next(references_in(value), None) is not None
+
+
 def _loaded(data: Any, value: Any) -> Any:
+    if not reading.size_of(value):  # references to contents are passed on
+        return trusted(value)
     if data.unloadable is not None:
         raise data.unloadable
     if connection.in_atomic_block:
