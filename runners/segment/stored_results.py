@@ -4,6 +4,7 @@ Values are loaded before a transaction begins. In a transaction `load` raises `L
 the caller sends the step as a message instead.
 """
 
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +14,8 @@ from executions.definition.graph.model import Step
 from executions.definition.templates import TemplateError
 from executions.payload_store import reading
 from executions.payload_store.errors import StoredValueBroken, StoredValueTooLarge
-from executions.payloads import references_in, trusted
+from executions.payload_store.references import is_content
+from executions.payloads import STORED, is_reference, references_in, trusted
 from runners.conf import pool
 
 OUTPUT = "output"
@@ -70,33 +72,80 @@ def names_read(references: Any) -> set[str]:
     }
 
 
-def load_outputs(data: Any, results: dict[str, dict[str, Any]]) -> None:
-    """Replace the references in these tasks' results; all together have one limit."""
-    total = 0
+def load_outputs(data: Any, results: dict[str, dict[str, Any]], *, passes: bool = False) -> None:
+    """Replace the references in these tasks' results; all together have one limit.
+
+    With `passes`, values above it are not loaded: a template can pass them on, and not read them.
+    """
     due = []
     for one in results.values():
         for name in READ:
             value = one.get(name)
-            if id(value) in data.stored:
-                continue
-            if _has_references(value):
-                total += reading.size_of(value)
-                due.append((one, name))
-    if not due:
-        return
-    try:
-        reading.check_size(total)
-    except StoredValueTooLarge as error:
-        raise TemplateError(str(error)) from error
-    for one, name in due:
-        reference, one[name] = one[name], _loaded(data, one[name])
+            if isinstance(value, NotLoaded):
+                value = value.reference
+            if id(value) not in data.stored and _has_references(value):
+                due.append((reading.size_of(value), one, name, value))
+    if passes:
+        due.sort(key=itemgetter(0))
+    total = 0
+    for size, one, name, reference in due:
+        total += size
+        try:
+            reading.check_size(total)
+        except StoredValueTooLarge as error:
+            if not passes:
+                raise TemplateError(str(error)) from error
+            one[name], data.not_loaded = _not_loaded(reference, str(error)), True
+            continue
+        one[name] = _loaded(data, reference)
         data.stored[id(one[name])] = (one[name], trusted(reference))
+
+
+class NotLoaded(dict[str, Any]):
+    """A stored value that is too large for templates, which may only pass it on."""
+
+    def __init__(self, reference: dict[str, Any], message: str) -> None:
+        super().__init__({STORED: ""})
+        self.reference = trusted(reference)
+        self.message = message
+
+    def _refused(self, *_: Any, **__: Any) -> Any:
+        raise TemplateError(self.message)
+
+    __getitem__ = __iter__ = __len__ = __contains__ = __reversed__ = __or__ = __ror__ = _refused
+    __eq__ = __ne__ = __str__ = __repr__ = __format__ = __copy__ = __deepcopy__ = _refused
+    get = items = keys = values = copy = _refused
+    __hash__ = None
+
+
+def _not_loaded(value: Any, message: str) -> Any:
+    if is_reference(value):
+        return trusted(value) if is_content(value) else NotLoaded(value, message)
+    if isinstance(value, dict):
+        return {name: _not_loaded(item, message) for name, item in value.items()}
+    return [_not_loaded(item, message) for item in value] if isinstance(value, list) else value
 
 
 def reference_to(data: Any, value: Any) -> Any:
     """Return the reference to a value that was stored or loaded whole; else the value itself."""
     kept = data.stored.get(id(value))
     return value if kept is None else kept[1]
+
+
+def passed_on(data: Any, value: Any, *, loaded: bool = False) -> Any:
+    """Return a rendered value with references in place of values that were not loaded.
+
+    With `loaded`, also in place of those that were loaded whole.
+    """
+    if isinstance(value, NotLoaded):
+        return value.reference
+    if id(value) in data.stored:
+        return data.stored[id(value)][1] if loaded else value
+    if type(value) is dict:
+        return {name: passed_on(data, item, loaded=loaded) for name, item in value.items()}
+    if type(value) is list:
+        return [passed_on(data, item, loaded=loaded) for item in value]
+    return value
 
 
 def _has_references(value: Any) -> bool:

@@ -150,6 +150,60 @@ def test_a_value_above_the_limit_is_not_loaded(valkyr, store, settings):
     assert "at most 65,536 are allowed" in last.error
 
 
+def only(output: str) -> str:
+    return ONE[: ONE.index("  - {id: last")] + f"output: {output}\n"
+
+
+@pytest.mark.parametrize(
+    "output",
+    ['"{{ tasks.first.output }}"', '{status: 1, all: ["{{ tasks.first.output }}"]}'],
+)
+def test_a_workflows_output_above_the_limit_is_passed_on_as_a_reference(
+    valkyr, store, settings, output
+):
+    settings.VALKYR = {**settings.VALKYR, "PAYLOAD_LOAD_LIMIT": 65_536}
+
+    run = valkyr.start(only(output), {}, answers={"http.request": answer("y" * 100_000)})
+
+    run.assert_state("SUCCESS")
+    found = WorkflowExecution.objects.get(pk=run.execution.pk).output
+    found = found["all"][0] if "all" in found else found
+    stored = Run.objects.get(execution_id=run.execution.pk).outputs
+    assert found == stored
+    assert found["bytes"] > 100_000
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["tasks.first.output.body", "tasks.first.output | length", "tasks.first.output == none",
+     "tasks.first.output.keys()", "[tasks.first.output]", "tasks.first.output ~ ''"],
+)  # fmt: skip
+def test_a_workflows_output_that_reads_a_value_above_the_limit_fails(
+    valkyr, store, settings, output
+):
+    settings.VALKYR = {**settings.VALKYR, "PAYLOAD_LOAD_LIMIT": 65_536}
+    definition = only(f'"{{{{ {output} }}}}"')
+
+    run = valkyr.start(definition, {}, answers={"http.request": answer("y" * 100_000)})
+
+    run.assert_state("FAILED")
+    message = WorkflowExecution.objects.get(pk=run.execution.pk).error_message
+    assert "at most 65,536 are allowed" in message
+
+
+def test_an_output_that_is_too_large_for_its_row_refers_to_its_values(valkyr, store):
+    values = '{left: "{{ tasks.left.output }}", right: "{{ tasks.right.output }}"}'
+    definition = DEEPER[: DEEPER.index("output:")] + f"output: {values}\n"
+
+    run = valkyr.start(definition, {}, answers={"http.request": answer("z" * 3_000_000)})
+
+    run.assert_state("SUCCESS")
+    output = WorkflowExecution.objects.get(pk=run.execution.pk).output
+    assert {name: value["type"] for name, value in output.items()} == {
+        "left": "object", "right": "object",
+    }  # fmt: skip
+
+
 def test_values_are_collected_after_their_executions(valkyr, store):
     run = valkyr.start(ONE, {}, answers={"http.request": answer()})
 
