@@ -54,7 +54,8 @@ ALONE = {
     "pages": "the first content of pages over 1,000,000 executions and dead letters",
     "redrive": "redriving 10,000 dead letters, and 1,000 at a set pace",
     "backtest": "a backtest of 1,000 executions, of which a counting server hears nothing",
-    "history": "10,000 outputs of 1 MiB in a payload store, and one of 60 MiB: workers' memory",
+    "history": "10,000 outputs of 1 MiB in a payload store, one of 60 MiB, and a response of 1 GiB "
+    "that is streamed: workers' memory",
     "watching": "50 monitors on running executions",
     "archive": "archiving 1,000,000 executions, and opening some of them",
     "prune": "pruning 40,000 executions, and what that costs the steps beside it",
