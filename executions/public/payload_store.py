@@ -3,17 +3,14 @@
 from executions.payload_store import PayloadStoreUnavailable, StoredValueBroken, enabled
 from executions.payload_store.collecting import HOLDERS
 from executions.payload_store.object_storage import CHUNK, ObjectStorage, translated
-from executions.payload_store.s3_upload import BLOCK, blocks
 from executions.payload_store.writing import share
 
 __all__ = [
-    "BLOCK",
     "CHUNK",
     "HOLDERS",
     "ObjectStorage",
     "PayloadStoreUnavailable",
     "StoredValueBroken",
-    "blocks",
     "enabled",
     "share",
     "translated",

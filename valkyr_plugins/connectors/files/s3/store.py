@@ -6,7 +6,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, BinaryIO
 
-from executions.public.payload_store import blocks
+from executions.public.s3_parts import blocks
 from runners.public.modules import StepError
 from valkyr_plugins.connectors.files.s3.connection import (
     ObjectExists,
