@@ -42,7 +42,7 @@ def write(system: Any, path: str, parts: Iterable[bytes]) -> None:
         raise
 
 
-class Block(RawIOBase):
+class UploadPart(RawIOBase):
     """The memory of one part, outside of Python's heap, which would keep it for each thread.
 
     It is filled again for the next part: the client's objects refer to a body until Python's
@@ -100,9 +100,9 @@ class Block(RawIOBase):
         self._memory.close()
 
 
-def blocks(parts: Iterable[bytes]) -> Generator[Block, None, None]:
+def blocks(parts: Iterable[bytes]) -> Generator[UploadPart, None, None]:
     """Yield parts of `BLOCK` bytes, the last one perhaps smaller: always the same object."""
-    block = Block()
+    block = UploadPart()
     try:
         for part in parts:
             view = memoryview(part)

@@ -28,7 +28,7 @@ PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class MemoryGrowth:
     """MiB of a worker and of its child: before, and at the peak."""
 
     before: list[float]
@@ -51,9 +51,9 @@ class History:
     peaks: list[float]
     stored: float
     database: float  # what the tables grew by
-    large: Growth
+    large: MemoryGrowth
     stream_mib: int
-    stream: Growth
+    stream: MemoryGrowth
     stream_seconds: float
 
     @property
@@ -119,18 +119,18 @@ def measure(stage: Stage, options: Options) -> History:
     )  # fmt: skip
 
 
-def _large(stage: Stage) -> Growth:
+def _large(stage: Stage) -> MemoryGrowth:
     worker = stage.add(engine_worker(stage.folder, concurrency=1))
     engine = Engine(stage, worker)
     engine.run(engine.publish(chain(2, read=False)), 5, 1)
     before = _forgotten(worker)
     engine.run(engine.publish(chain(LARGE_MIB, read=False)), 1, 1)
-    found = Growth(before, _peaks(worker))
+    found = MemoryGrowth(before, _peaks(worker))
     stage.end(worker)
     return found
 
 
-def _streamed(stage: Stage, mebibytes: int) -> Growth:
+def _streamed(stage: Stage, mebibytes: int) -> MemoryGrowth:
     """Stream a small response, which warms the child, then a large one."""
     os.environ["VALKYR_FILES_ROOT"] = f"{stage.folder}/files"
     worker = stage.add(engine_worker(stage.folder, concurrency=1, queues="default,control,io"))
@@ -140,7 +140,7 @@ def _streamed(stage: Stage, mebibytes: int) -> Growth:
         _run_streamed(stage, workflow, WARM_MIB)
         before = _forgotten(worker)
         _run_streamed(stage, workflow, mebibytes)
-        found = Growth(before, _peaks(worker))
+        found = MemoryGrowth(before, _peaks(worker))
     stage.end(worker)
     return found
 
