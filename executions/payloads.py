@@ -9,7 +9,7 @@ the size is summed first, without building anything, and only up to the limit.
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from executions.errors import PayloadError
@@ -19,6 +19,10 @@ MAX_BYTES = 5 * 1024 * 1024
 SEALED = "$sealed"
 # The key of a reference to a value in object storage, which only `executions.payload_store` makes.
 STORED = "$stored"
+# The bytes in a part of a large value's JSON, and the bytes that the C encoder writes at a time.
+PART, PIECE = 1024 * 1024, 256 * 1024
+# What the encoder raises for values that JSON cannot hold.
+_REJECTED = (RecursionError, TypeError, ValueError)
 
 _encoder = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
@@ -36,33 +40,148 @@ def dump(value: Any, what: str = "value", limit: int = MAX_BYTES) -> str:
             raise _too_large(what, f"at least {limit - left:,}", limit)
         text = _encoder.encode(value)
         size = len(text) if text.isascii() else len(text.encode())
-    except RecursionError:
-        raise PayloadError(f"The {what} is nested too deeply to be stored as JSON.") from None
-    except UnicodeEncodeError as error:
-        raise PayloadError(
-            f"The {what} contains a lone surrogate (U+{ord(error.object[error.start]):04X}), "
-            "which is not text. Decode bytes with errors='replace' first."
-        ) from None
-    except (TypeError, ValueError) as error:
-        raise PayloadError(f"The {what} cannot be stored as JSON: {error}.") from None
+    except _REJECTED as error:
+        raise _rejected(error, what) from None
     if size > limit:
         raise _too_large(what, f"{size:,}", limit)
+    _check(text, value, what)
+    if SEALED in text and _holds_key(value, SEALED):
+        raise _reserved_for_sealing(what)
+    return text
+
+
+def parts(value: Any, what: str = "value", limit: int = MAX_BYTES) -> Iterator[bytes]:
+    """Yield the JSON that `dump` returns, in UTF-8 and in parts of about `PART` bytes.
+
+    Only one part is in memory. Raises PayloadError as `dump` does, perhaps after some parts.
+    """
+    buffer, size = bytearray(), 0
+    try:
+        for text in _texts(value, what, 0):
+            buffer += text.encode()
+            if len(buffer) >= PART:
+                size += len(buffer)
+                if size > limit:
+                    break
+                yield bytes(buffer)
+                buffer.clear()
+    except _REJECTED as error:
+        raise _rejected(error, what) from None
+    if size + len(buffer) > limit:
+        raise _too_large(what, f"more than {limit:,}", limit)
+    yield bytes(buffer)
+
+
+def longer_than(value: Any, size: int) -> bool:
+    """Return whether the JSON of a value certainly has more bytes than `size`."""
+    return _left(value, size) < 0
+
+
+def _texts(value: Any, what: str, depth: int) -> Iterator[str]:
+    """Yield the JSON of a value; a text, an object or a list that is large in pieces."""
+    if depth < 2 and isinstance(value, dict) and SEALED in value:  # as `_holds_key` looks
+        raise _reserved_for_sealing(what)
+    if not isinstance(value, (str, dict, list, tuple)) or _left(value, PIECE) >= 0:
+        text = _encoder.encode(value)
+        _check(text, value, what)
+        if depth == 0 and SEALED in text and _holds_key(value, SEALED):
+            raise _reserved_for_sealing(what)
+        yield text
+    elif isinstance(value, str):
+        yield '"'
+        for start in range(0, len(value), PIECE):
+            text = _encoder.encode(piece := value[start : start + PIECE])
+            _check(text, piece, what)
+            yield text[1:-1]
+        yield '"'
+    elif isinstance(value, dict):
+        if STORED in value and not isinstance(value, StoredReference):
+            raise _reserved_for_references(what)
+        yield "{"
+        yield from _items(sorted(value), lambda name: value[name], dict, what, depth)
+        yield "}"
+    else:
+        yield "["
+        yield from _items(range(len(value)), lambda index: value[index], list, what, depth)
+        yield "]"
+
+
+def _items(
+    keys: Sequence[Any], item: Callable[[Any], Any], kind: type[Any], what: str, depth: int
+) -> Iterator[str]:
+    """Yield the members of an object or a list: small ones together, a large one in pieces."""
+    comma, few, left = "", [], PIECE
+    for key in keys:
+        before = left
+        left = _left((key, item(key)), left)
+        if left >= 0:
+            few.append(key)
+            continue
+        if few:
+            yield comma + _members(few, item, kind, what, depth)
+            comma, few = ",", []
+        if before == PIECE or (left := _left((key, item(key)), PIECE)) < 0:
+            yield comma + (_name(key, what) if kind is dict else "")
+            yield from _texts(item(key), what, depth + 1)
+            comma, left = ",", PIECE
+        else:
+            few = [key]
+    if few:
+        yield comma + _members(few, item, kind, what, depth)
+
+
+def _members(
+    keys: list[Any], item: Callable[[Any], Any], kind: type[Any], what: str, depth: int
+) -> str:
+    found: Any = {key: item(key) for key in keys}
+    if kind is list:
+        found = list(found.values())
+    if depth == 0 and _holds_key(found, SEALED):
+        raise _reserved_for_sealing(what)
+    text = _encoder.encode(found)
+    _check(text, found, what)
+    return text[1:-1]
+
+
+def _name(key: Any, what: str) -> str:
+    text = _encoder.encode({key: 0})
+    _check(text, key, what)
+    return text[1:-2]
+
+
+def _rejected(error: Exception, what: str) -> PayloadError:
+    if isinstance(error, RecursionError):
+        return PayloadError(f"The {what} is nested too deeply to be stored as JSON.")
+    if isinstance(error, UnicodeEncodeError):
+        return PayloadError(
+            f"The {what} contains a lone surrogate (U+{ord(error.object[error.start]):04X}), "
+            "which is not text. Decode bytes with errors='replace' first."
+        )
+    return PayloadError(f"The {what} cannot be stored as JSON: {error}.")
+
+
+def _check(text: str, value: Any, what: str) -> None:
     if "\\u0000" in text and _holds_nul(value):
         raise PayloadError(
             f"The {what} contains a NUL character (U+0000), which PostgreSQL cannot store. "
             "Remove it."
         )
-    if SEALED in text and _holds_key(value, SEALED):
-        raise PayloadError(
-            f'The {what} holds an object with the key "{SEALED}", which is reserved for sealed '
-            "payloads. Rename the key."
-        )
     if STORED in text and _holds_untrusted_reference(value):
-        raise PayloadError(
-            f'The {what} holds an object with the key "{STORED}", which is reserved for '
-            "references to stored values. Rename the key; a copied reference is not a value."
-        )
-    return text
+        raise _reserved_for_references(what)
+
+
+def _reserved_for_sealing(what: str) -> PayloadError:
+    return PayloadError(
+        f'The {what} holds an object with the key "{SEALED}", which is reserved for sealed '
+        "payloads. Rename the key."
+    )
+
+
+def _reserved_for_references(what: str) -> PayloadError:
+    return PayloadError(
+        f'The {what} holds an object with the key "{STORED}", which is reserved for '
+        "references to stored values. Rename the key; a copied reference is not a value."
+    )
 
 
 class StoredReference(dict[str, Any]):

@@ -98,9 +98,16 @@ class PayloadStoreSettings(SettingsModel):
     payload_store_limit: int = setting(
         67_108_864, "The largest output of a step with a store", unit="bytes", ge=5_242_880
     )
+    payload_content_limit: int = setting(
+        1_073_741_824,
+        "The largest content that a module stores in parts, such as the body of `http.request` "
+        "with `store`",
+        unit="bytes",
+        ge=1_048_576,
+    )
     payload_load_limit: int = setting(
         16_777_216,
-        "The most that the templates of one step, or one download, load from the store",
+        "The most that the templates of one step load from the store",
         unit="bytes",
         ge=65_536,
     )

@@ -1,5 +1,7 @@
 """Return a stored value of a row to a user; each use is recorded."""
 
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -12,11 +14,11 @@ from executions.payload_store import reading
 from executions.payloads import is_reference
 
 
-def download(row: Any, column: str, *, actor: Actor) -> bytes:
-    """Return the JSON of the value that a row's column refers to.
+def download(row: Any, column: str, *, actor: Actor) -> tuple[int, Iterator[bytes]]:
+    """Return the size of the value that a row's column refers to, and its JSON in parts.
 
-    Raises NotFound if the value is in the row itself, and the errors of `reading.text_of`. The
-    caller has checked the permission.
+    Raises NotFound if the value is in the row itself, and the errors of `reading.opened`, also
+    between parts. The first part has been read. The caller has checked the permission.
     """
     reference = getattr(row, column)
     if not is_reference(reference):
@@ -31,4 +33,6 @@ def download(row: Any, column: str, *, actor: Actor) -> bytes:
             object_id=row.pk,
             details={"fields": [column], "digest": reference.get("digest")},
         )
-    return reading.text_of(workspace_id, reference)
+    parts = reading.parts_of(workspace_id, reference)
+    first = next(parts)
+    return reading.size_of(reference), chain([first], parts)

@@ -1,6 +1,9 @@
 """The files of stored values."""
 
-from contextlib import AbstractContextManager
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import BinaryIO, cast
 from uuid import uuid4
 
 from executions.configuration import settings as valkyr_settings
@@ -12,6 +15,33 @@ def write(name: str, data: bytes) -> None:
     """Write a file; raises PayloadStoreUnavailable. A folder's file is synced to the disk."""
     with _reported("written", name):
         _storage().write(name, data)
+
+
+def write_parts(name: str, parts: Iterable[bytes]) -> None:
+    """Write a file in parts; it appears when it is complete.
+
+    Raises PayloadStoreUnavailable, and what `parts` raises.
+    """
+    source = _Source(parts)
+    try:
+        with _reported("written", name):
+            _storage().write_parts(name, source)
+    except PayloadStoreUnavailable:
+        if source.failure is not None:
+            raise source.failure from None
+        raise
+
+
+@contextmanager
+def opened(name: str) -> Iterator[BinaryIO]:
+    """Open a file for reading, at any position; only what is read is in memory.
+
+    Raises StoredValueBroken without the file, and PayloadStoreUnavailable, also while it is read.
+    """
+    with ExitStack() as stack:
+        with _reported("read", name):
+            file = stack.enter_context(_storage().opened(name, buffered=False))
+        yield cast("BinaryIO", _Reported(file, name))
 
 
 def read(name: str) -> bytes:
@@ -33,6 +63,37 @@ def probe() -> None:
     if read(name) != b"valkyr":
         raise StoredValueBroken("The payload store returned another content than was written.")
     remove(name)
+
+
+class _Source:
+    """Parts to write; keeps the error with which they ended, which is not the store's."""
+
+    def __init__(self, parts: Iterable[bytes]) -> None:
+        self._parts = parts
+        self.failure: Exception | None = None
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            yield from self._parts
+        except Exception as error:
+            self.failure = error
+            raise
+
+
+class _Reported:
+    """An open file whose errors name the file."""
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self._file = file
+        self._name = name
+
+    def read(self, size: int) -> bytes:
+        with _reported("read", self._name):
+            return self._file.read(size)
+
+    def seek(self, position: int, whence: int = os.SEEK_SET) -> int:
+        with _reported("read", self._name):
+            return self._file.seek(position, whence)
 
 
 def _storage() -> ObjectStorage:

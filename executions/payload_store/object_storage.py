@@ -4,19 +4,21 @@ A file appears whole or not at all. fsspec is imported at the first use.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 from uuid import uuid4
 
 from executions.errors import ValkyrError
+from executions.payload_store import s3_upload
 
 FOLDER = "file://"
 CHUNK = 1024 * 1024
+# Of an upload in parts: S3's minimum, with which a file can have 48 GiB.
+BLOCK = 5 * CHUNK
 # Of a request, in seconds.
 CONNECT_SECONDS, READ_SECONDS = 5, 30
 
@@ -34,15 +36,39 @@ class ObjectStorage:
     def write(self, name: str, data: bytes) -> None:
         """Write a file. A folder's file is synced to the disk."""
         if (folder := self.folder) is not None:
-            _write_local(folder / name, BytesIO(data))
+            _write_local(folder / name, [data])
         else:
             self._system.pipe_file(self._path(name), data)
+
+    def write_parts(self, name: str, parts: Iterable[bytes]) -> None:
+        """Write a file in parts, of which a few MiB are in memory."""
+        if (folder := self.folder) is not None:
+            _write_local(folder / name, parts)
+            return
+        if hasattr(self._system, "call_s3"):
+            s3_upload.write(self._system, self._path(name), parts)
+            return
+        left = iter(parts)
+        first = list(_up_to(left, BLOCK))
+        if sum(map(len, first)) <= BLOCK:
+            self._system.pipe_file(self._path(name), b"".join(first))
+            return
+        file = self._system.open(self._path(name), "wb", block_size=BLOCK)
+        try:
+            while first:
+                file.write(first.pop(0))
+            for part in left:
+                file.write(part)
+            file.close()
+        except BaseException:
+            _discard(file)
+            raise
 
     def copy(self, name: str, local: Path) -> None:
         """Write a file with the content of a local one, which is read in parts."""
         if (folder := self.folder) is not None:
             with local.open("rb") as source:
-                _write_local(folder / name, source)
+                _write_local(folder / name, iter(lambda: source.read(CHUNK), b""))
         else:
             self._system.put_file(str(local), self._path(name))
 
@@ -54,15 +80,17 @@ class ObjectStorage:
         return bytes(self._system.cat_file(self._path(name)))
 
     @contextmanager
-    def opened(self, name: str) -> Iterator[BinaryIO]:
-        """Open a file for reading."""
+    def opened(self, name: str, *, buffered: bool = True) -> Iterator[BinaryIO]:
+        """Open a file for reading; fsspec's own buffer is small if it is not `buffered`."""
         if (folder := self.folder) is not None:
             if not folder.is_dir():
                 raise OSError(f"the folder {folder} does not exist")
             with (folder / name).open("rb") as file:
                 yield file
         else:
-            with self._system.open(self._path(name), "rb") as file:
+            small = {"cache_type": "readahead", "block_size": CHUNK}
+            options: dict[str, Any] = {} if buffered else small
+            with self._system.open(self._path(name), "rb", **options) as file:
                 yield file
 
     def remove(self, name: str) -> None:
@@ -122,12 +150,28 @@ def _part_of(name: str, unique: str) -> str:
     return f".{name}.{unique}"
 
 
-def _write_local(path: Path, source: BinaryIO) -> None:
+def _up_to(parts: Iterator[bytes], size: int) -> Iterator[bytes]:
+    """Yield parts until they have more bytes together than this."""
+    while size >= 0 and (part := next(parts, None)) is not None:
+        size -= len(part)
+        yield part
+
+
+def _discard(file: Any) -> None:
+    """Give up a file of fsspec that is being written, so that no part of it appears."""
+    with suppress(Exception):
+        file.discard()
+    # Otherwise the destructor completes the file.
+    with suppress(AttributeError):
+        file.closed = True
+
+
+def _write_local(path: Path, parts: Iterable[bytes]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(_part_of(path.name, uuid4().hex))
     try:
         with part.open("xb") as file:
-            while data := source.read(CHUNK):
+            for data in parts:
                 file.write(data)
             file.flush()
             os.fsync(file.fileno())

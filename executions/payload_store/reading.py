@@ -1,43 +1,86 @@
-"""Load stored values, within a bound. No query: the reference names the file."""
+"""Read stored values: whole within a bound, or in parts. No query: the reference has the name."""
 
 import json
-from hashlib import sha256
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader, BytesIO
+from typing import Any, BinaryIO
 from uuid import UUID
 
 from executions.configuration import settings as valkyr_settings
 from executions.payload_store import files
+from executions.payload_store.digested import DigestedFile
 from executions.payload_store.errors import StoredValueBroken, StoredValueTooLarge
-from executions.payload_store.references import facts
+from executions.payload_store.object_storage import CHUNK
+from executions.payload_store.references import content_stem, facts, is_content
 from executions.payload_store.writing import file_name
-from executions.payloads import is_reference, references_in
+from executions.payloads import STORED, is_reference, references_in, trusted
+from executions.sealing import frames
 from executions.sealing.payloads import open_bytes
+
+# A file up to this size is read by one request.
+SMALL = 4 * CHUNK
 
 
 def text_of(workspace_id: UUID, reference: dict[str, Any]) -> bytes:
     """Return the JSON of a stored value. Call it outside any transaction.
 
-    Raises StoredValueTooLarge above the limit, StoredValueBroken, PayloadStoreUnavailable, and
-    SealBroken.
+    Raises StoredValueTooLarge above the limit, and the errors of `opened`.
+    """
+    check_size(size_of(reference))
+    return b"".join(parts_of(workspace_id, reference))
+
+
+@contextmanager
+def opened(workspace_id: UUID, reference: dict[str, Any]) -> Iterator[BinaryIO]:
+    """Open the JSON of a stored value for reading, of any size, at any position.
+
+    A few MiB are in memory. At the end of a content that is read from its beginning, the digest is
+    checked. Call it outside any transaction. Raises StoredValueBroken, PayloadStoreUnavailable, and
+    SealBroken, also while it is read.
     """
     found = facts(reference)
     if found is None:
         raise StoredValueBroken("The reference to a stored value is not one that Valkyr wrote.")
-    payload_id, digest, size, key = found
-    check_size(size)
     if not valkyr_settings().payload_store:
         raise StoredValueBroken(
             "The value is in a payload store, and VALKYR_PAYLOAD_STORE is not set. Set it again."
         )
-    name = file_name(workspace_id, digest, payload_id)
-    data = files.read(name)
-    if key:
-        data = open_bytes(data, name, key, workspace_id)
-    if sha256(data).hexdigest() != digest:
-        raise StoredValueBroken(
-            f"The stored value {name} differs from its digest. Restore it from a backup."
-        )
-    return data
+    payload_id, digest, size, key = found
+    stem = content_stem(payload_id) if is_content(reference) else digest
+    name = file_name(workspace_id, stem, payload_id)
+    with _source(name, size) as source:
+        content = _unsealed(source, name, size, key, workspace_id) if key else source
+        checked: Any = DigestedFile(content, name, digest, size)
+        yield BufferedReader(checked, CHUNK // 4)
+
+
+def parts_of(workspace_id: UUID, reference: dict[str, Any]) -> Iterator[bytes]:
+    """Yield the JSON of a stored value in parts; the last one after the digest was checked."""
+    with opened(workspace_id, reference) as file:
+        before = file.read(CHUNK)
+        while part := file.read(CHUNK):
+            yield before
+            before = part
+        yield before
+
+
+@contextmanager
+def _source(name: str, size: int) -> Iterator[BinaryIO]:
+    if size <= SMALL:
+        yield BytesIO(files.read(name))
+        return
+    with files.opened(name) as file:
+        yield file
+
+
+def _unsealed(source: BinaryIO, name: str, size: int, key: int, workspace_id: UUID) -> Any:
+    framed = frames.is_framed(source.read(len(frames.MAGIC)))
+    source.seek(0)
+    if framed:
+        return frames.SealedFile(source, name, key, workspace_id, size)
+    # Files of earlier versions are one ciphertext.
+    return BytesIO(open_bytes(source.read(-1), name, key, workspace_id))
 
 
 def check_size(size: int) -> None:
@@ -52,20 +95,27 @@ def check_size(size: int) -> None:
 
 
 def load(workspace_id: UUID, value: Any) -> Any:
-    """Return a value with each reference replaced by its value; raises the errors of `text_of`."""
+    """Return a value with each reference replaced by its value, except references to contents.
+
+    Raises the errors of `text_of`.
+    """
     check_size(size_of(value))
     return _loaded(workspace_id, value)
 
 
 def size_of(value: Any) -> int:
-    """Return the bytes that `load` reads; 0 for a value without references."""
-    known = map(facts, references_in(value))
+    """Return the bytes that `load` reads; 0 for a value that refers to contents alone."""
+    known = (facts(found) for found in references_in(value) if not is_content(found))
     return sum(found[2] if found else 1 for found in known)
 
 
 def _loaded(workspace_id: UUID, value: Any) -> Any:
+    if is_content(value):
+        return trusted(value)
     if is_reference(value):
-        return json.loads(text_of(workspace_id, value))
+        text = text_of(workspace_id, value).decode()
+        # The engine has stored it, so what it refers to is the engine's as well.
+        return trusted(json.loads(text)) if STORED in text else json.loads(text)
     if isinstance(value, dict):
         return {name: _loaded(workspace_id, item) for name, item in value.items()}
     return [_loaded(workspace_id, item) for item in value] if isinstance(value, list) else value

@@ -1,16 +1,22 @@
 """The form of a reference: id, digest, size, type and a bounded preview. Pure."""
 
 import re
+from codecs import getincrementaldecoder
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
-from executions.payloads import STORED, StoredReference
+from executions.payloads import STORED, StoredReference, is_reference
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 TYPES: dict[type[Any], str] = {dict: "object", list: "array", str: "string"}
 # A preview has at most this many keys of an object, items of a list, and characters of a text.
 KEYS, ITEMS, CHARACTERS, DEPTH = 12, 3, 80, 3
 CUT = "…"
+# The type of a content.
+CONTENT = "bytes"
+MEDIA_TYPE = 200
+BEGINNING = 4 * CHARACTERS
 
 
 def reference(payload_id: UUID, digest: str, size: int, key: int, value: Any) -> StoredReference:
@@ -21,6 +27,37 @@ def reference(payload_id: UUID, digest: str, size: int, key: int, value: Any) ->
     made["type"] = next((name for kind, name in TYPES.items() if isinstance(value, kind)), "number")
     made["preview"] = preview(value)
     return made
+
+
+def content_reference(
+    payload_id: UUID, digest: str, size: int, key: int, media_type: str, beginning: bytes
+) -> StoredReference:
+    """Return the reference to a content: bytes that templates pass on and never load."""
+    made = StoredReference({STORED: str(payload_id), "digest": digest, "bytes": size})
+    if key:
+        made["key"] = key
+    made |= {"type": CONTENT, "mediaType": media_type[:MEDIA_TYPE]}
+    made["preview"] = preview(_text_of(beginning))
+    return made
+
+
+def is_content(value: Any) -> bool:
+    """Return whether a value is a reference to a content."""
+    return is_reference(value) and value.get("type") == CONTENT
+
+
+def content_stem(payload_id: UUID | str) -> str:
+    """Return what stands for the digest in a content's file name, which precedes its digest."""
+    return sha256(f"content {payload_id}".encode()).hexdigest()
+
+
+def _text_of(beginning: bytes) -> str:
+    """Return the first characters of a text in UTF-8; nothing of other contents."""
+    try:
+        text = getincrementaldecoder("utf-8")().decode(beginning)
+    except UnicodeDecodeError:
+        return ""
+    return "" if "\x00" in text else text
 
 
 def preview(value: Any, depth: int = DEPTH) -> Any:

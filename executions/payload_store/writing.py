@@ -4,6 +4,9 @@ The use commits before the file is written, and the row that holds the reference
 So a value that a row refers to has a file, and the collector knows the use before there is one.
 """
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
@@ -14,10 +17,38 @@ from executions.models import StoredPayload, StoredPayloadUse
 from executions.payload_store import files
 from executions.payload_store.errors import PayloadStoreUnavailable
 from executions.payload_store.references import facts, reference
-from executions.sealing import payload_keys
-from executions.sealing.payloads import seal_bytes
+from executions.sealing import frames, payload_keys
 
 TRIES = 5
+# The JSON of a value up to this size is kept in memory from its digest to its file. A larger value
+# is encoded twice.
+KEPT = 4 * payloads.PART
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A value's JSON, which is made in parts whenever it is read; its digest and its size."""
+
+    value: Any
+    digest: str
+    size: int
+    kept: tuple[bytes, ...] | None = None
+
+    def parts(self) -> Iterator[bytes]:
+        """Yield the JSON in parts."""
+        return payloads.parts(self.value, limit=self.size) if self.kept is None else iter(self.kept)
+
+
+def encoded(value: Any, what: str, limit: int) -> Encoded:
+    """Return a value with the digest of its JSON; raises PayloadError, also above the limit."""
+    made, size, kept = sha256(), 0, []
+    for part in payloads.parts(value, what, limit):
+        made.update(part)
+        size += len(part)
+        kept.append(part)
+        if size > KEPT:
+            kept.clear()
+    return Encoded(value, made.hexdigest(), size, tuple(kept) if size <= KEPT else None)
 
 
 def file_name(workspace_id: UUID, digest: str, payload_id: UUID | str) -> str:
@@ -48,15 +79,18 @@ def declare(
     )
 
 
-def write(workspace_id: UUID, row: StoredPayload, text: str) -> None:
-    """Write the file of a declared value, unless it exists. Call it outside any transaction."""
+def write(workspace_id: UUID, row: StoredPayload, parts: Iterable[bytes]) -> None:
+    """Write the file of a declared value, unless it exists. Call it outside any transaction.
+
+    At most a few parts are in memory. Raises PayloadStoreUnavailable, the errors of sealing, and
+    what `parts` raises.
+    """
     if row.stored_at is not None:
         return
     name = file_name(workspace_id, row.digest, row.pk)
-    data = text.encode()
     if row.sealing_key:
-        data = seal_bytes(data, name, row.sealing_key)
-    files.write(name, data)
+        parts = frames.seal(parts, name, row.sealing_key)
+    files.write_parts(name, parts)
 
 
 def written(row: StoredPayload) -> None:
@@ -65,12 +99,11 @@ def written(row: StoredPayload) -> None:
         StoredPayload.objects.filter(pk=row.pk).update(stored_at=ClockTimestamp())
 
 
-def note(workspace_id: UUID, execution_id: UUID, text: str, key: int | None) -> StoredPayload:
-    """Return the declared row of a value's JSON text; opens its sealing key first."""
+def note(workspace_id: UUID, execution_id: UUID, found: Encoded, key: int | None) -> StoredPayload:
+    """Return the declared row of a value; opens its sealing key first."""
     if key is not None:
         payload_keys.opened(key)
-    digest = payloads.digest(text)
-    return declare(workspace_id, execution_id, digest, len(text.encode()), key or 0)
+    return declare(workspace_id, execution_id, found.digest, found.size, key or 0)
 
 
 def refer(row: StoredPayload, value: Any) -> payloads.StoredReference:

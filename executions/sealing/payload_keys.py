@@ -4,6 +4,7 @@ A key is 32 random bytes, sealed with the data keys like a credential. It never 
 process keeps it for `KEPT_SECONDS`; the newest key with `seals` is the workspace's current one.
 """
 
+import hmac
 import os
 import time
 from collections import OrderedDict
@@ -37,7 +38,13 @@ class OpenedKey:
 
     workspace_id: UUID
     aead: Aead = field(repr=False)
+    material: bytes = field(repr=False)
     opened_at: float = field(default_factory=time.monotonic)
+
+    def derived(self, context: bytes) -> Aead:
+        """Return the key of one file (`frames`), by HMAC-SHA-256."""
+        made = hmac.digest(self.material, b"valkyr.payload.file|" + context, "sha256")
+        return aes_gcm(made)
 
 
 class _Opened:
@@ -92,7 +99,8 @@ def opened(key: int) -> OpenedKey:
     row = PayloadKey.objects.filter(pk=key).first()
     if row is None:
         raise KeyUnknown(f"The payload is sealed with key {key}, which the database does not have.")
-    found = OpenedKey(row.workspace_id, aes_gcm(unseal(row.sealed, place_of(row))))
+    material = unseal(row.sealed, place_of(row))
+    found = OpenedKey(row.workspace_id, aes_gcm(material), material)
     with _Opened.lock:
         _Opened.keys[place] = found
         while len(_Opened.keys) > MOST_KEPT:

@@ -6,12 +6,13 @@ raise. They keep no state between calls; one instance serves a whole process.
 
 import inspect
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from threading import RLock
-from typing import Any, ClassVar, Generic, Protocol, cast
+from typing import Any, BinaryIO, ClassVar, Generic, Protocol, cast
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
@@ -20,6 +21,7 @@ from typing_extensions import TypeVar
 
 from executions.definition.catalog import ConfigProblem, OutcomeRule, outcomes_by
 from executions.definition.graph.model import DEFAULTS
+from executions.payloads import StoredReference
 from runners.states import ErrorType, WaitKind
 
 logger = logging.getLogger(__name__)
@@ -153,6 +155,22 @@ class StepContext(Protocol):
 
         The first event of an attempt is the same event as the first of the previous attempt, and so
         on. Raises StepError if the payload cannot be stored, or the chain of events is too long.
+        """
+
+    def store_content(
+        self, content: BinaryIO | Iterable[bytes], *, media_type: str = ""
+    ) -> StoredReference:
+        """Write bytes to the payload store in parts, and return their reference for the outputs.
+
+        `content` is an open file or yields parts; a few MiB of it are in memory. The values of the
+        step's secrets are replaced in it. Raises StepError without a payload store, PayloadError
+        above VALKYR_PAYLOAD_CONTENT_LIMIT, and what `content` raises.
+        """
+
+    def open_content(self, reference: Mapping[str, Any]) -> AbstractContextManager[BinaryIO]:
+        """Open a content that an input refers to (`StoredContent`), in a `with` block.
+
+        The file can seek. It raises an error at its end if the content was changed.
         """
 
 

@@ -4,10 +4,12 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from executions import payload_store
 from executions.definition.graph.model import Step
 from executions.definition.templates import TemplateError
 from executions.errors import PayloadError
 from executions.payload_store import PayloadStoreUnavailable
+from executions.payloads import trusted
 from executions.sealing import SealBroken
 from runners import statements
 from runners.conf import config
@@ -157,7 +159,9 @@ def claim_following(state: SegmentState) -> Work | None:
 def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failure | None]:
     """Return a woken run's stored inputs; render them for other runs."""
     if seen.wake is not None and state.unreadable is None:
-        return restored(state.data, seen.step, seen.inputs, seen.overrides), None
+        # A map's items may refer to stored contents; the engine wrote them.
+        inputs = trusted(seen.inputs) if payload_store.enabled() else seen.inputs
+        return restored(state.data, seen.step, inputs, seen.overrides), None
     return attempt_prepare(state, seen.step, seen.attempt, seen.overrides)
 
 

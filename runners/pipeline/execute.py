@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from executions import payloads
+from executions import payload_store
 from executions.database import connection
 from executions.definition.graph.model import Step
 from executions.definition.graph.places import Place
@@ -17,6 +17,7 @@ from executions.definition.templates import TemplateError
 from executions.egress.rules import EgressRules
 from executions.egress.workspace_rules import rules_of
 from executions.errors import PayloadError
+from executions.payloads import STORED
 from executions.sealing.sealer import PayloadSealer
 from runners.conf import config, pool
 from runners.containers import loops_and_maps
@@ -35,6 +36,7 @@ from runners.pipeline import (
     reveal_secrets,
     self_stops,
     short_lived,
+    stored_contents,
     stored_outputs,
 )
 from runners.pipeline.reveal_secrets import Revealed
@@ -322,6 +324,7 @@ def run_module(
     """Run or resume the step's module on its inputs; raises whatever the module raises."""
     started, path = time.perf_counter(), place.prefix + step.path
     module = registry.get(step.module)
+    passed = stored_contents.passed_to(module, prepared)
     if revealed is None:
         result = module.run(prepared.value, context, wake)
     else:
@@ -342,9 +345,8 @@ def run_module(
             f"The step {path} sets {', '.join(sorted(undeclared))}, which the "
             "workflow does not declare. Add it to `variables` with a default."
         )
-    outputs = payloads.dump(
-        result.outputs, f"output of step {path}", stored_outputs.largest_output()
-    )
+    result = stored_contents.kept_in(result, context, passed)
+    outputs, large = stored_outputs.dumped(result.outputs, f"output of step {path}")
     return Done(
         step,
         place,
@@ -354,6 +356,8 @@ def run_module(
         1000 * (time.perf_counter() - started),
         context.log.kept(),
         tuple(context.costs.values()),
+        large=large,
+        stored=STORED in outputs,
     )
 
 
@@ -416,6 +420,8 @@ def _context(state: SegmentState, work: Work) -> Context:
         changed=frozenset((work.overrides or {}).get("inputs") or ()),
     )
     context.publish_by(partial(events.announce_from_step, state, work))
+    if work.within is None and not work.step.inline and payload_store.enabled():
+        context.store_in(stored_contents.StepContents(state.context))
     return context
 
 

@@ -213,7 +213,16 @@ def render_output(data: TemplateData, context: SegmentContext, variables: dict[s
         while_planning(),
     )
     value = stored_results.reference_to(data, value)
-    payloads.dump(value, "output of the workflow")
+    if data.not_loaded:
+        value = stored_results.passed_on(data, value)
+    try:
+        payloads.dump(value, "output of the workflow")
+    except PayloadError:
+        if not data.stored:
+            raise
+        # Too large for a row: what was loaded whole is passed on by reference instead.
+        value = stored_results.passed_on(data, value, loaded=True)
+        payloads.dump(value, "output of the workflow")
     return value
 
 
@@ -249,4 +258,4 @@ def _complete(data: TemplateData, context: SegmentContext) -> None:
     if payload_store.enabled():
         names = stored_results.names_read(graph.output.references)
         found = {name: data.results[name] for name in names if name in data.results}
-        stored_results.load_outputs(data, found)
+        stored_results.load_outputs(data, found, passes=True)

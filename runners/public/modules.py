@@ -22,6 +22,7 @@ from runners.modules.egress import (
 )
 from runners.modules.function_step import StepDecorator, step
 from runners.modules.step_calls import DECORATED, TRACER, NoResult, StepFunction
+from runners.modules.stored_content import StoredContent
 from runners.states import ErrorType
 from runners.targets.rules import matches, specificity, timeout_seconds
 
@@ -40,6 +41,7 @@ __all__ = [
     "StepDecorator",
     "StepError",
     "StepFunction",
+    "StoredContent",
     "address_filter",
     "address_rules",
     "among",

@@ -10,14 +10,15 @@ import html
 import json
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from threading import Lock
-from typing import Any
+from typing import Any, AnyStr
 from urllib.parse import quote, quote_plus, unquote, urlsplit
 
 from executions.errors import PayloadError
+from executions.payloads import StoredReference
 
 SHORTEST = 6  # characters; anything shorter occurs by chance
 LONGEST_PIECE = 16
@@ -85,6 +86,23 @@ class Scrubber:
         """
         return _walk(value, self.message, DETAILS_DEPTH, lambda found: f"<{type(found).__name__}>")
 
+    def parts(self, parts: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield bytes with every secret in UTF-8 replaced, also across two parts."""
+        forms = [(form.encode("utf-8", "surrogatepass"), name) for form, name in self._forms]
+        longest = max((len(form) for form, _ in forms), default=1)
+        left = b""
+        for part in parts:
+            left += part
+            # Later than this, a secret may begin that ends in the next part.
+            most = max(0, len(left) - longest + 1)
+            found, taken = _replaced(left, forms, most)
+            left = left[taken:]
+            if found:
+                yield found
+        found, _ = _replaced(left, forms, len(left))
+        if found:
+            yield found
+
     def _whole(self, text: str) -> list[Span]:
         return [
             (start, start + len(form), name)
@@ -94,6 +112,23 @@ class Scrubber:
         ]
 
 
+def _replaced(data: bytes, forms: list[tuple[bytes, str]], most: int) -> tuple[bytes, int]:
+    """Return the beginning of data without secrets, and its length before; about `most` bytes."""
+    spans = sorted(
+        (start, -len(form), name) for form, name in forms for start in _places(data, form)
+    )
+    done = 0
+    parts: list[bytes] = []
+    for start, length, name in spans:
+        if start >= most:
+            break
+        if start >= done:
+            parts += (data[done:start], name.encode())
+        done = max(done, start - length)
+    parts.append(data[done:most])
+    return b"".join(parts), max(done, most)
+
+
 def _walk(
     value: Any, scrub: Callable[[str], str], depth: int, too_deep: Callable[[Any], Any]
 ) -> Any:
@@ -101,7 +136,9 @@ def _walk(
         return scrub(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _number(value, scrub)
-    if not isinstance(value, Mapping | list | tuple | set | frozenset):
+    # The content of a reference was scrubbed when it was stored.
+    nested = isinstance(value, Mapping | list | tuple | set | frozenset)
+    if not nested or isinstance(value, StoredReference):
         return value
     if depth == 0:
         return too_deep(value)
@@ -195,7 +232,7 @@ def _piece(form: str) -> str:
     return form[: min(LONGEST_PIECE, max(SHORTEST, len(form) // 2))]
 
 
-def _places(text: str, part: str) -> Iterator[int]:
+def _places(text: AnyStr, part: AnyStr) -> Iterator[int]:
     start = text.find(part)
     while start >= 0:
         yield start

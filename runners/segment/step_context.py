@@ -3,17 +3,20 @@
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import Decimal
 from types import FrameType
-from typing import Any
+from typing import Any, BinaryIO
 from uuid import UUID
 
+from executions.payloads import StoredReference
 from executions.vendor_seams.python_signals import current_handler
 from runners.conf import default_currency
 from runners.failures.failure_text import storable_text
 from runners.modules.base import PublishedEvent, StepError
+from runners.modules.stored_content import ContentStore, parts_of
 from runners.secrets.scrubbing import Scrubber
 from runners.segment.work import Cost
 
@@ -97,6 +100,7 @@ class Context:
 
     __slots__ = (
         "_cancelled",
+        "_contents",
         "_details",
         "_events",
         "_publisher",
@@ -111,6 +115,7 @@ class Context:
         "log",
         "origin",
         "step_path",
+        "stored",
         "target_timeout",
         "told",
         "variables",
@@ -146,6 +151,8 @@ class Context:
         self._details: Callable[[Any], None] | None = None
         self._cancelled: Callable[[], bool] | None = None
         self._publisher: Publisher | None = None
+        self._contents: ContentStore | None = None
+        self.stored: list[StoredReference] = []  # the contents that the step has stored
         self._events = 0
 
     def reveal(self, credential: Mapping[str, str] | None, scrub: Scrubber) -> None:
@@ -175,6 +182,33 @@ class Context:
             )
         self._events += 1
         return self._publisher(name, payload, self._events)
+
+    def store_in(self, contents: ContentStore) -> None:
+        """Set where the step's contents are."""
+        self._contents = contents
+
+    def store_content(
+        self, content: BinaryIO | Iterable[bytes], *, media_type: str = ""
+    ) -> StoredReference:
+        """Write bytes to the payload store in parts, and return their reference."""
+        parts = parts_of(content)
+        if self.log.scrub is not None:
+            parts = self.log.scrub.parts(parts)
+        found = self._stored().store(parts, storable_text(media_type, MAX_NAME))
+        self.stored.append(found)
+        return found
+
+    def open_content(self, reference: Mapping[str, Any]) -> AbstractContextManager[BinaryIO]:
+        """Open a content that an input refers to."""
+        return self._stored().open(dict(reference))
+
+    def _stored(self) -> ContentStore:
+        if self._contents is None:
+            raise StepError(
+                "contents need a payload store: an administrator sets VALKYR_PAYLOAD_STORE. A step "
+                "that writes with its record cannot use it"
+            )
+        return self._contents
 
     def remaining(self) -> float:
         """Return the seconds until the deadline; negative after it."""

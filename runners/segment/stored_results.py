@@ -4,6 +4,7 @@ Values are loaded before a transaction begins. In a transaction `load` raises `L
 the caller sends the step as a message instead.
 """
 
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +14,8 @@ from executions.definition.graph.model import Step
 from executions.definition.templates import TemplateError
 from executions.payload_store import reading
 from executions.payload_store.errors import StoredValueBroken, StoredValueTooLarge
-from executions.payloads import references_in, trusted
+from executions.payload_store.references import is_content
+from executions.payloads import STORED, is_reference, references_in, trusted
 from runners.conf import pool
 
 OUTPUT = "output"
@@ -36,7 +38,7 @@ def load(data: Any, step: Step, scope: dict[str, Any]) -> None:
     found = {task_name for task_name in names_read(step.config.references) if task_name in tasks}
     load_outputs(data, {name: tasks[name] for name in found})
     for name, where in (("previous", scope), ("item", scope), ("loop", scope)):
-        if name in where and reading.size_of(where[name]):
+        if name in where and _has_references(where[name]):
             where[name] = _loaded(data, where[name])
             if name == "previous":
                 data.chain[step.previous] = where[name]
@@ -54,7 +56,7 @@ def refuse(references: Any, scope: dict[str, Any]) -> None:
     leading = {names[0] for names in references}
     read |= {name: scope.get(name) for name in ("previous", "item", "loop") if name in leading}
     for name, value in read.items():
-        if next(references_in(value), None) is not None:
+        if reading.size_of(value):
             raise TemplateError(
                 f"{name} contains a value in object storage, which conditions and filters cannot "
                 "read; compute what it needs in a step before it"
@@ -70,27 +72,58 @@ def names_read(references: Any) -> set[str]:
     }
 
 
-def load_outputs(data: Any, results: dict[str, dict[str, Any]]) -> None:
-    """Replace the references in these tasks' results; one size limit applies to their sum."""
-    total = 0
+def load_outputs(data: Any, results: dict[str, dict[str, Any]], *, passes: bool = False) -> None:
+    """Replace the references in these tasks' results; one size limit applies to their sum.
+
+    With `passes`, values above it are not loaded: a template can pass them on, and not read them.
+    """
     due = []
     for one in results.values():
         for name in READ:
             value = one.get(name)
-            if id(value) in data.stored:
-                continue
-            if size := reading.size_of(value):
-                total += size
-                due.append((one, name))
-    if not due:
-        return
-    try:
-        reading.check_size(total)
-    except StoredValueTooLarge as error:
-        raise TemplateError(str(error)) from error
-    for one, name in due:
-        reference, one[name] = one[name], _loaded(data, one[name])
+            if isinstance(value, NotLoaded):
+                value = value.reference
+            if id(value) not in data.stored and _has_references(value):
+                due.append((reading.size_of(value), one, name, value))
+    if passes:
+        due.sort(key=itemgetter(0))
+    total = 0
+    for size, one, name, reference in due:
+        total += size
+        try:
+            reading.check_size(total)
+        except StoredValueTooLarge as error:
+            if not passes:
+                raise TemplateError(str(error)) from error
+            one[name], data.not_loaded = _not_loaded(reference, str(error)), True
+            continue
+        one[name] = _loaded(data, reference)
         data.stored[id(one[name])] = (one[name], trusted(reference))
+
+
+class NotLoaded(dict[str, Any]):
+    """A stored value that is too large for templates, which may only pass it on."""
+
+    def __init__(self, reference: dict[str, Any], message: str) -> None:
+        super().__init__({STORED: ""})
+        self.reference = trusted(reference)
+        self.message = message
+
+    def _refused(self, *_: Any, **__: Any) -> Any:
+        raise TemplateError(self.message)
+
+    __getitem__ = __iter__ = __len__ = __contains__ = __reversed__ = __or__ = __ror__ = _refused
+    __eq__ = __ne__ = __str__ = __repr__ = __format__ = __copy__ = __deepcopy__ = _refused
+    get = items = keys = values = copy = _refused
+    __hash__ = None
+
+
+def _not_loaded(value: Any, message: str) -> Any:
+    if is_reference(value):
+        return trusted(value) if is_content(value) else NotLoaded(value, message)
+    if isinstance(value, dict):
+        return {name: _not_loaded(item, message) for name, item in value.items()}
+    return [_not_loaded(item, message) for item in value] if isinstance(value, list) else value
 
 
 def reference_to(data: Any, value: Any) -> Any:
@@ -99,7 +132,29 @@ def reference_to(data: Any, value: Any) -> Any:
     return value if kept is None else kept[1]
 
 
+def passed_on(data: Any, value: Any, *, loaded: bool = False) -> Any:
+    """Return a rendered value with references in place of values that were not loaded.
+
+    With `loaded`, also in place of those that were loaded whole.
+    """
+    if isinstance(value, NotLoaded):
+        return value.reference
+    if id(value) in data.stored:
+        return data.stored[id(value)][1] if loaded else value
+    if type(value) is dict:
+        return {name: passed_on(data, item, loaded=loaded) for name, item in value.items()}
+    if type(value) is list:
+        return [passed_on(data, item, loaded=loaded) for item in value]
+    return value
+
+
+def _has_references(value: Any) -> bool:
+    return next(references_in(value), None) is not None
+
+
 def _loaded(data: Any, value: Any) -> Any:
+    if not reading.size_of(value):  # references to contents are passed on
+        return trusted(value)
     if data.unloadable is not None:
         raise data.unloadable
     if connection.in_atomic_block:

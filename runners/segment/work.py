@@ -10,6 +10,7 @@ from uuid import UUID
 
 from executions.definition.graph.model import Step
 from executions.definition.graph.places import Place
+from executions.payload_store.writing import Encoded
 from runners.conf import default_currency
 from runners.failures.classification import Failure
 from runners.modules.base import Result, Wait
@@ -76,6 +77,7 @@ class Done:
     costs: tuple[Cost, ...] = ()
     run_id: UUID | None = None  # of a run in memory that was already reported
     cached_from: UUID | None = None  # the run that has this result, if nothing was run
+    large: Encoded | None = None  # the output, which is put into object storage next
     stored: bool = False  # `outputs` is a reference to a value in object storage
 
 

@@ -18,6 +18,7 @@ executes them as a worker would. Import it after Django's setup, as in a test.
 from runners.modules.base import Bad, Result, StepError, Wait
 from runners.testing.answers import in_turn
 from runners.testing.module_run import ModuleRun, check_bad_inputs, failing_module, run_module
+from runners.testing.stored_contents import content_of, stored_content
 
 __all__ = [
     "Bad",
@@ -26,7 +27,9 @@ __all__ = [
     "StepError",
     "Wait",
     "check_bad_inputs",
+    "content_of",
     "failing_module",
     "in_turn",
     "run_module",
+    "stored_content",
 ]

@@ -10,10 +10,12 @@ from runners.failures.classification import Failure, classify
 from runners.modules import registry
 from runners.modules.base import Module, Result, Wait
 from runners.modules.function_step import MODULE_ATTRIBUTE
+from runners.modules.stored_content import marked
 from runners.secrets.scrubbing import Scrubber
 from runners.segment.step_context import Context, StepTimeout, time_limit
 from runners.segment.work import Cost
 from runners.states import ErrorType
+from runners.testing.stored_contents import MemoryContents
 
 KEY = "0123456789abcdef" * 4
 What = str | Module[Any] | type[Module[Any]] | Callable[..., Any]
@@ -61,12 +63,14 @@ def run_module(
     context = _context(chosen, attempt, variables or {}, details, seconds)
     scrub = Scrubber({value: f"[secret:test.{name}]" for name, value in (credential or {}).items()})
     context.reveal(credential, scrub)
+    context.store_in(MemoryContents())
     with time_limit(context.remaining()):
         ended = chosen.run(dict(given or {}), context, wake)
     logs, costs = context.log.kept() or [], tuple(context.costs.values())
     if isinstance(ended, Wait):
         return ModuleRun(None, "", logs, costs, waits=ended)
-    outputs = scrub.value(ended.outputs, "output")
+    known = [*payloads.references_in(dict(given or {})), *context.stored]
+    outputs = marked(scrub.value(ended.outputs, "output"), known)
     _check(chosen, dict(given or {}), ended, outputs)
     return ModuleRun(outputs, ended.outcome, logs, costs, variables=ended.variables)
 

@@ -1,7 +1,8 @@
 """Outputs of 1 MiB in a payload store: the peak memory of the workers, and what the rows hold.
 
 A second step reads each output. Then one step returns one large output, below the default of
-VALKYR_PAYLOAD_STORE_LIMIT (64 MiB), which the worker holds in memory before it is stored.
+VALKYR_PAYLOAD_STORE_LIMIT (64 MiB), which its module holds in memory before it is stored. At last,
+a response of 1 GiB is streamed from `http.request` to a file, back, and through `data.csv_parse`.
 """
 
 import os
@@ -15,14 +16,30 @@ import psutil
 
 from tests.benchmarks.options import Options
 from tests.benchmarks.programs import Program, engine_worker
-from tests.benchmarks.sides import Engine
+from tests.benchmarks.sides import Engine, wait
 from tests.benchmarks.stage import Stage
 from tests.benchmarks.talk import say
+from tests.support.counterparts.large_csv import ROW, csv_server
 
 OUTPUTS, ROUNDS = 10_000, 4
-LARGE_MIB = 60
+LARGE_MIB, STREAM_MIB, WARM_MIB = 60, 1024, 16
 MEBIBYTE = 2**20
 PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryGrowth:
+    """MiB of a worker and of its child: before, and at the peak."""
+
+    before: list[float]
+    peak: list[float]
+
+    def __str__(self) -> str:
+        (worker, child), (worker_peak, child_peak) = self.before, self.peak
+        return (
+            f"child {child:.1f} MiB, at its peak {child_peak:.1f} (+{child_peak - child:.1f}); "
+            f"worker {worker:.1f}, {worker_peak:.1f} (+{worker_peak - worker:.1f})"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +51,10 @@ class History:
     peaks: list[float]
     stored: float
     database: float  # what the tables grew by
-    large: float
+    large: MemoryGrowth
+    stream_mib: int
+    stream: MemoryGrowth
+    stream_seconds: float
 
     @property
     def growth(self) -> float:
@@ -49,8 +69,28 @@ def chain(mebibytes: int, *, read: bool) -> dict[str, Any]:
     reading = {"id": "read", "use": "bench.effect", "after": "large", "with": length}
     tasks = [{"id": "large", "use": "bench.large", "with": large}, *([reading] * read)]
     document = {"schema": "valkyr/1", "name": f"history of {mebibytes} MiB", "tasks": tasks}
-    # A value above VALKYR_PAYLOAD_LOAD_LIMIT cannot be a workflow's output.
-    return document | ({"output": "{{ tasks.large.output }}"} if read else {})
+    return document | {"output": "{{ tasks.large.output }}"}
+
+
+def stream(address: str) -> dict[str, Any]:
+    """Steps that pass a response on: to a file, from it, and to the rows of a CSV."""
+    most, path = 2 * STREAM_MIB * MEBIBYTE, "{{ execution.id }}.csv"
+    get = {"url": f"{address}/{{{{ input.n }}}}", "store": True, "maxBytes": most}
+    put = {"path": path, "content": "{{ tasks.get.output.body }}"}
+    back = {"path": path, "store": True, "maxBytes": most}
+    rows = {"stored": "{{ tasks.back.output.content }}", "batchSize": 100_000}
+    steps = [
+        ("get", "http.request", get),
+        ("put", "file.write", put),
+        ("back", "file.read", back),
+        ("rows", "data.csv_parse", rows),
+    ]
+    tasks = [
+        {"id": name, "use": use, "with": given, "timeoutSeconds": 3_600, "after": before}
+        for (name, use, given), before in zip(steps, [[], "get", "put", "back"], strict=True)
+    ]
+    output = "{{ tasks.rows.output.count }}"
+    return {"schema": "valkyr/1", "name": "history streamed", "tasks": tasks, "output": output}
 
 
 def measure(stage: Stage, options: Options) -> History:
@@ -69,11 +109,54 @@ def measure(stage: Stage, options: Options) -> History:
     grown = _database() - before
     stored = sum(file.stat().st_size for file in Path(f"{stage.folder}/payloads").rglob("*-*"))
     stage.end(worker)
+    large = _large(stage)
+    mebibytes = max(WARM_MIB, min(STREAM_MIB, round(STREAM_MIB * options.scale)))
+    began = time.perf_counter()
+    streamed = _streamed(stage, mebibytes)
+    return History(
+        each * ROUNDS, seconds, peaks, stored / MEBIBYTE, grown, large, mebibytes, streamed,
+        time.perf_counter() - began,
+    )  # fmt: skip
+
+
+def _large(stage: Stage) -> MemoryGrowth:
     worker = stage.add(engine_worker(stage.folder, concurrency=1))
-    Engine(stage, worker).run(engine.publish(chain(LARGE_MIB, read=False)), 1, 1)
-    large = _peak(worker)
+    engine = Engine(stage, worker)
+    engine.run(engine.publish(chain(2, read=False)), 5, 1)
+    before = _forgotten(worker)
+    engine.run(engine.publish(chain(LARGE_MIB, read=False)), 1, 1)
+    found = MemoryGrowth(before, _peaks(worker))
     stage.end(worker)
-    return History(each * ROUNDS, seconds, peaks, stored / MEBIBYTE, grown, large)
+    return found
+
+
+def _streamed(stage: Stage, mebibytes: int) -> MemoryGrowth:
+    """Stream a small response, which warms the child, then a large one."""
+    os.environ["VALKYR_FILES_ROOT"] = f"{stage.folder}/files"
+    worker = stage.add(engine_worker(stage.folder, concurrency=1, queues="default,control,io"))
+    engine = Engine(stage, worker)
+    with csv_server() as address:
+        workflow = engine.publish(stream(address))
+        _run_streamed(stage, workflow, WARM_MIB)
+        before = _forgotten(worker)
+        _run_streamed(stage, workflow, mebibytes)
+        found = MemoryGrowth(before, _peaks(worker))
+    stage.end(worker)
+    return found
+
+
+def _run_streamed(stage: Stage, workflow: Any, mebibytes: int) -> None:
+    from executions.access.actor import Actor
+    from executions.models import WorkflowExecution
+    from executions.triggers.start import start_batch
+
+    rows = mebibytes * MEBIBYTE // ROW
+    [started] = start_batch(workflow, [{"n": rows}], actor=Actor.system("benchmark"))
+    found = WorkflowExecution.objects.filter(pk=started.pk)
+    wait(lambda: not found.filter(finished_at=None).exists(), stage, 0.05, patience=3_600)
+    ended = found.get()
+    if (ended.state, ended.output) != ("SUCCESS", rows):
+        raise SystemExit(f"the stream ended as {ended.state}: {ended.error_message}")
 
 
 def report(found: History) -> None:
@@ -84,14 +167,34 @@ def report(found: History) -> None:
     )
     peaks = ", ".join(f"{peak:.1f}" for peak in found.peaks)
     print(f"peak memory of the child after each quarter: {peaks} MiB; growth {found.growth:.1f}")
-    print(f"peak memory of a new child with one output of {LARGE_MIB} MiB: {found.large:.1f} MiB")
+    print(f"one output of {LARGE_MIB} MiB, which its module holds: {found.large}")
+    print(
+        f"a response of {found.stream_mib:,} MiB, streamed four times in "
+        f"{found.stream_seconds:.1f} s: {found.stream}"
+    )
 
 
 def _peak(worker: Program) -> float:
-    """Return the largest resident memory that a child of the worker has had, in MiB."""
-    children = psutil.Process(worker.pid).children()
-    texts = [Path(f"/proc/{child.pid}/status").read_text() for child in children]
-    return max(int(found[1]) for text in texts if (found := PEAK.search(text))) / 1024
+    """Return the largest resident memory that the worker's child has had, in MiB."""
+    return _peaks(worker)[-1]
+
+
+def _peaks(worker: Program) -> list[float]:
+    """Return the largest resident memory of the worker and of its child, in MiB."""
+    texts = [Path(f"/proc/{pid}/status").read_text() for pid in _processes(worker)]
+    return [int(found[1]) / 1024 for text in texts if (found := PEAK.search(text))]
+
+
+def _forgotten(worker: Program) -> list[float]:
+    """Let the peaks of the worker and of its child begin with their present memory."""
+    for pid in _processes(worker):
+        Path(f"/proc/{pid}/clear_refs").write_text("5")
+    return _peaks(worker)
+
+
+def _processes(worker: Program) -> list[int]:
+    process = psutil.Process(worker.pid)
+    return [process.pid, max(process.children(), key=lambda child: child.memory_info().rss).pid]
 
 
 def _database() -> float:

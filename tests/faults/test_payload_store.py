@@ -1,6 +1,8 @@
 """Real workers that keep large outputs in a folder and in S3, and are killed meanwhile."""
 
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -8,18 +10,33 @@ import boto3
 import psutil
 import pytest
 
+from executions import credentials
+from executions.credentials.kinds import NameTaken
 from executions.models import StoredPayload, WorkflowExecution
 from executions.payloads import STORED
+from executions.sealing import payload_keys
+from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.counterparts.aws import aws_server
-from tests.support.fleet import QUICK, Fleet, publishing_to
+from tests.support.counterparts.large_csv import HEADER, ROW, csv_server
+from tests.support.fleet import QUICK, Fleet, Member, publishing_to
 from tests.support.folders import passable_folder
 from tests.support.waiting import wait_until
-from tests.support.workflows import describe, effect, publish, start_many, task, wait_for_end
+from tests.support.workflows import (
+    ACTOR,
+    default_workspace,
+    describe,
+    effect,
+    publish,
+    start_many,
+    task,
+    wait_for_end,
+)
 from valkyr_project.embedded import Redis
 
 TEXT = "x" * 1_000_000  # an input has at most 1 MiB
 BUCKET = "payloads"
+PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
 # The output of the first step is unique, because its input is.
 TASKS = {
     "tasks": [
@@ -68,6 +85,7 @@ def storing(whole_fleet: Fleet, tmp_path: Path, request: pytest.FixtureRequest) 
         store = KEYS | {
             "VALKYR_PAYLOAD_STORE": f"s3://{BUCKET}/test",
             "AWS_ENDPOINT_URL_S3": address,
+            "VALKYR_S3_ENDPOINT": address,
         }
     with passable_folder() as home:
         server = Redis(home, durable=False)
@@ -75,7 +93,7 @@ def storing(whole_fleet: Fleet, tmp_path: Path, request: pytest.FixtureRequest) 
         fleet = Fleet(tmp_path, server.url, {**QUICK, **store})
         try:
             with publishing_to(server.url):
-                fleet.few()
+                fleet.few(io=True)
                 fleet.ensure()
                 yield fleet
         finally:
@@ -99,6 +117,105 @@ def test_a_worker_that_is_killed_while_it_stores_loses_no_output(storing: Fleet)
     assert not audit(ids).problems
     outputs = WorkflowExecution.objects.filter(pk__in=ids).values_list("output", flat=True)
     assert all(output[STORED] and output["bytes"] > len(TEXT) for output in outputs)
+
+
+class Peaks:
+    """The memory of workers' children since now, in MiB; of a worker of threads, its own."""
+
+    def __init__(self, *workers: Member) -> None:
+        self.begin = {}
+        for child in [pid for worker in workers for pid in worker.children or [worker.pid]]:
+            Path(f"/proc/{child}/clear_refs").write_text("5")
+            self.begin[child] = self._of(child)
+
+    @property
+    def growth(self) -> float:
+        """The largest growth of a child's peak."""
+        return max(self._grown())
+
+    def __str__(self) -> str:
+        return ", ".join(f"{grown:.1f}" for grown in self._grown())
+
+    def _grown(self) -> list[float]:
+        return [self._of(child) - before for child, before in self.begin.items()]
+
+    @staticmethod
+    def _of(child: int) -> float:
+        found = PEAK.search(Path(f"/proc/{child}/status").read_text())
+        assert found
+        return int(found[1]) / 1024
+
+
+@pytest.mark.parametrize("storing", ["folder", "s3"], indirect=True)
+def test_the_store_adds_little_memory_to_a_large_output(storing: Fleet) -> None:
+    """The module's text has 60 MiB; its JSON is stored in parts."""
+    large, small = (
+        publish({"tasks": [task("large", use="test.large", **{"with": {"mebibytes": size}})]})
+        for size in (60, 6)
+    )
+    assert set(wait_for_end(start_many(small, [{}] * 8), 60).values()) == {"SUCCESS"}
+    peaks = Peaks(storing["default"])
+
+    ids = start_many(large, [{}])
+
+    assert set(wait_for_end(ids, 100).values()) == {"SUCCESS"}, describe(ids)
+    assert StoredPayload.objects.filter(size__gt=60 * 2**20).exists()
+    print(f"growth {peaks} MiB, of which the text has 60")
+    assert peaks.growth - 60 < 16
+
+
+def streaming(address: str, target: str) -> dict[str, Any]:
+    """A workflow that passes a CSV from a server to a file and to its rows."""
+    more = {"credential": "archive_key"} if target.startswith("s3:") else {}
+    body = {"tasks": [task("rows", "data.csv_parse", **{"with": {"batch": "{{ item }}"}})]}
+    size = 10 * 2**30
+    return {
+        "tasks": [
+            task("get", "http.request", timeoutSeconds=300, **{"with": {
+                "url": f"{address}/{{{{ input.rows }}}}", "store": True, "maxBytes": size}}),
+            task("put", "file.write", "get", timeoutSeconds=300, **more, **{"with": {
+                "path": target, "content": "{{ tasks.get.output.body }}"}}),
+            task("read", "file.read", "put", timeoutSeconds=300, **more, **{"with": {
+                "path": target, "store": True, "maxBytes": size}}),
+            task("split", "data.csv_parse", "read", timeoutSeconds=300, **{"with": {
+                "stored": "{{ tasks.read.output.content }}", "batchSize": 100_000}}),
+            task("each", "flow.map", "split", body=body, **{"with": {
+                "items": "{{ tasks.split.output.batches }}", "maxConcurrency": 2}}),
+        ],
+        "output": "{{ tasks.split.output.count }}",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("storing", ["folder", "s3"], indirect=True)
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_response_streams_through_a_file_to_its_rows(storing: Fleet, sealed: bool) -> None:
+    target = "{{ execution.id }}.csv"
+    if "AWS_ENDPOINT_URL_S3" in storing.environment:
+        target = f"s3://{BUCKET}/files/{target}"
+        with suppress(NameTaken):
+            credentials.create(
+                default_workspace(), name="archive_key", type="s3", hosts=["127.0.0.1"],
+                actor=ACTOR, fields={"access_key": "AKIATEST", "secret_key": "very-secret"},
+            )  # fmt: skip
+    with csv_server() as address:
+        workflow = publish(streaming(address, target))
+        if sealed:
+            payload_keys.make(workflow.workspace_id)
+        small, large = 5_000, 65_536
+        ids = start_many(workflow, [{"rows": small}] * 4)
+        assert set(wait_for_end(ids, 100).values()) == {"SUCCESS"}, describe(ids)
+        peaks = Peaks(storing["default"], storing["io"])
+
+        ids = start_many(workflow, [{"rows": large}])
+
+        assert set(wait_for_end(ids, 200).values()) == {"SUCCESS"}, describe(ids)
+    assert WorkflowExecution.objects.get(pk__in=ids).output == large
+    got = Run.objects.get(execution_id__in=ids, step_path="get.main").outputs["body"]
+    assert (got["type"], got["bytes"]) == ("bytes", len(HEADER) + large * ROW)
+    read = Run.objects.get(execution_id__in=ids, step_path="read.main").outputs["content"]
+    assert read["digest"] == got["digest"]
+    print(f"growth {peaks} MiB with a response of 64 MiB")
+    assert peaks.growth < 16
 
 
 @pytest.mark.parametrize("storing", ["folder"], indirect=True)

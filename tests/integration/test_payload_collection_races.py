@@ -43,8 +43,9 @@ def text_number(number: int) -> str:
 
 def put(workspace: UUID, execution: UUID, text: str) -> StoredReference:
     """Store a value, as a worker does before it records a step."""
-    row = writing.note(workspace, execution, text, None)
-    writing.write(workspace, row, text)
+    found = writing.encoded(text[1:-1], "text", 10_000)
+    row = writing.note(workspace, execution, found, None)
+    writing.write(workspace, row, found.parts())
     writing.written(row)
     return writing.refer(row, text[1:-1])
 

@@ -13,9 +13,17 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from executions.models import Activity, StoredPayload, StoredPayloadUse, WorkflowExecution
-from executions.payload_store import PayloadStoreUnavailable, collecting, files, writing
+from executions.payload_store import (
+    PayloadStoreUnavailable,
+    StoredValueBroken,
+    collecting,
+    files,
+    reading,
+    writing,
+)
 from executions.payloads import STORED
 from executions.sealing import payload_keys
+from executions.sealing.payloads import seal_bytes
 from runners.models import Run
 from runners.testing.harness import Valkyr
 from tests.support.payload_store import TEXT, answer, use_store
@@ -60,6 +68,10 @@ def store(settings, tmp_path) -> Path:
 def valkyr(transactional_db):
     payload_keys.forget()
     return Valkyr()
+
+
+def encoded() -> writing.Encoded:
+    return writing.encoded(TEXT, "text", 100_000)
 
 
 def stored_files(store: Path) -> list[Path]:
@@ -138,6 +150,60 @@ def test_a_value_above_the_limit_is_not_loaded(valkyr, store, settings):
     assert "at most 65,536 are allowed" in last.error
 
 
+def only(output: str) -> str:
+    return ONE[: ONE.index("  - {id: last")] + f"output: {output}\n"
+
+
+@pytest.mark.parametrize(
+    "output",
+    ['"{{ tasks.first.output }}"', '{status: 1, all: ["{{ tasks.first.output }}"]}'],
+)
+def test_a_workflows_output_above_the_limit_is_passed_on_as_a_reference(
+    valkyr, store, settings, output
+):
+    settings.VALKYR = {**settings.VALKYR, "PAYLOAD_LOAD_LIMIT": 65_536}
+
+    run = valkyr.start(only(output), {}, answers={"http.request": answer("y" * 100_000)})
+
+    run.assert_state("SUCCESS")
+    found = WorkflowExecution.objects.get(pk=run.execution.pk).output
+    found = found["all"][0] if "all" in found else found
+    stored = Run.objects.get(execution_id=run.execution.pk).outputs
+    assert found == stored
+    assert found["bytes"] > 100_000
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["tasks.first.output.body", "tasks.first.output | length", "tasks.first.output == none",
+     "tasks.first.output.keys()", "[tasks.first.output]", "tasks.first.output ~ ''"],
+)  # fmt: skip
+def test_a_workflows_output_that_reads_a_value_above_the_limit_fails(
+    valkyr, store, settings, output
+):
+    settings.VALKYR = {**settings.VALKYR, "PAYLOAD_LOAD_LIMIT": 65_536}
+    definition = only(f'"{{{{ {output} }}}}"')
+
+    run = valkyr.start(definition, {}, answers={"http.request": answer("y" * 100_000)})
+
+    run.assert_state("FAILED")
+    message = WorkflowExecution.objects.get(pk=run.execution.pk).error_message
+    assert "at most 65,536 are allowed" in message
+
+
+def test_an_output_that_is_too_large_for_its_row_refers_to_its_values(valkyr, store):
+    values = '{left: "{{ tasks.left.output }}", right: "{{ tasks.right.output }}"}'
+    definition = DEEPER[: DEEPER.index("output:")] + f"output: {values}\n"
+
+    run = valkyr.start(definition, {}, answers={"http.request": answer("z" * 3_000_000)})
+
+    run.assert_state("SUCCESS")
+    output = WorkflowExecution.objects.get(pk=run.execution.pk).output
+    assert {name: value["type"] for name, value in output.items()} == {
+        "left": "object", "right": "object",
+    }  # fmt: skip
+
+
 def test_values_are_collected_after_their_executions(valkyr, store):
     run = valkyr.start(ONE, {}, answers={"http.request": answer()})
 
@@ -156,14 +222,14 @@ def test_values_are_collected_after_their_executions(valkyr, store):
 def test_a_value_that_is_wanted_while_it_is_collected_gets_a_file_of_its_own(valkyr, store):
     workspace = valkyr.workspace.pk
     gone = WorkflowExecution(id=workspace)
-    text = f'"{TEXT}"'
+    text = encoded()
     old = writing.note(workspace, gone.pk, text, None)
-    writing.write(workspace, old, text)
+    writing.write(workspace, old, text.parts())
     writing.written(old)
     _, due = collecting._marked(timedelta(0))
 
     again = writing.note(workspace, gone.pk, text, None)
-    writing.write(workspace, again, text)
+    writing.write(workspace, again, text.parts())
     files.remove(writing.file_name(workspace, old.digest, old.pk))
 
     assert [row.pk for row in due] == [old.pk] != [again.pk]
@@ -172,7 +238,7 @@ def test_a_value_that_is_wanted_while_it_is_collected_gets_a_file_of_its_own(val
 
 
 def test_a_start_that_holds_the_value_is_not_overtaken_by_the_collector(valkyr, store):
-    row = writing.note(valkyr.workspace.pk, valkyr.workspace.pk, f'"{TEXT}"', None)
+    row = writing.note(valkyr.workspace.pk, valkyr.workspace.pk, encoded(), None)
 
     with Rivals() as rivals, transaction.atomic():
         StoredPayload.objects.select_for_update(no_key=True).get(pk=row.pk)
@@ -204,6 +270,52 @@ def test_a_user_downloads_a_stored_output_and_it_is_recorded(valkyr, store, djan
     assert whole.content == output.content
     assert small.status_code in (200, 404)
     assert Activity.objects.filter(action="payload.download", object_id=str(left.pk)).exists()
+
+
+def test_a_large_value_is_downloaded_in_parts(valkyr, store, settings, django_user_model):
+    settings.VALKYR = {**settings.VALKYR, "PAYLOAD_LOAD_LIMIT": 65_536}
+    payload_keys.make(valkyr.workspace.pk)
+    text = "0123456789" * 1_000_000
+    run = valkyr.start(ONE, {}, answers={"http.request": answer(text)})
+    first = Run.objects.get(execution_id=run.execution.pk, step_path="first.main")
+    client = APIClient()
+    client.force_authenticate(django_user_model.objects.create_superuser("root", "", "p"))
+
+    found = client.get(reverse("valkyr-run-output", args=[first.pk]))
+
+    assert found.streaming
+    parts = list(found.streaming_content)
+    assert max(map(len, parts)) <= 2**20
+    assert json.loads(b"".join(parts))["body"]["id"] == text
+    assert int(found["Content-Length"]) == sum(map(len, parts))
+
+
+def test_a_damaged_value_ends_its_download_early(valkyr, store, django_user_model):
+    run = valkyr.start(ONE, {}, answers={"http.request": answer("x" * 6_000_000)})
+    first = Run.objects.get(execution_id=run.execution.pk, step_path="first.main")
+    [file] = stored_files(store)
+    with file.open("r+b") as opened:
+        opened.seek(5_000_000)
+        opened.write(b"y")
+    client = APIClient()
+    client.force_authenticate(django_user_model.objects.create_superuser("root", "", "p"))
+
+    found = client.get(reverse("valkyr-run-output", args=[first.pk]))
+
+    sent = []
+    with pytest.raises(StoredValueBroken, match="differs from its digest"):
+        sent.extend(found.streaming_content)
+    assert sum(map(len, sent)) < first.outputs["bytes"]
+
+
+def test_a_value_that_an_earlier_version_sealed_is_read(valkyr, store):
+    key = payload_keys.make(valkyr.workspace.pk)
+    found = encoded()
+    row = writing.note(valkyr.workspace.pk, valkyr.workspace.pk, found, key)
+    name = writing.file_name(valkyr.workspace.pk, row.digest, row.pk)
+    files.write(name, seal_bytes(b"".join(found.parts()), name, key))
+
+    assert reading.load(valkyr.workspace.pk, writing.refer(row, TEXT)) == TEXT
 
 
 def test_a_member_without_view_payloads_downloads_nothing(valkyr, store, django_user_model):

@@ -249,6 +249,24 @@ class Pure(Module[PureInputs]):
         return Result({"attempt": ctx.attempt, "key": ctx.idempotency_key, "path": ctx.step_path})
 
 
+class LargeInputs(ModuleInputs):
+    """How much to return."""
+
+    mebibytes: int = Field(1, description="The size of the text.")
+
+
+class Large(Module[LargeInputs]):
+    """Returns a text of that size, which no other execution returns."""
+
+    type: ClassVar[str] = "test.large"
+    title: ClassVar[str] = "Large output"
+    category: ClassVar[str] = "test"
+    Inputs = LargeInputs
+
+    def execute(self, inputs: LargeInputs, ctx: StepContext) -> Result:
+        return Result({"text": str(ctx.execution_id).ljust(inputs.mebibytes * 2**20, "x")})
+
+
 class Staller(Module[ModuleInputs]):
     """A step that runs inline and stalls its process, each time."""
 
@@ -334,6 +352,7 @@ def register() -> None:
         registry.add(Sleeper())
         registry.add(Spender())
         registry.add(Staller())
+        registry.add(Large())
     if "test.knocker" not in registry.specs():
         registry.add(knocking_step.Knocker())
     if "test.row" not in registry.specs():

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from executions import payloads
 from executions.errors import PayloadError
-from executions.payloads import MAX_BYTES, digest, dump
+from executions.payloads import MAX_BYTES, StoredReference, digest, dump, parts
 
 # What jsonb can hold: no NUL, no lone surrogate, no NaN or infinity.
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
@@ -103,3 +104,75 @@ def test_what_nests_too_deep_is_refused():
         value = [value]
     with pytest.raises(PayloadError, match="nested too deeply"):
         dump(value)
+
+
+large = st.recursive(
+    scalars | texts.map(lambda text: text * 5),
+    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(texts, inner, max_size=6),
+    max_leaves=40,
+)
+
+
+@given(large)
+def test_the_parts_of_a_value_are_the_text_that_is_dumped(value):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(payloads, "PIECE", 16)
+        patch.setattr(payloads, "PART", 32)
+        found = list(parts(value))
+
+    assert b"".join(found).decode() == dump(value)
+    assert all(len(part) >= 32 for part in found[:-1])
+
+
+LONG = "x" * 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (LONG + "\x00" + LONG, "NUL"),
+        ({"k\x00": LONG}, "NUL"),
+        ([LONG, {"a": LONG + "\ud800"}], "U\\+D800"),
+        ([LONG, float("nan")], "cannot be stored"),
+        ([LONG, {1, 2}], "cannot be stored"),
+        ({1: LONG, "a": LONG}, "cannot be stored"),
+        ({"$sealed": LONG}, "reserved for sealed"),
+        ([LONG, {"$sealed": 1}], "reserved for sealed"),
+        ([LONG, {"$sealed": LONG}], "reserved for sealed"),
+        ({"a": LONG, "b": [LONG, {"$stored": "1"}]}, "reserved for references"),
+        ({"a": LONG, "b": [{"$stored": LONG}]}, "reserved for references"),
+        (LONG * 6, "more than 5,242,880 bytes"),
+    ],
+)
+def test_a_large_value_that_cannot_be_stored_is_refused_by_name(value, problem):
+    with pytest.raises(PayloadError, match=problem) as caught:
+        list(parts(value, "output of step a.main"))
+    assert "output of step a.main" in str(caught.value)
+
+
+def test_a_reference_that_the_engine_made_may_be_in_a_large_value():
+    value = [LONG, StoredReference({"$stored": "1"})]
+
+    assert b"".join(parts(value)).decode() == dump(value)
+
+
+def test_a_value_that_contains_itself_is_refused():
+    value = [LONG]
+    value.append(value)
+
+    with pytest.raises(PayloadError, match="nested too deeply"):
+        list(parts(value))
+
+
+def test_the_parts_of_a_large_value_need_little_memory():
+    value = {"text": "ä" * 30_000_000, "rows": [{"id": number} for number in range(100_000)]}
+
+    tracemalloc.start()
+    try:
+        size = sum(map(len, parts(value, limit=2**27)))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert size > 60_000_000
+    assert peak < 8 * 2**20

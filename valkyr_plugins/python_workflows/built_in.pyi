@@ -119,13 +119,16 @@ class FileListEntry(Outputs):
 
 class FileReadOutputs(Outputs):
     path: str
-    content: str
+    content: Any
     bytes: int
     size: int
     modified: str
     etag: str
     version: str
     contentType: str
+
+class StoredContent(Outputs):
+    type: Literal['bytes']
 
 class FileWriteOutputs(Outputs):
     path: str
@@ -173,7 +176,7 @@ class HttpRequestOutputs(Outputs):
     status: int
     headers: Values[str]
     body: Any
-    bodyEncoding: Literal['json', 'text', 'base64', 'none', 'file']
+    bodyEncoding: Literal['json', 'text', 'base64', 'none', 'file', 'stored']
     file: SavedFile
     url: str
     durationMs: float
@@ -455,6 +458,7 @@ class DataCsvParse:
         encoding: Any = ...,
         text: Any = ...,
         path: Any = ...,
+        stored: Any = ...,
         batch: Any = ...,
         batchSize: Any = ...,
         header: Any = ...,
@@ -636,6 +640,7 @@ class FileRead:
         charset: Any = ...,
         start: Any = ...,
         length: Any = ...,
+        store: Any = ...,
         maxBytes: Any = ...,
         with_: Mapping[str, Any] | None = ...,
     ) -> FileReadOutputs: ...
@@ -839,6 +844,7 @@ class HttpRequest:
         acceptStatus: Any = ...,
         followRedirects: Any = ...,
         saveTo: Any = ...,
+        store: Any = ...,
         maxBytes: Any = ...,
         with_: Mapping[str, Any] | None = ...,
     ) -> HttpRequestOutputs: ...

@@ -10,7 +10,13 @@ from typing import Any, BinaryIO, Literal
 
 from pydantic import Field, model_validator
 
-from runners.public.modules import ErrorType, ModuleInputs, StepContext, StepError
+from runners.public.modules import (
+    ErrorType,
+    ModuleInputs,
+    StepContext,
+    StepError,
+    StoredContent,
+)
 from valkyr_plugins.connectors.data.bounds import MAX_BYTES, checked_text, without_nul
 
 # In all of these the byte 0x0A is a line's end and nothing else, so that files can be cut there.
@@ -102,12 +108,19 @@ def opened(path: str) -> Iterator[tuple[BinaryIO, str]]:
         yield file, f"{status.st_size}-{status.st_mtime_ns}"
 
 
+@contextmanager
+def opened_content(reference: dict[str, Any], ctx: StepContext) -> Iterator[tuple[BinaryIO, str]]:
+    """Return an open stored content, and its digest."""
+    with ctx.open_content(reference) as file:
+        yield file, reference["digest"]
+
+
 def written(path: str, data: bytes) -> None:
     """Replace a file atomically: readers see the old one or the new one."""
     from valkyr_plugins.connectors.files.root import folder_of, replace
 
     with folder_of(path, create=True) as (folder, name):
-        replace(folder, name, path, data)
+        replace(folder, name, path, [data])
 
 
 # A CSV's lines, from a text or from a file's bytes, with the position of each.
@@ -264,9 +277,11 @@ BEAT = 50_000  # rows between two looks at the clock
 class CsvBatch(ModuleInputs):
     """A range of a CSV file, as `batchSize` yields it."""
 
-    path: str = Field(description="The file.")
+    path: str | None = Field(None, description="The file, if it is one.")
+    stored: StoredContent | None = Field(None, description="The stored content, if it is one.")
     mark: str = Field(
-        description=("The file's size and modification time, which must not have changed.")
+        description="The file's size and modification time, which must not have changed; or the "
+        "content's digest."
     )
     start: int = Field(ge=0, description="Its first byte, counted from 0.")
     end: int = Field(ge=0, description="The byte after its last.")

@@ -1,11 +1,20 @@
 """`data.csv_parse`: read rows of a text, a file or a batch; or list a file's batches."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, BinaryIO
 
 from pydantic import Field, model_validator
 
-from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepContext, StepError
+from runners.public.modules import (
+    Bad,
+    Module,
+    ModuleOutputs,
+    Result,
+    StepContext,
+    StepError,
+    StoredContent,
+)
 from valkyr_plugins.connectors.data.bounds import MAX_BYTES, MAX_ROWS
 from valkyr_plugins.connectors.data.csv_format import (
     AUTO,
@@ -17,6 +26,7 @@ from valkyr_plugins.connectors.data.csv_format import (
     cut,
     heed,
     opened,
+    opened_content,
     records,
     require_few,
     require_fit,
@@ -33,6 +43,11 @@ class CsvParseInputs(CsvForm):
     path: str | None = Field(
         None, description="A CSV file below the files folder.", examples=["orders/2026.csv"]
     )
+    stored: StoredContent | None = Field(
+        None,
+        description="A stored content, such as the body of `http.request` with `store`.",
+        examples=["{{ tasks.download.output.body }}"],
+    )
     batch: CsvBatch | None = Field(
         None,
         description="One of the batches that `batchSize` yields; it fully describes its file.",
@@ -43,9 +58,9 @@ class CsvParseInputs(CsvForm):
         ge=1,
         le=MAX_ROWS,
         description=(
-            "With `path`: return batches of at most this many rows instead of the rows themselves. "
-            "`flow.map` passes each batch to this module. Files can have any size; long rows lead "
-            "to smaller batches."
+            "With `path` or `stored`: return batches of at most this many rows instead of the rows "
+            "themselves. `flow.map` passes each batch to this module. Files can have any size; "
+            "long rows lead to smaller batches."
         ),
         examples=[10_000],
     )
@@ -62,10 +77,13 @@ class CsvParseInputs(CsvForm):
 
     @model_validator(mode="after")
     def _one_source(self) -> "CsvParseInputs":
-        if sum(source is not None for source in (self.text, self.path, self.batch)) != 1:
-            raise ValueError("set exactly one of text, path and batch")
-        if self.batch_size is not None and self.path is None:
-            raise ValueError("batchSize needs path: only a file can be split into batches")
+        sources = (self.text, self.path, self.stored, self.batch)
+        if sum(source is not None for source in sources) != 1:
+            raise ValueError("set exactly one of text, path, stored and batch")
+        if self.batch_size is not None and self.path is None and self.stored is None:
+            raise ValueError(
+                "batchSize needs path or stored: only a file can be split into batches"
+            )
         return self
 
 
@@ -119,19 +137,19 @@ class CsvParse(Module[CsvParseInputs]):
         Bad("binary data", {"text": "a\n\x00\x01"}, "contains a NUL character"),
         Bad("a lone surrogate", {"text": "a\n\ud800"}, "lone surrogate (U+D800)"),
         Bad("a delimiter that is the quote", {"text": "a", "delimiter": '"'}, "are not compatible"),
-        Bad("two sources", {"text": "a", "path": "b"}, "exactly one of text, path and batch"),
+        Bad("two sources", {"text": "a", "path": "b"}, "exactly one of text, path, stored"),
         Bad("a path outside of the files folder", {"path": "../a.csv"}, "below the files folder"),
     )
 
     def execute(self, inputs: CsvParseInputs, ctx: StepContext) -> Result:
         if inputs.batch is not None:
             return Result(_of_batch(inputs.batch, ctx))
-        if inputs.path is None:
+        if inputs.path is None and inputs.stored is None:
             text = inputs.text or ""
             delimiter = _delimiter(inputs, text_lines(text))
             found = records(text_lines(text), delimiter, inputs.quote)
             return Result(_rows(inputs, found, columns_of(inputs.header, found), ctx))
-        with opened(inputs.path) as (file, mark):
+        with _source(inputs.path, inputs.stored, ctx) as (file, mark):
             delimiter = _delimiter(inputs, FileLines(file, inputs.encoding))
             lines = FileLines(file, inputs.encoding)
             found = records(lines, delimiter, inputs.quote)
@@ -139,7 +157,7 @@ class CsvParse(Module[CsvParseInputs]):
             if inputs.batch_size is None:
                 return Result(_rows(inputs, found, columns, ctx))
             form = {
-                "path": inputs.path,
+                **({"path": inputs.path} if inputs.path else {"stored": inputs.stored}),
                 "mark": mark,
                 "columns": columns,
                 "delimiter": delimiter,
@@ -150,6 +168,12 @@ class CsvParse(Module[CsvParseInputs]):
             return Result(_batches(ranges, form, columns))
 
 
+def _source(
+    path: str | None, stored: dict[str, Any] | None, ctx: StepContext
+) -> AbstractContextManager[tuple[BinaryIO, str]]:
+    return opened(path or "") if stored is None else opened_content(stored, ctx)
+
+
 def _delimiter(inputs: CsvParseInputs, lines: Iterable[str]) -> str:
     return sniffed(lines, inputs.quote) if inputs.delimiter == AUTO else inputs.delimiter
 
@@ -158,7 +182,7 @@ def _batches(
     ranges: Iterator[dict[str, Any]], form: dict[str, Any], columns: list[str]
 ) -> dict[str, Any]:
     batches = []
-    each = 300 + row_overhead(columns)
+    each = (300 if form.get("path") else 900) + row_overhead(columns)
     for range_ in ranges:
         batches.append({**form, **range_})
         require_few(len(batches))
@@ -173,7 +197,7 @@ def _batches(
 
 def _of_batch(batch: CsvBatch, ctx: StepContext) -> dict[str, Any]:
     """Return the rows of one batch; raises StepError if the file has changed."""
-    with opened(batch.path) as (file, mark):
+    with _source(batch.path, batch.stored, ctx) as (file, mark):
         if mark != batch.mark:
             raise StepError(
                 f"{batch.path!r} has changed since it was split into batches: split it again, "

@@ -5,10 +5,10 @@ that they connect to are not checked, so a workspace with egress rules cannot us
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, BinaryIO
 
 from runners.public.modules import StepError, egress_rules
-from valkyr_plugins.connectors.files.store import FILE_SCHEMES, Facts, FileLocation, Mode
+from valkyr_plugins.connectors.files.store import FILE_SCHEMES, PART, Facts, FileLocation, Mode
 
 
 class OtherStore:
@@ -33,6 +33,18 @@ class OtherStore:
         filesystem, path = self._at(place)
         filesystem.pipe_file(path, data)
         return _facts(place, {"size": len(data)})
+
+    def copy(
+        self, place: FileLocation, file: BinaryIO, mode: Mode, content_type: str | None
+    ) -> Facts:
+        """Write a whole file in parts."""
+        if mode != "overwrite":
+            raise StepError(f"{_name(place)}: files there can only be overwritten, found {mode!r}")
+        filesystem, path = self._at(place)
+        with filesystem.open(path, "wb") as target:
+            while part := file.read(PART):
+                target.write(part)
+        return _facts(place, filesystem.info(path))
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
         """Yield the entries of a folder."""

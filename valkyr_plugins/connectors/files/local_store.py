@@ -5,6 +5,8 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
+from typing import BinaryIO
 
 from runners.public.modules import StepError
 from valkyr_plugins.connectors.files.root import (
@@ -16,7 +18,7 @@ from valkyr_plugins.connectors.files.root import (
     open_subfolder,
     replace,
 )
-from valkyr_plugins.connectors.files.store import Facts, FileLocation, Mode
+from valkyr_plugins.connectors.files.store import PART, Facts, FileLocation, Mode, equal
 
 MAX_DEPTH = 100
 
@@ -44,7 +46,22 @@ class LocalStore:
             elif mode == "create" and _exists(folder, name):
                 _require_same(folder, name, path, data)
             else:
-                replace(folder, name, path, data, new=mode == "create")
+                replace(folder, name, path, [data], new=mode == "create")
+            return _facts(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
+
+    def copy(
+        self, place: FileLocation, file: BinaryIO, mode: Mode, content_type: str | None
+    ) -> Facts:
+        """Write a file with the content of an open one; creates missing folders."""
+        path = place.rest
+        with folder_of(path, create=True) as (folder, name):
+            if mode == "create" and _exists(folder, name):
+                with os.fdopen(open_file(folder, name, path, os.O_RDONLY), "rb") as found:
+                    if not equal(file, partial(os.pread, found.fileno(), PART)):
+                        raise StepError(f"{path!r} already exists with different content")
+            else:
+                parts = iter(lambda: file.read(PART), b"")
+                replace(folder, name, path, parts, new=mode == "create")
             return _facts(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:

@@ -1,8 +1,9 @@
 """`file.read`: read a file, or a range of it, as text or Base64."""
 
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from runners.public.modules import (
     Bad,
@@ -12,6 +13,7 @@ from runners.public.modules import (
     Result,
     StepContext,
     StepError,
+    StoredContent,
 )
 from valkyr_plugins.connectors.files.inputs import (
     CIRCUIT_TARGET,
@@ -23,7 +25,16 @@ from valkyr_plugins.connectors.files.inputs import (
     stores,
     warm_up,
 )
-from valkyr_plugins.connectors.files.store import MAX_BYTES, MEBIBYTE
+from valkyr_plugins.connectors.files.store import (
+    MAX_BYTES,
+    MEBIBYTE,
+    PART,
+    Facts,
+    FileLocation,
+    Store,
+)
+
+MOST_STORED = 10 * 1024 * MEBIBYTE
 
 
 class FileReadInputs(StoreInputs):
@@ -40,21 +51,34 @@ class FileReadInputs(StoreInputs):
     charset: Charset = Field("utf-8", description="The charset of a text.")
     start: int = Field(0, ge=0, description="The first byte to read, counted from 0.")
     length: int | None = Field(
-        None, ge=1, le=MAX_BYTES, description="Number of bytes to read; by default to the end."
+        None, ge=1, le=MOST_STORED, description="Number of bytes to read; by default to the end."
+    )
+    store: bool = Field(
+        False,
+        description="Stream the bytes into the payload store; `content` is then a stored content.",
     )
     max_bytes: int = Field(
         5 * MEBIBYTE,
         ge=1,
-        le=MAX_BYTES,
-        description="If there are more bytes than this, the step fails.",
+        le=MOST_STORED,
+        description="If there are more bytes than this, the step fails; a limit over 64 MiB needs "
+        "`store`.",
     )
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "FileReadInputs":
+        if not self.store and max(self.max_bytes, self.length or 0) > MAX_BYTES:
+            raise ValueError(f"maxBytes and length are at most {MAX_BYTES}, unless store is true")
+        return self
 
 
 class FileReadOutputs(ModuleOutputs):
     """The content of the file, and its metadata."""
 
     path: str = Field(description="Where it was read.")
-    content: str = Field(description="The file or the range, as text or Base64.")
+    content: str | StoredContent = Field(
+        description="The file or the range, as text or Base64; with `store`, a stored content."
+    )
     bytes: int = Field(description="Number of bytes read.")
     size: int = Field(description="The size of the whole file in bytes.")
     modified: str | None = Field(description="When it was last changed, in ISO 8601, if known.")
@@ -103,6 +127,7 @@ class FileRead(Module[FileReadInputs]):
         Bad("a missing file", {"path": "nowhere.txt"}, "there is no f", needs="files"),
         Bad("binary read as text", {"path": "binary.bin"}, "is not UTF-8 text", needs="files"),
         Bad("a file too large", {"path": "large.txt", "maxBytes": 9}, "maxBytes", needs="files"),
+        Bad("100 MiB at once", {"path": "a", "maxBytes": 104_857_600}, "unless store is true"),
         Bad("a folder", {"path": "folder"}, "is not a regular file", needs="files"),
         Bad("a link", {"path": "link"}, "symbolic links are not followed", needs="files"),
         Bad(
@@ -126,21 +151,61 @@ class FileRead(Module[FileReadInputs]):
             most = min(most, inputs.length)
         with stores(inputs, ctx) as opened:
             store, place = opened.at(inputs.path)
-            data, facts = store.read(place, inputs.start, most)
-        if len(data) > inputs.max_bytes:
-            raise StepError(
-                f"{inputs.path!r} holds more than {inputs.max_bytes} bytes (maxBytes): read it in "
-                "ranges (start, length), or raise maxBytes"
-            )
-        content = decoded(data, inputs.encoding, inputs.charset, inputs.path)
+            if inputs.store:
+                parts = _Parts(store, place, inputs, most)
+                content: Any = ctx.store_content(parts)
+                size, facts = parts.size, parts.facts
+            else:
+                data, facts = store.read(place, inputs.start, most)
+                size = len(data)
+        if size > inputs.max_bytes:
+            raise _too_many(inputs)
+        if not inputs.store:
+            content = decoded(data, inputs.encoding, inputs.charset, inputs.path)
         outputs = FileReadOutputs(
             path=inputs.path,
             content=content,
-            bytes=len(data),
+            bytes=size,
             size=facts.bytes,
             modified=facts.modified,
             etag=facts.etag,
             version=facts.version,
             content_type=facts.content_type,
         )
-        return Result(outputs.model_dump(mode="json"))
+        return Result(outputs.model_dump(mode="json") | {"content": content})
+
+
+class _Parts:
+    """The bytes of a file, read in parts that must be of one version of it."""
+
+    def __init__(
+        self, store: Store, place: FileLocation, inputs: FileReadInputs, most: int
+    ) -> None:
+        self._store, self._place, self._inputs, self._most = store, place, inputs, most
+        self.size, self.facts = 0, Facts(inputs.path)
+
+    def __iter__(self) -> Iterator[bytes]:
+        while self.size < self._most:
+            begin = self._inputs.start + self.size
+            part, facts = self._store.read(self._place, begin, min(PART, self._most - self.size))
+            if self.size and _version(facts) != _version(self.facts):
+                raise StepError(
+                    f"{self._inputs.path!r} has changed while it was read", ErrorType.TRANSIENT
+                )
+            self.size, self.facts = self.size + len(part), facts
+            if self.size > self._inputs.max_bytes:
+                raise _too_many(self._inputs)
+            yield part
+            if not part or begin + len(part) >= facts.bytes:
+                return
+
+
+def _version(facts: Facts) -> Any:
+    return facts.etag or facts.modified
+
+
+def _too_many(inputs: FileReadInputs) -> StepError:
+    return StepError(
+        f"{inputs.path!r} holds more than {inputs.max_bytes} bytes (maxBytes): read it in "
+        "ranges (start, length), or raise maxBytes"
+    )

@@ -8,7 +8,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -144,13 +144,16 @@ def _refusal(path: str, error: OSError) -> Exception:
 TEMPORARY = ".tmp"  # suffix of a file that is being written
 
 
-def replace(folder: int, name: str, path: str, data: bytes, *, new: bool = False) -> None:
+def replace(
+    folder: int, name: str, path: str, parts: Iterable[bytes], *, new: bool = False
+) -> None:
     """Replace a file atomically; with `new`, raise StepError if it exists already."""
     temporary = f".{name[:100]}.{secrets.token_hex(8)}{TEMPORARY}"
     handle = open_file(folder, temporary, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            for part in parts:
+                file.write(part)
             file.flush()
             os.fsync(file.fileno())
         if new:

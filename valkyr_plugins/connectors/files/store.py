@@ -1,11 +1,11 @@
 """Locations of files, the interface of stores, and the open stores of a step."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from types import TracebackType
-from typing import Literal, Protocol, Self
+from typing import BinaryIO, Literal, Protocol, Self
 
 from runners.public.modules import ErrorType, StepContext, StepError
 from valkyr_plugins.connectors.conf import settings
@@ -99,6 +99,7 @@ def _require_object(place: FileLocation, path: str, folder: bool) -> None:
 Mode = Literal["overwrite", "create", "append"]
 MEBIBYTE = 1024 * 1024
 MAX_BYTES = 64 * MEBIBYTE
+PART = MEBIBYTE  # of a file that is copied
 MAX_SCANNED = 100_000  # entries that one listing reads at most
 
 
@@ -127,6 +128,17 @@ class Where:
     credential: Mapping[str, str] | None = None
 
 
+def equal(file: BinaryIO, read: Callable[[int], bytes]) -> bool:
+    """Return whether an open file and another have the same content; `read` takes a position."""
+    file.seek(0)
+    position = 0
+    while part := file.read(PART):
+        if read(position)[: len(part)] != part:
+            return False
+        position += len(part)
+    return not read(position)
+
+
 class Store(Protocol):
     """A place for files.
 
@@ -143,6 +155,11 @@ class Store(Protocol):
         self, place: FileLocation, data: bytes, mode: Mode, content_type: str | None
     ) -> Facts:
         """Write a file atomically, or append to it."""
+
+    def copy(
+        self, place: FileLocation, file: BinaryIO, mode: Mode, content_type: str | None
+    ) -> Facts:
+        """Write a file atomically with the content of an open one, which is read in parts."""
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
         """Yield the entries of a folder, in any order; folders only if not `recursive`."""

@@ -2,9 +2,16 @@
 
 from typing import ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from runners.public.modules import Bad, Module, ModuleOutputs, Result, StepContext
+from runners.public.modules import (
+    Bad,
+    Module,
+    ModuleOutputs,
+    Result,
+    StepContext,
+    StoredContent,
+)
 from valkyr_plugins.connectors.files.inputs import (
     CIRCUIT_TARGET,
     Charset,
@@ -26,7 +33,10 @@ class FileWriteInputs(StoreInputs):
         examples=["reports/{{ execution.id }}.txt", "s3://shop/reports/today.csv"],
         max_length=4_096,
     )
-    content: str = Field(description="The content, encoded as `encoding` says.")
+    content: str | StoredContent = Field(
+        description="The content, encoded as `encoding` says; or a stored content, such as the "
+        "body of `http.request` with `store`, which is written in parts and as it is."
+    )
     encoding: Encoding = Field(
         "text", description="text: written in `charset`. base64: decoded, then written."
     )
@@ -46,6 +56,15 @@ class FileWriteInputs(StoreInputs):
         description="The media type that a store such as S3 records for the file.",
         examples=["text/csv; charset=utf-8"],
     )
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "FileWriteInputs":
+        if not isinstance(self.content, str):
+            if self.mode == "append":
+                raise ValueError("a stored content cannot be appended: write a file of its own")
+            if self.encoding != "text" or self.charset != "utf-8":
+                raise ValueError("a stored content has no encoding and no charset: remove them")
+        return self
 
 
 class FileWriteOutputs(ModuleOutputs):
@@ -107,6 +126,16 @@ class FileWrite(Module[FileWriteInputs]):
             {"path": "s3://shop/k", "content": "x", "endpoint": "http://localhost:9000"},
             "a private or special address",
         ),
+        Bad(
+            "a stored content with a charset",
+            {"path": "a", "content": {"$stored": "1", "type": "bytes"}, "charset": "cp1252"},
+            "no encoding and no charset",
+        ),
+        Bad(
+            "a content that no step has stored",
+            {"path": "a", "content": {"text": "x"}},
+            "expected a stored content",
+        ),
         Bad("over a folder", {"path": "folder", "content": ""}, "is a folder", needs="files"),
         Bad(
             "over a link to a folder",
@@ -123,11 +152,18 @@ class FileWrite(Module[FileWriteInputs]):
         warm_up()
 
     def execute(self, inputs: FileWriteInputs, ctx: StepContext) -> Result:
-        data = encoded(inputs.content, inputs.encoding, inputs.charset)
-        with stores(inputs, ctx) as opened:
-            store, place = opened.at(inputs.path)
-            facts = store.write(place, data, inputs.mode, inputs.content_type)
+        if isinstance(inputs.content, str):
+            data = encoded(inputs.content, inputs.encoding, inputs.charset)
+            size = len(data)
+            with stores(inputs, ctx) as opened:
+                store, place = opened.at(inputs.path)
+                facts = store.write(place, data, inputs.mode, inputs.content_type)
+        else:
+            size = inputs.content["bytes"]
+            with stores(inputs, ctx) as opened, ctx.open_content(inputs.content) as file:
+                store, place = opened.at(inputs.path)
+                facts = store.copy(place, file, inputs.mode, inputs.content_type)
         outputs = FileWriteOutputs(
-            path=inputs.path, bytes=len(data), etag=facts.etag, version=facts.version
+            path=inputs.path, bytes=size, etag=facts.etag, version=facts.version
         )
         return Result(outputs.model_dump(mode="json"))

@@ -179,7 +179,7 @@ def _lay_down(message: EmailMessage, folder: Path) -> None:
     name = f"{message['Message-ID'].strip('<>').partition('@')[0]}.eml"
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        replace(handle, name, str(folder / name), message.as_bytes(policy=SMTP))
+        replace(handle, name, str(folder / name), [message.as_bytes(policy=SMTP)])
     finally:
         os.close(handle)
 

@@ -2,7 +2,10 @@
 
 import hashlib
 import time
+from collections.abc import Iterator
 from typing import Any
+
+import httpx
 
 from runners.public.modules import StepContext, StepError
 from valkyr_plugins.connectors.network import request_parts
@@ -16,7 +19,10 @@ def http_exchange(inputs: HttpRequestInputs, ctx: StepContext) -> dict[str, Any]
     """Send the request and return `HttpRequestOutputs` as a mapping; raises StepError."""
     started = time.monotonic()
     call = _call(inputs, ctx)
-    outputs = _kept(call, ctx, inputs) if inputs.save_to is not None else _told(call, ctx)
+    if inputs.store:
+        outputs = _stored(call, ctx)
+    else:
+        outputs = _kept(call, ctx, inputs) if inputs.save_to is not None else _told(call, ctx)
     return outputs | {"durationMs": round((time.monotonic() - started) * 1000, 1)}
 
 
@@ -37,21 +43,40 @@ def _kept(call: Call, ctx: StepContext, inputs: HttpRequestInputs) -> dict[str, 
     """Stream the response's body into a file; only one piece of it is in memory at a time."""
     path, digest, size = inputs.save_to or "", hashlib.sha256(), 0
     with opened(call, ctx) as response, written_whole(path) as file:
-        try:
-            for piece in unpacked(response, call.max_bytes):
-                digest.update(piece)
-                size += file.write(piece)
-        except ResponseTooLarge:
-            raise StepError(
-                f"{request_name(response.request)} responded with more than {call.max_bytes} "
-                "bytes: raise maxBytes"
-            ) from None
+        for piece in _pieces(call, response):
+            digest.update(piece)
+            size += file.write(piece)
+    file_facts = {"path": path, "bytes": size, "sha256": digest.hexdigest()}
+    return _answer(response, None, "file", file_facts)
+
+
+def _stored(call: Call, ctx: StepContext) -> dict[str, Any]:
+    """Stream the response's body into the payload store."""
+    with opened(call, ctx) as response:
+        media_type = response.headers.get("content-type", "")
+        body = ctx.store_content(_pieces(call, response), media_type=media_type)
+    return _answer(response, body, "stored")
+
+
+def _pieces(call: Call, response: httpx.Response) -> Iterator[bytes]:
+    try:
+        yield from unpacked(response, call.max_bytes)
+    except ResponseTooLarge:
+        raise StepError(
+            f"{request_name(response.request)} responded with more than {call.max_bytes} "
+            "bytes: raise maxBytes"
+        ) from None
+
+
+def _answer(
+    response: httpx.Response, body: Any, encoding: str, file: dict[str, Any] | None = None
+) -> dict[str, Any]:
     return {
         "status": response.status_code,
         "headers": dict(response.headers),
-        "body": None,
-        "bodyEncoding": "file",
-        "file": {"path": path, "bytes": size, "sha256": digest.hexdigest()},
+        "body": body,
+        "bodyEncoding": encoding,
+        "file": file,
         "url": str(response.url.copy_with(userinfo=b"")),
     }
 

@@ -73,6 +73,7 @@ BAD_REQUESTS = (
         },
         "must be below the files folder",
     ),
+    Bad("two places", {"url": NOWHERE, "store": True, "saveTo": "a"}, "one of store and saveTo"),
     Bad("an endless answer", {"url": "{server}/endless"}, "raise maxBytes", needs="http"),
     Bad(
         "64 KiB that unpack to 64 MiB",
@@ -158,20 +159,30 @@ class HttpRequestInputs(QueriedInputs):
         ),
         examples=["downloads/{{ execution.id }}.pdf"],
     )
+    store: bool = Field(
+        False,
+        description=(
+            "Stream the body into the payload store, whatever its size. `body` is then a stored "
+            "content, which file.write (`content`) and data.csv_parse (`stored`) read in parts."
+        ),
+    )
     max_bytes: int = Field(
         5 * MEBIBYTE,
         ge=1,
         le=10 * GIBIBYTE,
-        description="A longer body fails the step; a limit over 64 MiB needs `saveTo`.",
+        description="A longer body fails the step; a limit over 64 MiB needs `store` or `saveTo`.",
     )
 
     @model_validator(mode="after")
     def _fits_together(self) -> "HttpRequestInputs":
         if len(self.model_fields_set & BODIES) > 1:
             raise ValueError("set only one of json, body, bodyBase64, form and multipart")
-        if self.max_bytes > MAX_TOLD and self.save_to is None:
+        if self.store and self.save_to is not None:
+            raise ValueError("set only one of store and saveTo")
+        if self.max_bytes > MAX_TOLD and self.save_to is None and not self.store:
             raise ValueError(
-                f"maxBytes is more than {MAX_TOLD}: set saveTo to store the body in a file"
+                f"maxBytes is more than {MAX_TOLD}: set saveTo to store the body in a file, or "
+                "store to put it into the payload store"
             )
         return self
 
@@ -189,9 +200,12 @@ class HttpRequestOutputs(ModuleOutputs):
 
     status: int = Field(description="The HTTP status.", examples=[200])
     headers: dict[str, str] = Field(description="The response headers, with names in lower case.")
-    body: Any = Field(description="Parsed JSON, otherwise text; Base64 if it is binary.")
-    body_encoding: Literal["json", "text", "base64", "none", "file"] = Field(
-        description="How to read `body`; `file` if `saveTo` stored it."
+    body: Any = Field(
+        description="Parsed JSON, otherwise text; Base64 if it is binary; with `store`, a stored "
+        "content."
+    )
+    body_encoding: Literal["json", "text", "base64", "none", "file", "stored"] = Field(
+        description="How to read `body`; `file` if `saveTo` stored it, `stored` with `store`."
     )
     file: SavedFile | None = Field(description="The file of `saveTo`: path, bytes, sha256.")
     url: str = Field(description="The address of the response, after redirects.")

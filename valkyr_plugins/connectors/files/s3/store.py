@@ -1,9 +1,12 @@
 """S3 as a store; the step's time limits requests, the size limit responses."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
-from typing import Any
+from itertools import chain
+from typing import Any, BinaryIO
 
+from executions.public.s3_parts import blocks
 from runners.public.modules import StepError
 from valkyr_plugins.connectors.files.s3.connection import (
     ObjectExists,
@@ -13,7 +16,14 @@ from valkyr_plugins.connectors.files.s3.connection import (
     failure_of,
 )
 from valkyr_plugins.connectors.files.s3.endpoint import endpoint_of
-from valkyr_plugins.connectors.files.store import Facts, FileLocation, Mode, Where
+from valkyr_plugins.connectors.files.store import (
+    PART,
+    Facts,
+    FileLocation,
+    Mode,
+    Where,
+    equal,
+)
 
 PAGE = 1_000
 
@@ -55,6 +65,40 @@ class S3Store:
         except ObjectExists:
             return self._own(place, data)
         return _facts(place, answer, len(data))
+
+    def copy(
+        self, place: FileLocation, file: BinaryIO, mode: Mode, content_type: str | None
+    ) -> Facts:
+        """Write an object in parts of 5 MiB; it appears when all of them are there."""
+        begin = file.read(PART)
+        if len(begin) < PART:
+            return self.write(place, begin, mode, content_type)
+        asked: dict[str, Any] = {"ContentType": content_type} if content_type else {}
+        upload = self._call(place, "create_multipart_upload", **asked)["UploadId"]
+        try:
+            parts: list[dict[str, Any]] = []
+            left = iter(lambda: file.read(PART), b"")
+            for number, block in enumerate(blocks(chain([begin], left)), 1):
+                sent: dict[str, Any] = {"UploadId": upload, "Body": block}
+                etag = self._call(place, "upload_part", PartNumber=number, **sent)["ETag"]
+                parts.append({"ETag": etag, "PartNumber": number})
+            complete = {"UploadId": upload, "MultipartUpload": {"Parts": parts}}
+            if mode == "create":
+                complete["IfNoneMatch"] = "*"
+            answer = self._call(place, "complete_multipart_upload", **complete)
+        except BaseException as error:
+            with suppress(Exception):
+                self._call(place, "abort_multipart_upload", UploadId=upload)
+            if isinstance(error, ObjectExists) and mode == "create":
+                return self._equal(place, file)
+            raise
+        return _facts(place, answer, file.tell())
+
+    def _equal(self, place: FileLocation, file: BinaryIO) -> Facts:
+        """Return the facts of an equal object that an earlier attempt of this step wrote."""
+        if not equal(file, lambda position: self.read(place, position, PART)[0]):
+            raise StepError(f"s3://{place.rest} already exists with different content")
+        return _facts(place, self._call(place, "head_object"))
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
         """Yield the objects below a prefix that ends with '/', and the folders in their names."""

@@ -1,0 +1,94 @@
+"""Contents: bytes of any kind that a module writes to the store and reads from it, in parts.
+
+Their digest is known when they are complete. So their files are named by id alone, and equal
+contents do not share one. As for other values, the use commits before the file is written.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, suppress
+from hashlib import sha256
+from typing import Any, BinaryIO
+from uuid import UUID
+
+from django.db import DatabaseError
+
+from executions.configuration import settings as valkyr_settings
+from executions.database import transaction
+from executions.database.clock import ClockTimestamp
+from executions.database.ids import uuid7
+from executions.errors import PayloadError
+from executions.models import StoredPayload, StoredPayloadUse
+from executions.payload_store import reading, writing
+from executions.payload_store.references import BEGINNING, content_reference, content_stem
+from executions.payloads import StoredReference
+from executions.sealing import payload_keys
+
+
+class Contents:
+    """The contents that an execution writes, sealed with `key`, and reads."""
+
+    def __init__(self, workspace_id: UUID, execution_id: UUID, key: int | None) -> None:
+        self._workspace_id, self._execution_id = workspace_id, execution_id
+        self._key = key
+
+    def store(self, parts: Iterable[bytes], media_type: str) -> StoredReference:
+        """Write a content, and return its reference. Call it outside any transaction.
+
+        Raises PayloadError above the limit, PayloadStoreUnavailable, the errors of sealing, and
+        what `parts` raises.
+        """
+        if self._key is not None:
+            payload_keys.opened(self._key)
+        row = self._declared()
+        counted = _Counted(parts, valkyr_settings().payload_content_limit)
+        try:
+            writing.write(self._workspace_id, row, counted)
+        except Exception:
+            # No row will refer to it: the collector deletes what is left.
+            with suppress(DatabaseError):
+                StoredPayloadUse.objects.filter(payload=row).delete()
+            raise
+        rows = StoredPayload.objects.filter(pk=row.pk)
+        rows.update(size=counted.size, stored_at=ClockTimestamp())
+        digest = counted.digest.hexdigest()
+        return content_reference(
+            row.pk, digest, counted.size, row.sealing_key, media_type, counted.beginning
+        )
+
+    def open(self, reference: dict[str, Any]) -> AbstractContextManager[BinaryIO]:
+        """Open a content for reading, at any position; raises the errors of `reading.opened`."""
+        return reading.opened(self._workspace_id, reference)
+
+    def _declared(self) -> StoredPayload:
+        made = uuid7()
+        with transaction.atomic():
+            row = StoredPayload.objects.create(
+                id=made,
+                workspace_id=self._workspace_id,
+                digest=content_stem(made),
+                sealing_key=self._key or 0,
+                size=0,
+            )
+            StoredPayloadUse.objects.create(payload=row, execution_id=self._execution_id)
+        return row
+
+
+class _Counted:
+    """Parts to write, with their size, their digest and their beginning."""
+
+    def __init__(self, parts: Iterable[bytes], limit: int) -> None:
+        self._parts, self._limit = parts, limit
+        self.size, self.digest, self.beginning = 0, sha256(), b""
+
+    def __iter__(self) -> Iterator[bytes]:
+        for part in self._parts:
+            self.size += len(part)
+            if self.size > self._limit:
+                raise PayloadError(
+                    f"The content has more than {self._limit:,} bytes; at most that many are "
+                    "stored. Raise VALKYR_PAYLOAD_CONTENT_LIMIT."
+                )
+            self.digest.update(part)
+            if len(self.beginning) < BEGINNING:
+                self.beginning += part[: BEGINNING - len(self.beginning)]
+            yield part

@@ -1,0 +1,117 @@
+"""Upload a file to S3 in parts of which one is in memory, with the file system of s3fs.
+
+s3fs's own files hold a part three times: as a buffer, as bytes, and in the connection's buffer.
+"""
+
+from collections.abc import Generator, Iterable
+from contextlib import suppress
+from io import RawIOBase
+from itertools import chain
+from mmap import mmap
+from os import SEEK_CUR, SEEK_END, SEEK_SET
+from typing import Any
+
+# S3's minimum for a part, with which a file can have 48 GiB.
+BLOCK = 5 * 1024 * 1024
+
+
+def write(system: Any, path: str, parts: Iterable[bytes]) -> None:
+    """Write a file, which appears when all of its parts are there."""
+    bucket, key, _ = system.split_path(path)
+    place = {"Bucket": bucket, "Key": key}
+    found = blocks(parts)
+    first = next(found, None)
+    if first is None or first.size < BLOCK:
+        system.call_s3("put_object", **place, Body=b"" if first is None else first)
+        found.close()
+        return
+    upload = system.call_s3("create_multipart_upload", **place)["UploadId"]
+    try:
+        done: list[dict[str, Any]] = []
+        for number, block in enumerate(chain([first], found), 1):
+            # A file is sent as the connection takes it; bytes would be copied to its buffer.
+            sent = system.call_s3(
+                "upload_part", **place, UploadId=upload, PartNumber=number, Body=block
+            )
+            done.append({"ETag": sent["ETag"], "PartNumber": number})
+        whole = {"Parts": done}
+        system.call_s3("complete_multipart_upload", **place, UploadId=upload, MultipartUpload=whole)
+    except BaseException:
+        with suppress(Exception):
+            system.call_s3("abort_multipart_upload", **place, UploadId=upload)
+        raise
+
+
+class UploadPart(RawIOBase):
+    """The memory of one part, outside of Python's heap, which would keep it for each thread.
+
+    It is filled again for the next part: the client's objects refer to a body until Python's
+    collector finds their cycles. Close it after the last part.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._memory = mmap(-1, BLOCK)
+        self._size = self._position = 0
+
+    def begin(self) -> None:
+        """Forget the part."""
+        self._size = self._position = 0
+
+    def add(self, data: memoryview) -> memoryview:
+        """Add to the part, and return the data for which there is no room."""
+        room = min(len(data), BLOCK - self._size)
+        self._memory[self._size : self._size + room] = data[:room]
+        self._size += room
+        return data[room:]
+
+    @property
+    def size(self) -> int:
+        """Return the number of bytes in the part."""
+        return self._size
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def tell(self) -> int:
+        """Return the position."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = SEEK_SET) -> int:
+        """Set the position."""
+        base = {SEEK_SET: 0, SEEK_CUR: self._position, SEEK_END: self._size}[whence]
+        self._position = max(0, base + offset)
+        return self._position
+
+    def readinto(self, buffer: Any) -> int:
+        """Read from the position."""
+        found = self._memory[self._position : min(self._size, self._position + len(buffer))]
+        buffer[: len(found)] = found
+        self._position += len(found)
+        return len(found)
+
+    def free(self) -> None:
+        """Return the memory to the system."""
+        self._memory.close()
+
+
+def blocks(parts: Iterable[bytes]) -> Generator[UploadPart, None, None]:
+    """Yield parts of `BLOCK` bytes, the last one perhaps smaller: always the same object."""
+    block = UploadPart()
+    try:
+        for part in parts:
+            view = memoryview(part)
+            while view:
+                view = block.add(view)
+                if block.size == BLOCK:
+                    yield block
+                    block.begin()
+        if block.size:
+            yield block
+    finally:
+        block.free()

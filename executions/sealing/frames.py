@@ -1,0 +1,156 @@
+"""Seal a file in frames, so that neither the writer nor the reader holds it whole.
+
+A file begins with a header: `valkyr`, the format's version, the size of a frame, and a random salt.
+The salt and the workspace's key give the file's own key, by HMAC-SHA-256. Each frame is AES-256-GCM
+under that key. It is bound to the header, the workspace, the file's name, its number, and whether
+it is the last. So a frame that is missing, repeated, moved, or from another file does not open.
+"""
+
+import os
+import struct
+from collections.abc import Iterable, Iterator
+from io import RawIOBase
+from typing import Any, BinaryIO
+from uuid import UUID
+
+from executions.sealing import payload_keys
+from executions.sealing.errors import SealBroken
+from executions.sealing.installation_key import Aead
+
+MAGIC, VERSION = b"valkyr", 1
+HEADER = struct.Struct(">6sHI16s")
+NUMBER = struct.Struct(">QB")
+FRAME = 256 * 1024
+# The nonce and the tag of AES-GCM.
+OVERHEAD = 12 + 16
+
+
+def seal(parts: Iterable[bytes], where: str, key: int) -> Iterator[bytes]:
+    """Yield the sealed file of a content; `where` is its name. Raises the errors of `opened`."""
+    found = payload_keys.opened(key)
+    header = HEADER.pack(MAGIC, VERSION, FRAME, os.urandom(16))
+    aead, bound = found.derived(header), _bound(header, found.workspace_id, where)
+    yield header
+    for number, (frame, last) in enumerate(_frames(parts)):
+        yield aead.encrypt(frame, bound + NUMBER.pack(number, last))
+
+
+def is_framed(beginning: bytes) -> bool:
+    """Return whether a file with this beginning is in frames, of any version."""
+    return beginning.startswith(MAGIC)
+
+
+def sealed_size(size: int) -> int:
+    """Return the bytes of the sealed file of a content with `size` bytes."""
+    return HEADER.size + size + max(1, -(-size // FRAME)) * OVERHEAD
+
+
+class SealedFile(RawIOBase):
+    """The content of a sealed file, at any position; one frame is in memory.
+
+    Raises SealBroken for a frame that does not open. `size` is the content's size.
+    """
+
+    def __init__(
+        self, source: BinaryIO, where: str, key: int, workspace_id: UUID, size: int
+    ) -> None:
+        super().__init__()
+        self._source, self._where, self._size = source, where, size
+        self._aead, self._bound = self._opened(key, workspace_id)
+        self._last = max(1, -(-size // FRAME)) - 1
+        self._number, self._frame = -1, b""
+        self._position = 0
+        self._at = HEADER.size  # of the source
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def tell(self) -> int:
+        """Return the position in the content."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Set the position in the content."""
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._size}[whence]
+        self._position = max(0, base + offset)
+        return self._position
+
+    def readinto(self, buffer: Any) -> int:
+        """Read from one frame."""
+        number, start = divmod(self._position, FRAME)
+        # An empty content has a frame, too, which says that there is no more.
+        if number > self._last or (self._position >= self._size > 0):
+            return 0
+        if number != self._number:
+            self._frame, self._number = self._read(number), number
+        found = memoryview(self._frame)[start : start + len(buffer)]
+        buffer[: len(found)] = found
+        self._position += len(found)
+        return len(found)
+
+    def _opened(self, key: int, workspace_id: UUID) -> tuple[Aead, bytes]:
+        header = self._source.read(HEADER.size)
+        found = payload_keys.opened(key)
+        if len(header) < HEADER.size or found.workspace_id != workspace_id:
+            raise self._broken("was changed, or belongs to another workspace")
+        _, version, frame, _ = HEADER.unpack(header)
+        if (version, frame) != (VERSION, FRAME):
+            raise self._broken(
+                f"has format {version} with frames of {frame} bytes; this version of Valkyr reads "
+                f"format {VERSION}"
+            )
+        return found.derived(header), _bound(header, workspace_id, self._where)
+
+    def _read(self, number: int) -> bytes:
+        import tink
+
+        begin = HEADER.size + number * (FRAME + OVERHEAD)
+        if self._at != begin:
+            self._source.seek(begin)
+        last = number == self._last
+        # One byte more than the last frame may have: nothing may follow it.
+        size = self._size - number * FRAME + OVERHEAD + 1 if last else FRAME + OVERHEAD
+        sealed = _exactly(self._source, size)
+        self._at = begin + len(sealed)
+        try:
+            return bytes(self._aead.decrypt(sealed, self._bound + NUMBER.pack(number, last)))
+        except tink.TinkError:
+            raise self._broken(
+                f"was changed or cut off (frame {number}), or belongs to another workspace"
+            ) from None
+
+    def _broken(self, problem: str) -> SealBroken:
+        return SealBroken(f"The sealed value of {self._where} cannot be opened: it {problem}.")
+
+
+def _frames(parts: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """Yield the content in frames, each with whether it is the last; there is at least one."""
+    buffer = bytearray()
+    for part in parts:
+        buffer += part
+        while len(buffer) > FRAME:
+            yield bytes(memoryview(buffer)[:FRAME]), False
+            del buffer[:FRAME]
+    yield bytes(buffer), True
+
+
+def _bound(header: bytes, workspace_id: UUID, where: str) -> bytes:
+    return header + f"valkyr.payload|{workspace_id}|{where}|".encode()
+
+
+def _exactly(source: BinaryIO, size: int) -> bytes:
+    """Read `size` bytes, or fewer at the end of the file."""
+    found = source.read(size)
+    if len(found) == size or not found:
+        return found
+    more = [found]
+    left = size - len(found)
+    while left and (part := source.read(left)):
+        more.append(part)
+        left -= len(part)
+    return b"".join(more)

@@ -1,0 +1,88 @@
+"""Contents in the payload store, as modules pass them on: references in inputs and outputs."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from functools import lru_cache
+from typing import Annotated, Any, BinaryIO, Protocol, get_args
+
+from pydantic import AfterValidator, BaseModel, WithJsonSchema
+
+from executions.payload_store.references import CONTENT, is_content
+from executions.payloads import STORED, StoredReference, is_reference
+
+PART = 1024 * 1024
+
+
+def _checked(value: dict[str, Any]) -> dict[str, Any]:
+    if not is_content(value):
+        raise ValueError("expected a stored content, as a step returns it")
+    return value
+
+
+_CHECK = AfterValidator(_checked)
+# The type of an input that takes a content.
+StoredContent = Annotated[
+    dict[str, Any],
+    _CHECK,
+    WithJsonSchema(
+        {
+            "type": "object",
+            "title": "StoredContent",
+            "required": [STORED],
+            "properties": {STORED: {"type": "string"}, "type": {"const": CONTENT}},
+        }
+    ),
+]
+
+
+class ContentStore(Protocol):
+    """Where a step's contents are."""
+
+    def store(self, parts: Iterable[bytes], media_type: str) -> StoredReference:
+        """Write a content, and return its reference."""
+
+    def open(self, reference: dict[str, Any]) -> AbstractContextManager[BinaryIO]:
+        """Open a content for reading."""
+
+
+@lru_cache(maxsize=256)
+def stored_inputs(inputs: type[BaseModel]) -> tuple[str, ...]:
+    """Return the keys of `with` that may refer to stored contents."""
+    fields = inputs.model_fields.items()
+    return tuple(
+        field.alias or name
+        for name, field in fields
+        if _takes((field.annotation, *field.metadata), {inputs})
+    )
+
+
+def _takes(kinds: Iterable[Any], seen: set[Any]) -> bool:
+    """Return whether one of these types, or a part of it, is `StoredContent`."""
+    for kind in kinds:
+        if kind is _CHECK or _takes(get_args(kind), seen):
+            return True
+        if isinstance(kind, type) and issubclass(kind, BaseModel) and kind not in seen:
+            seen.add(kind)
+            fields = kind.model_fields.values()
+            if any(_takes((field.annotation, *field.metadata), seen) for field in fields):
+                return True
+    return False
+
+
+def marked(value: Any, known: list[dict[str, Any]]) -> Any:
+    """Return a value in which copies of these references are references again."""
+    if is_reference(value):
+        return StoredReference(value) if value in known else value
+    if isinstance(value, dict):
+        return {name: marked(item, known) for name, item in value.items()}
+    return [marked(item, known) for item in value] if isinstance(value, list) else value
+
+
+def parts_of(content: BinaryIO | Iterable[bytes]) -> Iterator[bytes]:
+    """Yield a content in parts, whether it is an open file or yields its parts."""
+    read = getattr(content, "read", None)
+    if read is None:
+        yield from content
+        return
+    while part := read(PART):
+        yield part

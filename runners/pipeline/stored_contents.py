@@ -1,0 +1,77 @@
+"""Contents in the payload store that a step writes, reads and passes on.
+
+Templates pass references to contents on, so an input may hold one. Only inputs of the
+type `StoredContent` may: another module would take the reference for a value.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, BinaryIO
+
+from executions.definition.templates import TemplateError
+from executions.payload_store.contents import Contents
+from executions.payloads import STORED, StoredReference, references_in
+from runners.modules.base import Module, Result
+from runners.modules.stored_content import marked, stored_inputs
+from runners.pipeline.stored_outputs import release_connection
+from runners.segment.context import SegmentContext
+from runners.segment.inputs import Prepared
+from runners.segment.step_context import Context
+
+
+class StepContents:
+    """The contents of a step; a thread holds no connection while it waits for the store."""
+
+    def __init__(self, context: SegmentContext) -> None:
+        self._context = context
+
+    def store(self, parts: Iterable[bytes], media_type: str) -> StoredReference:
+        """Write a content, and return its reference."""
+        try:
+            return self._contents().store(_released(parts), media_type)
+        finally:
+            release_connection()
+
+    @contextmanager
+    def open(self, reference: dict[str, Any]) -> Iterator[BinaryIO]:
+        """Open a content for reading."""
+        with self._contents().open(reference) as file:
+            release_connection()
+            yield file
+
+    def _contents(self) -> Contents:
+        context = self._context
+        return Contents(context.version.workspace_id, context.execution_id, context.sealer.key)
+
+
+def _released(parts: Iterable[bytes]) -> Iterator[bytes]:
+    release_connection()
+    yield from parts
+
+
+def passed_to(module: Module[Any], prepared: Prepared) -> list[dict[str, Any]]:
+    """Return the references in a step's inputs; raises TemplateError where there may be none."""
+    if STORED not in prepared.text or not isinstance(prepared.value, dict):
+        return []
+    taken = stored_inputs(module.Inputs)
+    for name, value in prepared.value.items():
+        if name in taken:
+            continue
+        if next(references_in(value), None) is not None:
+            takes = ", ".join(taken) or "none"
+            raise TemplateError(
+                f"with.{name} refers to a stored content, which {module.type} does not read there "
+                f"(inputs that take one: {takes}). Pass it to a step that reads it, such as "
+                "file.write or data.csv_parse"
+            )
+    return list(references_in(prepared.value))
+
+
+def kept_in(result: Result, context: Context, passed: list[dict[str, Any]]) -> Result:
+    """Return a result whose references are those that the step stored, or that it was passed.
+
+    A module may have copied them: pydantic does.
+    """
+    known = [*passed, *context.stored]
+    return replace(result, outputs=marked(result.outputs, known)) if known else result

@@ -1,0 +1,39 @@
+"""Stored contents of modules that are run alone, in memory."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from io import BytesIO
+from typing import Any, BinaryIO
+from uuid import uuid4
+
+from executions.payload_store.references import BEGINNING, content_reference
+from executions.payloads import STORED, StoredReference
+
+_CONTENTS: dict[str, bytes] = {}
+
+
+def stored_content(data: bytes, media_type: str = "") -> StoredReference:
+    """Return a reference to a content, for the inputs of `run_module`."""
+    made = uuid4()
+    _CONTENTS[str(made)] = data
+    digest = sha256(data).hexdigest()
+    return content_reference(made, digest, len(data), 0, media_type, data[:BEGINNING])
+
+
+def content_of(reference: dict[str, Any]) -> bytes:
+    """Return the bytes of a content that a module has stored."""
+    return _CONTENTS[reference[STORED]]
+
+
+class MemoryContents:
+    """The contents of a step under test."""
+
+    def store(self, parts: Iterable[bytes], media_type: str) -> StoredReference:
+        """Keep a content."""
+        return stored_content(b"".join(parts), media_type)
+
+    @contextmanager
+    def open(self, reference: dict[str, Any]) -> Iterator[BinaryIO]:
+        """Open a content for reading."""
+        yield BytesIO(content_of(reference))
