@@ -39,6 +39,8 @@ class CellRouting:
         page = _is_page(request)
         chosen = request.GET.get(PARAMETER, "") if page else ""
         kept = request.COOKIES.get(COOKIE, "") if page else ""
+        if kept not in valkyr_settings().cells:
+            kept = ""  # the first database, or a cell that was removed since
         named = chosen or request.headers.get(HEADER, kept)
         try:
             of = _of_name(named)

@@ -294,6 +294,8 @@ def test_an_administrators_page_shows_the_chosen_cell(north: Workflow, south: Wo
     chosen = asking.get(f"{rows}?cell=b", follow=True).content.decode()
     kept = asking.get(f"{rows}{north.pk}/change/", follow=True)
     back = asking.get(f"{rows}?cell=-", follow=True).content.decode()
+    asking.cookies["valkyr_cell"] = "removed"
+    without = asking.get(rows)
 
     assert str(south.pk) in first
     assert str(north.pk) not in first
@@ -301,6 +303,7 @@ def test_an_administrators_page_shows_the_chosen_cell(north: Workflow, south: Wo
     assert str(south.pk) not in chosen
     assert kept.status_code == 200
     assert str(south.pk) in back
+    assert str(south.pk) in without.content.decode()
 
 
 def test_a_callback_reaches_its_cell(root: APIClient, north: Workflow, b: str) -> None:
