@@ -92,7 +92,8 @@ def let_through(
 def powers_on_row(user: User, row: Model, *, member: Member | None = None) -> Powers:
     """Return the caller's powers on one row; `member` as in `powers_on`."""
     path = workflow_path(type(row))
-    workflow_id = _follow(row, path) if path else None
+    value = _follow(row, path) if path else None
+    workflow_id = UUID(str(value)) if value else None  # of an erased execution: none
     return powers_on(user, workspace_id_of(row), workflow_id, member=member)
 
 
@@ -169,14 +170,14 @@ def workflow_path(model: type[Model]) -> str:
 
 def workspace_id_of(row: Model) -> UUID:
     """Return the ID of a row's workspace."""
-    return _follow(row, workspace_path(type(row)))
+    return UUID(str(_follow(row, workspace_path(type(row)))))
 
 
-def _follow(row: Model, path: str) -> UUID:
+def _follow(row: Model, path: str) -> Any:
     value: Any = row
     for name in path.split("__"):
         value = getattr(value, name)
-    return UUID(str(value))
+    return value
 
 
 def _limits(user: User, power: Power) -> bool:

@@ -163,7 +163,7 @@ def test_the_delimiter_can_be_found_out(text, columns, step_context):
 def test_two_sources_are_told_when_publishing():
     (problem,) = registry.specs()["data.csv_parse"].check({"text": "a", "path": "b"})
 
-    assert "exactly one of text, path and batch" in problem.message
+    assert "exactly one of text, path, stored and batch" in problem.message
 
 
 def test_a_hundred_thousand_rows_take_little_memory():

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from executions.database import alias
 from executions.sealing import SealBroken, frames, payload_keys
 from executions.sealing.frames import FRAME, HEADER, OVERHEAD, SealedFile
 from executions.sealing.installation_key import aes_gcm
@@ -25,7 +26,7 @@ def keys():
     payload_keys.forget()
     for key, workspace in ((KEY, WORKSPACE), (OTHER_KEY, WORKSPACE), (FOREIGN_KEY, OTHER)):
         material = bytes([key]) * 32
-        payload_keys._Opened.keys[key] = OpenedKey(workspace, aes_gcm(material), material)
+        payload_keys._Opened.keys[alias(), key] = OpenedKey(workspace, aes_gcm(material), material)
     yield
     payload_keys.forget()
 
