@@ -3,8 +3,9 @@
 A file begins with a header: `valkyr`, the format's version, the size of a frame, and a random salt.
 The salt and the workspace's key give the file's own key, by HMAC-SHA-256. Each frame is AES-256-GCM
 under that key. It is bound to the header, the workspace, the file's name, its number, and whether
-it is the last. So a frame that is missing, repeated, moved, or from another file does not open. Tink's
-streaming AEAD is not used: its readers in Python cannot seek, as batches of a CSV file do.
+it is the last. So a frame that is missing, repeated, moved, or from another file does not open.
+
+Tink's streaming AEAD does not serve: its readers in Python cannot seek, as batches of a CSV do.
 """
 
 import os
