@@ -196,7 +196,7 @@ def tolerate(tolerant: bool) -> None:
 
 
 def forget() -> None:
-    """Read the settings again at the next use; call it after a change of the environment."""
+    """Read the settings again at the next use; call it after a change to the environment."""
     _read.clear()
 
 

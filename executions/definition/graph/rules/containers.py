@@ -105,7 +105,10 @@ KEY = "workflow"
 
 
 def subworkflow_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield impossible slugs of sub-workflows; the step itself looks for the workflow."""
+    """Yield a problem for each slug of a sub-workflow that no workflow can have.
+
+    The step itself checks, when it runs, that the workflow exists.
+    """
     for module in (module for task in body.tasks for module in task.modules):
         if module.type != SUBWORKFLOW or module.spec is None or not module.sound:
             continue

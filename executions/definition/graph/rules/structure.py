@@ -12,7 +12,7 @@ from executions.definition.templating.errors import Pointer
 def edge_problems(
     reading: BodyReading, elsewhere: Mapping[str, BodyReading]
 ) -> Iterator[DefinitionProblem]:
-    """Yield edges without a task, repeated, without a gate's outcome, or with an impossible one.
+    """Yield a problem for each edge that lacks a task, is repeated, or has a wrong outcome.
 
     `elsewhere` maps each task ID to its body.
     """
@@ -76,7 +76,7 @@ def _on_pointer(edge: EdgeEntry) -> tuple[str | int, ...]:
 
 
 def contradictions(reading: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield tasks that wait for two outcomes of one task; only one of them can occur."""
+    """Yield a problem for each task that waits for two outcomes of one task: only one can occur."""
     wanted: dict[int, dict[int, set[str]]] = {}
     for edge in reading.edges:
         if edge.source is not None and edge.target is not None:
