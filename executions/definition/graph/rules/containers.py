@@ -20,7 +20,7 @@ STEADY = frozenset({"input", "execution", "item", "index"})
 def loop_problems(
     body: BodyReading, variables: Mapping[str, Any], limits: Limits
 ) -> Iterator[DefinitionProblem]:
-    """Yield this body's loops with too many iterations or without a possible end."""
+    """Yield a problem for each loop of this body with too many iterations or no possible end."""
     for task in body.tasks:
         if task.container == "loop" and len(task.modules) == 1:
             module = task.modules[0]
