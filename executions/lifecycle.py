@@ -40,7 +40,7 @@ State = ExecutionState
 def pause(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
     """Pause an execution: no new step starts; running steps finish and are recorded.
 
-    Raises NotFound, WrongState.
+    Raises NotFound or WrongState.
     """
     with transaction.atomic():
         execution = _locked(execution_id, "pause", State.RUNNING)
@@ -50,7 +50,7 @@ def pause(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExec
 
 
 def resume(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Resume a paused execution, whose timeout kept running. Raises NotFound, WrongState."""
+    """Resume a paused execution, whose timeout kept running. Raises NotFound or WrongState."""
     with transaction.atomic():
         execution = _locked(execution_id, "resume", State.PAUSED)
         if execution.compensation == CompensationState.WAITING:
@@ -120,7 +120,7 @@ def finish(
 def undo(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
     """Undo a FAILED execution; afterwards its dead letters cannot be requeued.
 
-    Raises NotFound, WrongState.
+    Raises NotFound or WrongState.
     """
     with transaction.atomic():
         workspace_id = _workspace(execution_id)

@@ -26,7 +26,7 @@ def fire_cron(trigger_id: str) -> None:
 
 @task("executions.run_job")
 def run_job(job_id: str) -> None:
-    """Compute a job that a request created."""
+    """Run a job that a request created."""
     worker.run(UUID(job_id))
 
 

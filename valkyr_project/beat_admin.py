@@ -27,7 +27,7 @@ class TaskSelect(UnfoldAdminSelectWidget, beat.TaskSelectWidget):
 
 
 class PeriodicTaskForm(beat.PeriodicTaskForm):
-    """The task, selected or typed."""
+    """The form of a periodic task: a user selects a registered task or types its name."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

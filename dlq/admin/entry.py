@@ -73,7 +73,7 @@ class EntryList(TriageList):
 
     @display(description=lazy("error"))
     def error(self, row: DeadLetterEntry) -> Any:
-        """Return the class in bold, the message below."""
+        """Return the class in bold, with the message below."""
         return format_html(
             '<span class="vk-error-type">{}</span><span class="vk-error-text">{}</span>',
             row.exception or row.error_type or row.get_failure_type_display(),

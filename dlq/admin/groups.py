@@ -101,7 +101,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("failure"))
     def failure(self, row: FailureGroup) -> Any:
-        """Return the exception in bold, the normalised message below."""
+        """Return the exception in bold, with the normalised message below."""
         return format_html(
             '<span class="vk-error-type">{}</span><span class="vk-error-text">{}</span>',
             row.exception or gettext("Failure"),

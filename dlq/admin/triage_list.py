@@ -132,7 +132,7 @@ class SavedViews(ScopedAdmin):
 
 
 def filters_in(query: QueryDict) -> str:
-    """Return a URL's filters in a fixed order, so that equal views have one spelling."""
+    """Return a URL's filters in a fixed order, so that equal views have equal texts."""
     pairs = [
         (name, value)
         for name in sorted(query)

@@ -44,7 +44,7 @@ class Placed:
 def placed(failing: Failing) -> Placed:
     """Return the failure's group. One query for a known fingerprint, one more for each split.
 
-    If two transactions insert a new fingerprint at once, one waits for the other.
+    If two transactions insert a new fingerprint at the same time, one waits for the other.
     """
     fingerprint, split_on, part_of = failing.fingerprint, "", ""
     while True:

@@ -198,7 +198,7 @@ def merge(
 ) -> FailureGroup:
     """Merge several groups into one target, including their future failures.
 
-    The target keeps its status and owner. Raises NotFound, WrongState, CannotJoin.
+    The target keeps its status and owner. Raises NotFound, WrongState or CannotJoin.
     """
     ids = sorted(set(source_ids))
     if not 0 < len(ids) <= MOST_AT_ONCE:

@@ -39,7 +39,7 @@ class GroupStanding:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A change of the counters: the total count, and the last failure of each version."""
+    """A change to the counters: the total count, and the last failure of each version."""
 
     total: int
     last: Mapping[int, datetime]

@@ -27,7 +27,7 @@ TERMS = ("snoozed_until", "snoozed_total", "snoozed_version", "resolved_in")
 
 
 def acknowledge(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Acknowledge the group. Raises NotFound, WrongState."""
+    """Acknowledge the group. Raises NotFound or WrongState."""
     return _decide(group_id, "acknowledge", GroupStatus.ACKNOWLEDGED, actor, reason)
 
 
@@ -69,7 +69,7 @@ def resolve(
 ) -> FailureGroup:
     """Resolve the group in a version or as of now; a later failure is a regression.
 
-    Its dead letters stay open: redrive, fix or discard them. Raises NotFound, WrongState.
+    Its dead letters stay open: redrive, fix or discard them. Raises NotFound or WrongState.
     """
     if in_version is not None and in_version < 1:
         raise BadTerms(f"There is no version {in_version}. Version numbers start at 1.")
@@ -79,13 +79,13 @@ def resolve(
 def ignore(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
     """Ignore the group: its failures are still counted, but cause no notifications.
 
-    Raises NotFound, WrongState.
+    Raises NotFound or WrongState.
     """
     return _decide(group_id, "ignore", GroupStatus.IGNORED, actor, reason)
 
 
 def reopen(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Reopen the group as a new one. Raises NotFound, WrongState."""
+    """Reopen the group as a new one. Raises NotFound or WrongState."""
     return _decide(group_id, "reopen", GroupStatus.NEW, actor, reason)
 
 

@@ -69,7 +69,7 @@ def resolve(
 
     Raises WrongState if the entry is already resolved.
 
-    If two users resolve the same entry at once, the second one gets the error.
+    If two users resolve the same entry at the same time, the second one gets the error.
     """
     now = database_now()
     if notes:

@@ -1,7 +1,7 @@
 """Members of a workspace: their roles and additional permissions.
 
 A workspace keeps at least one active ADMIN: removing the role takes the workspace's lock, so that
-two administrators cannot demote each other at once.
+two administrators cannot demote each other at the same time.
 """
 
 from collections.abc import Collection, Mapping

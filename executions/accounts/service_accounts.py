@@ -1,4 +1,4 @@
-"""Service accounts: programs of one workspace, which sign in by API tokens alone.
+"""Service accounts: programs of one workspace, which sign in only with API tokens.
 
 The account's user has no password and no access to the admin; its membership is its role.
 """

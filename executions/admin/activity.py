@@ -58,7 +58,7 @@ OBJECTS = (
 
 
 class PersonFilter(TextFilter):
-    """Filter by the full name of a user or of a part of the engine."""
+    """Filter by the exact name of a user or of a part of the engine."""
 
     title = lazy("name")
     parameter_name = "who"

@@ -39,7 +39,7 @@ class AllowedFilter(admin.SimpleListFilter):
 
 
 class CredentialNameFilter(TextFilter):
-    """By the full name of the credential."""
+    """Filter by the exact name of the credential."""
 
     title = lazy("credential")
     parameter_name = "credential"

@@ -92,7 +92,7 @@ class PayloadForm(DialogForm):
 
 
 class OverridesForm(ReasonForm):
-    """Asks for a change of the step's inputs."""
+    """Asks for a change to the step's inputs."""
 
     overrides = JSONTextField(
         label=lazy("Overrides (JSON)"),

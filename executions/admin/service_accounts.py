@@ -87,7 +87,7 @@ SWITCH_ON = AdminOperation(
 
 @admin.register(ServiceAccount)
 class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
-    """Programs that act in a workspace; they sign in by API tokens alone."""
+    """Programs that act in a workspace; they sign in only with API tokens."""
 
     sensitive = True
     form = ServiceAccountForm
@@ -139,7 +139,7 @@ class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
         return () if obj is None else ("workspace", "state", "tokens")
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid deletion: accounts are disabled, so that the audit trail keeps their names."""
+        """Forbid deletion: disable an account instead, so that the audit trail keeps its name."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> ServiceAccount:

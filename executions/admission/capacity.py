@@ -130,7 +130,7 @@ def waiting(workspace_id: UUID, most: int) -> int:
 
 
 def limited(workspace_id: UUID) -> bool:
-    """Return whether the workspace's tier limits how many executions run at once."""
+    """Return whether the workspace's tier limits how many executions run at the same time."""
     return Tier.objects.filter(workspaces=workspace_id, max_concurrent__isnull=False).exists()
 
 

@@ -1,4 +1,4 @@
-"""Concurrency keys: limit how many executions of a workflow with the same key run at once.
+"""Concurrency keys limit how many executions of a workflow with one key run simultaneously.
 
 RUNNING and PAUSED root executions hold a key, including suspended ones. Starting or admitting an
 execution with a key locks the key until the transaction ends; keys are locked in a fixed order,
@@ -23,7 +23,7 @@ MAX_KEY = 300
 
 
 class ConcurrencyKey(NamedTuple):
-    """The key of executions that must not run at once: a workflow, and the text of the key."""
+    """The key of executions that share a concurrency limit: a workflow, and the text of the key."""
 
     workflow_id: UUID
     text: str
@@ -95,7 +95,7 @@ def render(rule: Concurrency, payload: Any, budget: RenderBudget | None = None) 
     """Return the text of a payload's key; None if the key is null or "", which means no limit.
 
     Values other than text become canonical JSON; a key longer than 300 characters becomes its
-    digest. Raises TemplateError, PayloadError.
+    digest. Raises TemplateError or PayloadError.
     """
     value = rule.key.render({"input": payload}, budget)
     if value is None or value == "":

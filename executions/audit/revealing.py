@@ -31,7 +31,7 @@ def reveal(
 ) -> dict[str, Any]:
     """Return the values of a row's `fields` (attributes by name), unmasked.
 
-    Raises NotFound, NoReason. The caller has checked the permission. A credential in a payload is
+    Raises NotFound or NoReason. The caller has checked the permission. A credential in a payload is
     only a reference: no row contains secrets.
     """
     if not reason.strip():

@@ -196,12 +196,12 @@ def tolerate(tolerant: bool) -> None:
 
 
 def forget() -> None:
-    """Read the settings again at the next use; call it after a change of the environment."""
+    """Read the settings again at the next use; call it after a change to the environment."""
     _read.clear()
 
 
 def problems(kinds: Iterable[type[SettingsModel]]) -> Iterator[SettingProblem]:
-    """Yield the invalid settings of these classes, and unknown entries of `VALKYR`."""
+    """Yield a problem for each invalid setting of these classes and unknown entry of `VALKYR`."""
     source = {} if _source() is None else _source()
     if not isinstance(source, Mapping):
         yield SettingProblem(NAME, f"is {type(source).__name__}; expected a dictionary.")

@@ -229,7 +229,7 @@ def problems_of(given: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
 
 
 def stored(given: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return valid lists for storing: normalised, each entry once, `*` alone."""
+    """Return valid lists for storage: normalised, without duplicates; `*` replaces the others."""
     return {name: _plain(name, given[name]) for name in LISTS if given.get(name) is not None}
 
 

@@ -74,7 +74,7 @@ def misfits_of_many(
 def _unknown(
     namings: Sequence[Naming], boundaries: Mapping[str, Boundary], slug: str
 ) -> Iterator[DefinitionProblem]:
-    """Yield named credentials that the workspace of this slug does not have."""
+    """Yield a problem for each named credential that the workspace of this slug lacks."""
     for one in namings:
         for name, place in one.places.items():
             if name not in boundaries:

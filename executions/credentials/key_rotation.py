@@ -59,7 +59,7 @@ def standing() -> KeyUse:
 
 
 def rotate(actor: Actor) -> int:
-    """Add a primary key; return its ID. Raises NoKeyset, KeysetChanged, SealingError."""
+    """Add a primary key; return its ID. Raises NoKeyset, KeysetChanged or SealingError."""
     row = _row()
     keys, source = store.opened(row)
     more = with_new_primary(keys)

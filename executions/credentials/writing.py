@@ -279,7 +279,7 @@ def _suggested_hosts(kind: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def unknown_workflows(workspace_id: UUID, given: Any) -> list[DefinitionProblem]:
-    """Return the IDs of workflows that this workspace does not have."""
+    """Return a problem for each ID of a workflow that this workspace does not have."""
     if not isinstance(given, list | tuple) or len(given) > MOST:
         return []
     places = {index: pk for index, text in enumerate(given) if (pk := _id(text)) is not None}

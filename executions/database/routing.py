@@ -189,7 +189,7 @@ class Router:
     db_for_write = db_for_read
 
     def allow_migrate(self, db: str, app_label: str, **hints: Any) -> bool | None:
-        """Create Valkyr's tables in its own databases alone."""
+        """Create Valkyr's tables only in its own databases."""
         config = next((one for one in apps.get_app_configs() if one.label == app_label), None)
         if config is None or config.name.split(".", 1)[0] not in OURS:
             return None

@@ -51,7 +51,7 @@ class RowPolicy:
 
 
 def policies() -> list[RowPolicy]:
-    """Return the policies of all tables, also of plugins, whose rows belong to a workspace."""
+    """Return the policies of all tables with rows of a workspace, including those of plugins."""
     found = (policy_of(model) for model in apps.get_models() if _is_stored(model))
     return sorted((one for one in found if one is not None), key=lambda one: one.table)
 

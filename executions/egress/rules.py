@@ -98,7 +98,7 @@ def problems_of(hosts: Iterable[Any], path: str = FIELD) -> list[DefinitionProbl
 
 
 def stored(hosts: Iterable[str]) -> list[str]:
-    """Return valid entries for storing: in lower case, sorted, each once."""
+    """Return valid entries for storage: in lower case, sorted, without duplicates."""
     return sorted({text.strip().lower() for text in hosts})
 
 

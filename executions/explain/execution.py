@@ -33,8 +33,9 @@ UNDONE: dict[str, str] = {
 class QueuePosition:
     """An execution's queue position; `ahead` and `key_ahead` are counted up to 10,000.
 
-    `limit` and `active` are the limit and the use of its workspace's capacity, None and 0 if it is
-    not counted; `holders` are some of the executions that hold its key, `held` is their number.
+    `limit` is the capacity of its workspace and `active` the part in use; None and 0 without a
+    limit. `holders` are some of the executions that hold its concurrency key, `held` is the number
+    of all.
     """
 
     workspace: str

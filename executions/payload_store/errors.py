@@ -16,6 +16,6 @@ class StoredValueBroken(ValkyrError):
 
 
 class StoredValueTooLarge(ValkyrError):
-    """A stored value is larger than may be loaded. Raise VALKYR_PAYLOAD_LOAD_LIMIT."""
+    """A stored value is larger than VALKYR_PAYLOAD_LOAD_LIMIT. Raise this limit."""
 
     code = "stored_value_too_large"

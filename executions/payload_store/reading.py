@@ -104,7 +104,7 @@ def load(workspace_id: UUID, value: Any) -> Any:
 
 
 def size_of(value: Any) -> int:
-    """Return the bytes that `load` reads; 0 for a value that refers to contents alone."""
+    """Return the bytes that `load` reads; 0 for a value that refers only to contents."""
     known = (facts(found) for found in references_in(value) if not is_content(found))
     return sum(found[2] if found else 1 for found in known)
 

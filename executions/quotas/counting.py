@@ -170,7 +170,7 @@ class Present:
     used: Mapping[tuple[Counter, str], int]
 
     def window(self, counter: Counter, name: QuotaWindow, limit: int | None) -> Window:
-        """Return one counter's window under a limit."""
+        """Return a counter's current window: this limit, its use, its start and its end."""
         used = self.used.get((counter, name.value), None if limit is None else 0)
         starts_at = start_of(name, self.now)
         return Window(limit, used, starts_at, starts_at + LENGTHS[name])

@@ -131,7 +131,7 @@ class SealedFile(RawIOBase):
 
 
 def _frames(parts: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """Yield the content in frames, each with whether it is the last; there is at least one."""
+    """Yield each frame of the content, and whether it is the last; yields at least one."""
     buffer = bytearray()
     for part in parts:
         buffer += part

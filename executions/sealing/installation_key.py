@@ -128,7 +128,7 @@ class Aead(Protocol):
 
 
 def required() -> KeySource:
-    """Return the installation's current key; raises NoInstallationKey, ImproperlyConfigured."""
+    """Return the installation's current key; raises NoInstallationKey or ImproperlyConfigured."""
     source = present()
     if source is None:
         raise NoInstallationKey(

@@ -53,7 +53,7 @@ class _Told:
         return self._ask(self._inner.encrypt, plaintext, associated_data)
 
     def decrypt(self, ciphertext: bytes, associated_data: bytes) -> bytes:
-        """Decrypt; raises WrongInstallationKey, KeyUnavailable."""
+        """Decrypt; raises WrongInstallationKey or KeyUnavailable."""
         return self._ask(self._inner.decrypt, ciphertext, associated_data)
 
     def _ask(self, question: Any, data: bytes, associated_data: bytes) -> bytes:

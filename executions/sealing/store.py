@@ -102,7 +102,7 @@ def hold_alone() -> None:
 def present() -> Keys | None:
     """Return the current keyset; None before the first secret. One small query.
 
-    Raises NoInstallationKey, WrongInstallationKey, KeyUnavailable if it must be opened.
+    Opening the keyset raises NoInstallationKey, WrongInstallationKey or KeyUnavailable.
     """
     rows = Keyset.objects.values_list("version", "updated_at")
     stamp = rows.first()
@@ -123,7 +123,7 @@ def kept() -> Keys | None:
 def make() -> Keys:
     """Return the current keyset; create it if there is none.
 
-    If two processes create one at once, both get the same.
+    If two processes create one at the same time, both get the same.
     """
     source = installation_key.required()
     sealed = sealed_keys(new_keys(), installation_key.aead_of(source))

@@ -1,7 +1,7 @@
 """Choose between the latest version and the canary version of a workflow, for each start.
 
-The choice is a hash of what identifies the start, so that equal keys take the same version as long
-as the canary lasts, and a larger share keeps the keys that a smaller one had.
+The choice depends on a hash of the key that identifies the start. So equal keys take the same
+version while the canary lasts, and a larger share keeps the keys of a smaller share.
 """
 
 from collections.abc import Iterator, Sequence

@@ -106,7 +106,7 @@ def _replace(
 
 
 def _replaced(rule: Concurrency, keys: Sequence[ConcurrencyKey | None]) -> list[bool]:
-    """Return which executions of a batch later ones replace, so that no key's limit is exceeded."""
+    """Return, for each execution of a batch, whether a later one replaces it to keep the limit."""
     kept: Counter[ConcurrencyKey] = Counter()
     out = []
     for key in reversed(keys):

@@ -217,7 +217,7 @@ def owe_execution(
 
     It takes no lock and counts against no quota, so it can join the transaction in which another
     execution ends. A taken concurrency key makes it wait, whatever the rule for conflicts is.
-    Raises InvalidPayload, NotPublished, WorkflowDisabled.
+    Raises InvalidPayload, NotPublished or WorkflowDisabled.
     """
     request = StartRequest(workflow, chosen_version(workflow, None), -1, TriggerType.EVENT)
     [request] = with_shares(request, [payload], key)
@@ -370,7 +370,7 @@ def _verdict(
     rule: Concurrency | None,
     keys: list[ConcurrencyKey | None],
 ) -> conflicts.ConflictVerdict:
-    """Return which executions may run at once.
+    """Return which executions may run immediately.
 
     For a joined start, which holds no locks, all of them or none.
     """

@@ -195,7 +195,7 @@ def audit(
     about: Mapping[str, Any] | None = None,
     **changes: dict[str, Any],
 ) -> None:
-    """Write a user's change of a trigger into the audit trail.
+    """Record a user's change to a trigger in the audit trail.
 
     `changes` are the values before and after.
     """

@@ -135,7 +135,7 @@ def accept(
 
 
 def reveal(trigger_id: UUID, *, actor: Actor, reason: str = "") -> str:
-    """Return the webhook's secret for a user; audited. Raises NotFound, NoWebhook."""
+    """Return the webhook's secret for a user; audited. Raises NotFound or NoWebhook."""
     with transaction.atomic():
         trigger = _webhook(trigger_id)
         audit(actor, "trigger.reveal", trigger, reason)
@@ -148,7 +148,7 @@ def rotate(
     """Replace the webhook's secret and return the new one; audited.
 
     The previous one stays valid for `overlap` seconds; 0 rejects it at once. Only one former secret
-    stays valid; earlier ones are rejected from now on. Raises NotFound, NoWebhook, ValueError.
+    stays valid; earlier ones are rejected from now on. Raises NotFound, NoWebhook or ValueError.
     """
     if not 0 <= overlap <= MAX_OVERLAP_SECONDS:
         raise ValueError(f"The overlap is {overlap} s; expected 0 to {MAX_OVERLAP_SECONDS}.")

@@ -139,4 +139,4 @@ def _text(hint: Any) -> str:
 
 
 class _Plain(typing.TypedDict):
-    """A sample by which the class of the standard library's TypedDicts is recognised."""
+    """A sample, whose metaclass identifies the other `typing.TypedDict` classes."""

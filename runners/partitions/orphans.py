@@ -1,8 +1,8 @@
-"""Rows that a foreign key would reject, if partitions did not exclude it.
+"""Find rows that a foreign key would reject; a partitioned table of runs has no foreign keys.
 
 The engine inserts runs only under a lock of their execution, and retention deletes waiters and dead
-letters before runs, so there should be none. Ended runs without an execution are expected: they go
-with their partition.
+letters before runs, so there should be none. Ended runs without an execution are expected: they are
+deleted with their partition.
 """
 
 import re

@@ -24,7 +24,7 @@ def note(state: SegmentState, unit: Unit) -> None:
 
 
 def wants_lock(state: SegmentState, work: Work, unit: Unit) -> bool:
-    """Return whether a checkpoint justifies taking the lock, as after a user's decision.
+    """Return whether to take the lock for a checkpoint: only after a gate such as an approval.
 
     After other gates, the checkpoint is taken with the next locked step.
     """

@@ -45,7 +45,7 @@ class RecordDecision:
 def decide(
     state: "SegmentState", work: "Work", unit: "Unit", *, random: float, checkpoint: bool
 ) -> RecordDecision:
-    """Decide from this worker's state.
+    """Decide how to record a unit, from this worker's state.
 
     `random` (0 to 1) spreads retries. `checkpoint` requests a checkpoint, which needs the lock.
     """

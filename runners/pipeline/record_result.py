@@ -203,7 +203,7 @@ def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | No
 
 
 def _record_last(state: SegmentState, work: Work, unit: Unit) -> None:
-    """Record the unit and end the execution; plan it if its output cannot be rendered here."""
+    """Record the unit and end the execution, or use the lock if its output cannot be rendered."""
     try:
         output = finish.output_of(state)
     except finish.NoOutput:

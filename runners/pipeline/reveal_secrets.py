@@ -82,7 +82,7 @@ class Revealed:
         return using(self.boundaries, self.kept_from)
 
     def cleaned(self, ended: Result | Wait, path: str) -> Result | Wait:
-        """Return the module's result without secrets; raises StepError, PayloadError."""
+        """Return the module's result without secrets; raises StepError or PayloadError."""
         scrub = self.scrub
         if isinstance(ended, Wait):
             if scrub.text(ended.key) != ended.key:

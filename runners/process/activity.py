@@ -84,7 +84,7 @@ def be_left_alone() -> None:
 def executes(run_id: UUID, token: int) -> None:
     """Record that the calling thread prepares or executes this run.
 
-    `token` is the last token that it has seen.
+    `token` is the newest fencing token that the thread has seen for the run.
     """
     if _place is not None and (own := _own).number < THREADS:
         _place.note(own.number, own.thread, run_id.bytes, token, EXECUTES)

@@ -65,7 +65,7 @@ def lives(other: str) -> bool:
 
 
 def shared(other: str) -> bool:
-    """Return whether the holder may have executed several runs at once; True if unknown."""
+    """Return whether the holder may have executed several runs concurrently; True if unknown."""
     return len(other.split(SEPARATOR)) < ALONE
 
 

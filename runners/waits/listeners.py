@@ -71,9 +71,9 @@ class EventTarget:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The matches of a batch; `over` says that the time ended before all were decided.
+    """The matches of a batch; `over` says that its time ended before all filters were evaluated.
 
-    `last` is the last decided filter, in the order of the runs; None for none.
+    `last` is the ID of the last run whose filter was evaluated; None if there is none.
     """
 
     pairs: list[Pair]

@@ -118,7 +118,7 @@ class CommandOutput:
             click.echo(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), err=True)
 
     def warn(self, text: str) -> None:
-        """Print a warning on standard error, also with `--quiet`."""
+        """Print a warning on standard error, even with `--quiet`."""
         if not self.json:
             click.echo(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), err=True)
 

@@ -63,7 +63,7 @@ def secret_of(rule: AlertRule) -> str:
 
 
 def credential_of(rule: AlertRule) -> dict[str, str] | None:
-    """Return the secret in the form of the channel's module; None for none."""
+    """Return the secret in the form of the channel's module; None if there is none."""
     secret = secret_of(rule)
     return {SECRET_FIELDS[rule.channel]: secret} if secret else None
 
@@ -238,7 +238,7 @@ MOST = 100
 def create_rule(
     workspace: Workspace | None, facts: Mapping[str, Any], *, secret: str = "", actor: Actor
 ) -> AlertRule:
-    """Create a rule of a workspace or the installation; raises AlertRuleRefused, AlertRuleExists.
+    """Create a rule of a workspace or the installation; raises AlertRuleRefused or AlertRuleExists.
 
     `facts` has values of `FIELDS`; omitted ones get the model's defaults.
     """
@@ -263,7 +263,7 @@ def change_rule(
 ) -> AlertRule:
     """Change the given fields; an omitted secret stays unless the channel changes.
 
-    An empty secret removes it. Raises NotFound, AlertRuleRefused, AlertRuleExists.
+    An empty secret removes it. Raises NotFound, AlertRuleRefused or AlertRuleExists.
     """
     sealing.prepare()
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Send queued messages: take a few, send them at once, and record each result.
+"""Send queued messages: take a few, send them concurrently, and record each result.
 
 A message is taken for the longest duration of an attempt; after a crash the next process sends it,
 with the same idempotency key. Only the result of the process that took the message last is
@@ -110,7 +110,7 @@ def conclude(delivery: AlertDelivery, outcome: Outcome) -> bool:
 
 
 def resend(delivery_id: UUID, *, actor: Actor, reason: str = "") -> AlertDelivery:
-    """Queue a sent or abandoned message again; raises NotFound, WrongState."""
+    """Queue a sent or abandoned message again; raises NotFound or WrongState."""
     with transaction.atomic():
         rows = AlertDelivery.objects.select_for_update(no_key=True, of=("self",))
         delivery = rows.select_related("rule").filter(pk=delivery_id).first()
@@ -140,7 +140,10 @@ def resend(delivery_id: UUID, *, actor: Actor, reason: str = "") -> AlertDeliver
 
 
 def _send(taken: Sequence[AlertDelivery]) -> None:
-    """Send all messages concurrently, each in a thread; a late one is recorded by its thread."""
+    """Send all messages concurrently, each in a thread.
+
+    The thread of a late message records its result.
+    """
     threads = ThreadPoolExecutor(len(taken), thread_name_prefix="alert")
     under_way: dict[Future[Outcome], AlertDelivery] = {}
     for row in taken:

@@ -56,7 +56,7 @@ def erase(ids: Sequence[UUID], *, actor: Actor, reason: str = "") -> int:
 def erase_workspace(slug: str, before: str | None, *, actor: Actor, reason: str = "") -> int:
     """Erase a workspace's files, or only files before a day; return how many executions they held.
 
-    Raises NotFound, ArchiveRefused, ArchiveUnavailable.
+    Raises NotFound, ArchiveRefused or ArchiveUnavailable.
     """
     workspace = Workspace.objects.filter(slug=slug).first()
     if workspace is None:

@@ -75,7 +75,7 @@ def create(workflow_id: UUID, wish: BacktestWish, *, actor: Actor) -> Backtest:
 
 
 def cancel(backtest_id: UUID, *, actor: Actor, reason: str = "") -> Backtest:
-    """Cancel a backtest; its results so far stay. Raises NotFound, WrongState."""
+    """Cancel a backtest; its results so far stay. Raises NotFound or WrongState."""
     with transaction.atomic():
         found = Backtest.objects.select_for_update(no_key=True).filter(pk=backtest_id).first()
         if found is None:

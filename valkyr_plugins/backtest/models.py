@@ -111,7 +111,7 @@ class Backtest(models.Model):
 
 
 class BacktestResult(models.Model):
-    """The verdict on one execution; `steps` are the steps that are not the same, the first 100."""
+    """The verdict on one execution; `steps` are the first 100 steps that are not the same."""
 
     SEALED_BY = "backtest__workspace"
 

@@ -106,7 +106,7 @@ def worst(verdicts: Iterator[BacktestVerdict]) -> BacktestVerdict:
 
 
 def changes(recorded: Any, now: Any, name: str = "") -> tuple[FieldChange, ...]:
-    """Return the fields in which two values differ, the first 20."""
+    """Return the first 20 fields in which two values differ."""
     found: list[FieldChange] = []
     for path, one, other in unequal(recorded, now, name):
         if len(found) == MAX_CHANGES:

@@ -102,7 +102,7 @@ def change(
 def stop(canary_id: UUID, *, actor: Actor, reason: str = "") -> Canary:
     """Stop a canary: all new executions use the latest version; executions on the canary continue.
 
-    Raises NotFound, WrongState.
+    Raises NotFound or WrongState.
     """
     with transaction.atomic():
         canary = _get(canary_id)
@@ -132,7 +132,7 @@ def promote(canary_id: UUID, *, actor: Actor, reason: str = "") -> Canary:
 def note_end(
     sender: Any, workflow_id: UUID, version_id: UUID, actor: Actor, reason: str, **_: Any
 ) -> None:
-    """Record that another change of the workflow ended its canary."""
+    """Record that another change to the workflow ended its canary."""
     found = Canary.objects.filter(version_id=version_id, state=CanaryState.RUNNING).first()
     if found is not None:
         _end(found, CanaryState.REPLACED, actor, reason)

@@ -1,6 +1,6 @@
-"""The breakers' rows: read, and changed by one decision at a time under the row's lock.
+"""Read and change the rows of breakers, one decision at a time under the row's lock.
 
-Only this module writes them. No lock is held while a target is called, and the gate that calls
+Only this module writes them. No lock is held while a target is called, and the calling gate
 holds no lock of an execution or a run. Lock order: workspace, execution, run, breaker.
 """
 

@@ -322,7 +322,7 @@ def forget_unused() -> int:
 
 
 def _serve(key: Key, enabled: bool) -> int:
-    """Release all held runs if circuit breakers are off."""
+    """Release as many held runs as the circuit has room for; all if circuit breakers are off."""
     if not enabled:
         return wake(key)
     return wake_some(key, memory().limits(key.target))

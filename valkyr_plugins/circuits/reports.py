@@ -19,7 +19,7 @@ RESET = "Users who may operate executions can reset the circuit"
 
 @dataclass(frozen=True, slots=True)
 class KnownCircuit:
-    """A target's circuit; no ID if the target was never called."""
+    """A target's circuit; `id` is None if no step has called the target."""
 
     id: UUID | None
     circuit: Circuit

@@ -38,7 +38,7 @@ class CircuitRuleExists(Taken):
 
 
 def create_rule(item: Mapping[str, Any], *, actor: Actor) -> CircuitRule:
-    """Create a rule from an item's fields; raises CircuitRuleRefused, CircuitRuleExists."""
+    """Create a rule from an item's fields; raises CircuitRuleRefused or CircuitRuleExists."""
     _check(item)
     rule = CircuitRule(created_at=database_now(), **_columns(item))
     try:
@@ -53,7 +53,7 @@ def create_rule(item: Mapping[str, Any], *, actor: Actor) -> CircuitRule:
 
 
 def change_rule(rule_id: UUID, item: Mapping[str, Any], *, actor: Actor) -> None:
-    """Give a rule the item's limits; raises CircuitRuleRefused, NotFound."""
+    """Give a rule the item's limits; raises CircuitRuleRefused or NotFound."""
     _check(item)
     with transaction.atomic():
         rule = _locked(rule_id)

@@ -131,5 +131,5 @@ DEFAULT = "24h"
 
 
 def range_named(name: str | None) -> Range:
-    """Return the range of that name; the default for any other."""
+    """Return the range with this name, or the default range if the name is unknown."""
     return RANGES.get(name or DEFAULT, RANGES[DEFAULT])

@@ -49,8 +49,8 @@ class Quota(SpenderLimit):
 
     An empty field means no limit.
 
-    `target` narrows the resource: a module type, or a model's name for tokens (empty: all of them);
-    empty for executions. `max_concurrent` is for module types alone.
+    `target` narrows the resource to one module type, or to one model for tokens; empty means all.
+    It is always empty for executions. `max_concurrent` applies only to module types.
     """
 
     resource = models.CharField(

@@ -43,7 +43,7 @@ class McpServer(Endpoint):
         return [one for one in found if not isinstance(one, SessionAuthentication)]
 
     def post(self, request: Request) -> Any:
-        """Answer one message; raises McpNotInstalled, ForeignOrigin."""
+        """Answer one message; raises McpNotInstalled or ForeignOrigin."""
         _refuse_foreign(request)
         try:
             from valkyr_plugins.mcp import server, transport

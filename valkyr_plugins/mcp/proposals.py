@@ -46,7 +46,7 @@ def propose(api: InProcessApi, kind: str, arguments: Mapping[str, Any], rational
     """Create a proposal of the caller for an object that the caller may see.
 
     Returns the caller's open proposal if there is an equal one, because agents repeat calls.
-    Raises ApiRefused, NotFound, Forbidden, TooManyProposals.
+    Raises ApiRefused, NotFound, Forbidden or TooManyProposals.
     """
     found = KINDS[kind].look(api, arguments)
     require(api.user, found.workspace_id, Action.VIEW)
@@ -104,7 +104,7 @@ def approve(proposal_id: UUID, api: InProcessApi, *, reason: str = "") -> Propos
 
 
 def reject(proposal_id: UUID, *, actor: Actor, reason: str = "") -> Proposal:
-    """Reject a proposal; nothing changes. Raises NotFound, WrongState."""
+    """Reject a proposal; nothing changes. Raises NotFound or WrongState."""
     with transaction.atomic():
         proposal = _locked(proposal_id, State.REJECTED)
         _decide(proposal, State.REJECTED, actor, reason, None, False)

@@ -75,7 +75,7 @@ class OwnFactors(OperatingAdmin, FactAdmin):
         return obj is None or is_superuser(request) or bool(obj.user_id == request.user.pk)
 
     def has_manage_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow all users to set up factors of their own."""
+        """Allow all users to set up their own factors."""
         return True
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:

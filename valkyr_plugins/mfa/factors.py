@@ -107,7 +107,7 @@ def secret_of(factor: SecondFactor) -> str:
 
 
 def confirm(user: Any, text: str, actor: Actor) -> Enrolled:
-    """Confirm the set-up with a code of the app.
+    """Confirm the set-up with a code from the app.
 
     Raises NoFactor, CodeRefused and TooManyCodes.
     """
@@ -123,7 +123,7 @@ def confirm(user: Any, text: str, actor: Actor) -> Enrolled:
 
 
 def check(user: Any, text: str, actor: Actor) -> UUID:
-    """Accept a code of the app or a recovery code, once; return the id of a factor.
+    """Accept a code from the app or a recovery code, once; return the id of a factor.
 
     Raises NoFactor, CodeRefused and TooManyCodes. Refusals are also audited.
     """

@@ -23,7 +23,7 @@ def _answer() -> forms.CharField:
 
 
 class CodeForm(forms.Form):
-    """Asks for a code of the app, a recovery code, or a passkey."""
+    """Asks for a code from the app, a recovery code, or a passkey."""
 
     passkey = _answer()
     code = forms.CharField(

@@ -90,7 +90,7 @@ def _is_open(name: str) -> bool:
 
 
 def _is_ours(match: Any) -> bool:
-    """Return whether the page belongs to an admin or to Valkyr, not to the project."""
+    """Return whether the page belongs to an admin site or to Valkyr, not to the project."""
     return "admin" in match.app_names or (match.url_name or "").startswith("valkyr-")
 
 

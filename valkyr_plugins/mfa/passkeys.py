@@ -62,7 +62,7 @@ def offer(request: Any, user: Any) -> dict[str, Any] | None:
 def add(request: Any, user: Any, name: str, text: str, actor: Actor) -> Enrolled:
     """Store the passkey that a device made, with recovery codes if it is the first factor.
 
-    Raises PasskeyRefused, TooManyPasskeys.
+    Raises PasskeyRefused or TooManyPasskeys.
     """
     at = ceremony(request)
     state = _taken(request, "add")

@@ -54,7 +54,7 @@ class NodeLink:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """One workflow of n8n; `remarks` list the unreadable parts."""
+    """One n8n workflow; `remarks` list the unreadable parts."""
 
     name: str
     description: str
@@ -102,7 +102,7 @@ def read_text(text: str) -> list[Export]:
 
 
 def read_exports(value: Any) -> list[Export]:
-    """Return the workflows of a JSON value; raises DefinitionError if it has no workflow of n8n."""
+    """Return the n8n workflows in a JSON value; raises DefinitionError if there are none."""
     found = list(_documents(value, MAX_WRAPPERS))
     if not found:
         message = (
@@ -264,7 +264,7 @@ def _number(value: Any, default: float) -> float:
 
 
 def text(value: Any, most: int) -> str:
-    """Return a storable text of limited length; "" for anything else."""
+    """Return the first `most` characters of a text, storable; "" if `value` is not a text."""
     return _UNSTORABLE.sub("\ufffd", value[:most]).strip() if isinstance(value, str) else ""
 
 

@@ -72,7 +72,7 @@ def reachable(
 def _without_ways_back(
     graph: LinkGraph, links: list[NodeLink], names: Sequence[str]
 ) -> list[NodeLink]:
-    """Remove the links that close plain loops: bodies entered from their node alone."""
+    """Remove the links that close plain loops, whose bodies are entered only from their node."""
     out, into = _by_ends(links)
     back: set[NodeLink] = set()
     for name in names:

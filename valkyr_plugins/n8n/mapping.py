@@ -33,7 +33,7 @@ def credential_name(name: str, kind: str) -> str:
 
 
 def workflow_slug(name: str) -> str:
-    """Return the slug that a workflow of n8n most likely gets here."""
+    """Return the slug that an n8n workflow most likely gets in Valkyr."""
     return plain(name).replace("_", "-") or "workflow"
 
 

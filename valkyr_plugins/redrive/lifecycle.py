@@ -37,7 +37,7 @@ HOLDING = "SELECT pg_advisory_xact_lock(hashtextextended(%s, %s))"
 def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
     """Start a redrive and hold its entries; skip entries that another redrive holds.
 
-    Raises NotFound, WrongState.
+    Raises NotFound or WrongState.
     """
     with transaction.atomic():
         redrive = _locked(redrive_id, "start", State.RUNNING, State.DRAFT)
@@ -53,7 +53,7 @@ def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def pause(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Pause a redrive: dead letters that were requeued continue. Raises NotFound, WrongState."""
+    """Pause a redrive: dead letters that were requeued continue. Raises NotFound or WrongState."""
     with transaction.atomic():
         redrive = _locked(redrive_id, "pause", State.PAUSED)
         before = redrive.state
@@ -63,7 +63,7 @@ def pause(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def resume(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Resume a redrive after a pause or too many failures. Raises NotFound, WrongState.
+    """Resume a redrive after a pause or too many failures. Raises NotFound or WrongState.
 
     Failures are counted from zero, and no more canaries are sent.
     """
@@ -82,7 +82,7 @@ def resume(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 def abort(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
     """Abort a redrive: dead letters that were requeued continue.
 
-    Raises NotFound, WrongState.
+    Raises NotFound or WrongState.
     """
     with transaction.atomic():
         redrive = _locked(redrive_id, "abort", State.ABORTED)

@@ -121,7 +121,7 @@ def traceparent(of: SpanContext) -> str:
 
 
 def now() -> int:
-    """Return the nanoseconds since 1970."""
+    """Return the current time in nanoseconds since 1970."""
     return time.time_ns()
 
 

@@ -46,7 +46,7 @@ def changed_variables(
 ) -> dict[str, Any]:
     """Return the variables of the fork's version, with the changes merged in.
 
-    `named` is whether errors may name variables. Raises InvalidFork, InvalidPayload.
+    `named` is whether errors may name variables. Raises InvalidFork or InvalidPayload.
     """
     declared = compiled(made.version_id).graph.variables
     unknown = sorted(set(changes) - set(declared))
@@ -140,7 +140,10 @@ def change_of(
     version: str | int = PINNED,
     overrides: Overrides | None = None,
 ) -> AccessChange:
-    """Return the change by a fork of one of `origins()`; a replay has no overrides. No query."""
+    """Return how a fork differs from its origin, an execution of `origins()`.
+
+    A replay has no overrides. No query.
+    """
     overrides = overrides or Overrides()
     return AccessChange(
         base=_base(origin, version),

@@ -44,7 +44,7 @@ def holders(places: Iterable[str]) -> list[str]:
 def written(
     base: Mapping[str, Any], writes: Iterable[Any], declared: Collection[str]
 ) -> dict[str, Any]:
-    """Return the variables after some steps wrote theirs, in order; only declared names count.
+    """Return the variables after the writes of some steps, in order; ignores undeclared names.
 
     `writes` are the outputs of those steps: the output of such a step is the variables that it
     wrote.

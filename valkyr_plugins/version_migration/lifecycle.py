@@ -41,7 +41,7 @@ FORGOTTEN_AT_ONCE = 100
 def make(workflow: Workflow, plan: MigrationPlan, *, actor: Actor) -> ExecutionMigration:
     """Create a draft of the version's live executions, at most the oldest `MOST`.
 
-    A draft that is not started is deleted after a day. Raises NotFound, InvalidMigration.
+    A draft that is not started is deleted after a day. Raises NotFound or InvalidMigration.
     """
     source, target = versions(workflow, plan)
     with transaction.atomic():
@@ -94,22 +94,22 @@ def make(workflow: Workflow, plan: MigrationPlan, *, actor: Actor) -> ExecutionM
 
 
 def start(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMigration:
-    """Start a migration. Raises NotFound, WrongState."""
+    """Start a migration. Raises NotFound or WrongState."""
     return _moved(migration_id, "start", actor, reason, State.RUNNING, State.DRAFT)
 
 
 def pause(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMigration:
-    """Pause a migration: move no further executions for now. Raises NotFound, WrongState."""
+    """Pause a migration: move no further executions for now. Raises NotFound or WrongState."""
     return _moved(migration_id, "pause", actor, reason, State.PAUSED, State.RUNNING)
 
 
 def resume(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMigration:
-    """Resume a migration after a pause or after its canaries. Raises NotFound, WrongState."""
+    """Resume a migration after a pause or after its canaries. Raises NotFound or WrongState."""
     return _moved(migration_id, "resume", actor, reason, State.RUNNING, State.PAUSED)
 
 
 def cancel(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMigration:
-    """Cancel a migration; executions that have moved stay. Raises NotFound, WrongState."""
+    """Cancel a migration; executions that have moved stay. Raises NotFound or WrongState."""
     return _moved(
         migration_id, "cancel", actor, reason, State.CANCELLED, *_sources(State.CANCELLED)
     )

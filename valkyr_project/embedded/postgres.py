@@ -118,7 +118,7 @@ class Postgres:
         return self._child is not None and self._child.poll() is None
 
     def uptime(self) -> float:
-        """Return seconds since the server was last launched."""
+        """Return the seconds since the server was last launched."""
         return time.monotonic() - self._launched_at
 
     def last_lines(self) -> str:

@@ -97,7 +97,7 @@ class Redis:
         return self._child is not None and self._child.poll() is None
 
     def uptime(self) -> float:
-        """Return seconds since the server was last launched."""
+        """Return the seconds since the server was last launched."""
         return time.monotonic() - self._launched_at
 
     def last_lines(self) -> str:
@@ -105,7 +105,7 @@ class Redis:
         return self._place.last_lines()
 
     def stop(self) -> None:
-        """Stop the server, which writes its file first, and release the folder."""
+        """Stop the server, which first saves its data, and release the folder."""
         if self._child is not None:
             stop(self._child, STOP_STEPS)
         self._place.unlock()

@@ -111,7 +111,7 @@ class ProcessImage:
         return self._launcher is not None and self._launcher.poll() is None
 
     def uptime(self) -> float:
-        """Return seconds since the launcher was last started."""
+        """Return the seconds since the launcher was last started."""
         return time.monotonic() - self._launched_at
 
     def last_lines(self) -> str:

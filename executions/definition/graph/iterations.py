@@ -152,7 +152,7 @@ class MapTurns:
 
 
 def lanes(max_concurrency: int, *, pure: bool) -> int:
-    """Return how many items can run at once."""
+    """Return how many items can run at the same time."""
     return min(max_concurrency, LANES) if pure else max_concurrency
 
 

@@ -78,7 +78,7 @@ def _body(body: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str
 
 
 def checksum(document: Mapping[str, Any]) -> str:
-    """Return the SHA-256, in hex, of a definition without its `ui` keys (for the studio alone)."""
+    """Return the SHA-256, in hex, of a definition without `ui` keys, which only the studio uses."""
     return sha256_hex(_without_ui(normalise(dict(document))))
 
 

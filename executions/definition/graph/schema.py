@@ -303,7 +303,7 @@ SHOWN_CHARACTERS = 60
 
 
 def shape_problems(document: Any) -> Iterator[DefinitionProblem]:
-    """Yield every place where the document does not match the schema."""
+    """Yield a problem for each place where the document does not match the schema."""
     for error in _validator().iter_errors(document):
         yield from _explain(error)
 

@@ -120,7 +120,7 @@ def _rule_problems(
 
 
 def _templates_in_defaults(variables: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Yield templates in defaults, which are values: there is no data to refer to yet."""
+    """Yield a problem for each template in a default, since there is no data to refer to yet."""
     pending: list[tuple[Pointer, Any]] = [(("variables", key), variables[key]) for key in variables]
     while pending:
         pointer, value = pending.pop()

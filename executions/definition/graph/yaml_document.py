@@ -1,6 +1,6 @@
 """A definition as YAML for people: keys in the order of the schema, `from` before `to`.
 
-PostgreSQL's jsonb keeps no order of keys, so the order in which the author wrote them is lost.
+PostgreSQL's jsonb does not keep the order of keys, so the author's order is lost.
 """
 
 from collections.abc import Mapping

@@ -60,7 +60,7 @@ def begin_request(**_: Any) -> None:
 
 
 def end_request(**_: Any) -> None:
-    """End the limits of the request."""
+    """Remove the limits that `begin_request` set."""
     _in_request.set(False)
 
 

@@ -1,1 +1,1 @@
-"""QUEUE triggers: a broker's messages become executions, each acknowledged after its commit."""
+"""QUEUE triggers: each message starts an execution, and is acknowledged after the commit."""

@@ -116,7 +116,7 @@ def _first(error: Exception) -> str:
 
 
 def _standing(cell: str) -> tuple[bool, str]:
-    """Return whether a cell has a problem, and its line."""
+    """Return whether a cell has a problem, and the text of its status line."""
     try:
         with routing.serving(routing.alias_of(cell)):
             missing = _missing()

@@ -40,7 +40,7 @@ class VersionRollbackAdmin(FactAdmin):
 
     @display(description=lazy("executions"))
     def counts(self, row: VersionRollback) -> str:
-        """Return how many executions were settled."""
+        """Return the numbers of cancelled, forked and unsettled executions."""
         return gettext("{cancelled} cancelled, {forked} forked, {failed} not settled").format(
             cancelled=row.cancelled, forked=row.forked, failed=row.failed
         )

@@ -72,7 +72,7 @@ METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The maximum entries, total bytes, and compression ratio."""
+    """The maximum number of entries, total bytes and compression ratio of an archive."""
 
     entries: int
     bytes: int

@@ -351,7 +351,7 @@ def _limit_said(reading: Reading, inputs: HttpPaginateInputs) -> str:
 
 
 def _short(position: Position) -> str:
-    """Return a shortened position that identifies it; a whole cursor may itself be a credential."""
+    """Return a short text that identifies the position; a whole cursor may be a credential."""
     text = str(position.value)
     if len(text) <= 12:
         return repr(text)

@@ -1,8 +1,9 @@
 """The database of a step's credential, and whether steps may reach it.
 
-The author of a credential may be a tenant. So a database is reached at public addresses and at
-addresses that HTTP steps may reach; at others only if an administrator names its host. The server
-with the engine's own tables is reached only if the setting names host, port and database.
+The author of a credential may be a tenant. So steps reach databases at public addresses and at
+addresses that HTTP steps may reach. To allow another address, an administrator adds its host to
+VALKYR_SQL_ALLOWED_HOSTS. Steps reach the server of the engine's own tables only if this setting
+names its host, port and database.
 """
 
 import socket

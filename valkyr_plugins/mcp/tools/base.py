@@ -38,7 +38,7 @@ WorkspaceArgument = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ToolCaller:
-    """The caller of a tool, and the API as this caller."""
+    """The caller of a tool: the API with the caller's permissions."""
 
     api: InProcessApi
 

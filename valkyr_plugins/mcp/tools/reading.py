@@ -57,7 +57,7 @@ class ListWorkflowsArguments(PagedArguments):
 
 
 class WorkflowArguments(ToolArguments):
-    """A workflow: its draft, or one version."""
+    """The workflow to read, and the version; the draft by default."""
 
     workflow_id: UUID
     version: Annotated[

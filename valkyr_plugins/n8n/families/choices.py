@@ -156,7 +156,7 @@ def if_(work: NodeWork) -> Made:
 
 @family("filter")
 def filter_(work: NodeWork) -> Made:
-    """Make `flow.if`, which continues with `true` alone."""
+    """Make `flow.if`; the steps after a filter follow `true`."""
     template = condition_template(work.texts, work.node.parameters)
     return Made("flow.if", {"condition": template}, work.shape, {0: "true", 1: "false"})
 

@@ -34,10 +34,10 @@ _FIELD = """const named = (value, name) =>
 
 
 def wrapped(uses: Uses, mode: str, *, field: str = "") -> str:
-    """Return the code of a `javascript.code` that runs a program.
+    """Return the `code` of a `javascript.code` step that runs a program from n8n.
 
-    `field` is the name under which n8n has a single value of the list. The inputs `items`, `nodes`,
-    `more` and `outer` contain only data that the program uses.
+    `field` is the property in which n8n puts an item that is not an object. The inputs `items`,
+    `nodes`, `more` and `outer` contain only data that the program uses.
     """
     parts = [_PROGRAM.format(source=uses.source.strip("\n")), _SOURCE, _ITEMS]
     begin = []

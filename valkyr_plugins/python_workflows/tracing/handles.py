@@ -227,7 +227,7 @@ def attribute(handle: Any, name: str) -> ValueHandle:
 
 
 def element(handle: Any, key: Any) -> ValueHandle:
-    """Return `handle[key]`, also for a slice."""
+    """Return `handle[key]`; `key` can be a slice."""
     facts = facts_of(handle)
     assert facts is not None
     writer = _Writer()

@@ -148,7 +148,7 @@ class RedriveForm(forms.Form):
         return int(text)
 
     def clean(self) -> dict[str, Any]:
-        """Check that inputs change in one way at most."""
+        """Check that the inputs are changed by overrides or by an expression, not by both."""
         data: dict[str, Any] = super().clean() or self.cleaned_data
         if data.get("overrides") and data.get("expression"):
             raise forms.ValidationError(gettext("Give overrides or an expression, not both."))

@@ -254,7 +254,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
 
 def _named(request: HttpRequest) -> Chosen:
-    """Return the entries in the URL; raises BadRequest, PermissionDenied."""
+    """Return the entries in the URL; raises BadRequest or PermissionDenied."""
     rows = scoped(request, DeadLetterEntry.objects.all(), Action.VIEW)
     group, ids = request.GET.get("group", ""), request.GET.get("ids", "")
     try:

@@ -61,7 +61,7 @@ def make_permitted(
 ) -> Redrive:
     """Create a draft of the dead letters that the caller chose.
 
-    Raises Forbidden, NotFound, InvalidRedrive.
+    Raises Forbidden, NotFound or InvalidRedrive.
     """
     with transaction.atomic():
         by_inputs = bool(given.get("filter", {}).get("inputs"))
@@ -77,7 +77,7 @@ def preview_permitted(
 ) -> tuple[Preview, Powers]:
     """Return the preview of the redrive that `make_permitted` would create; nothing is written.
 
-    Raises Forbidden, NotFound, InvalidRedrive.
+    Raises Forbidden, NotFound or InvalidRedrive.
     """
     by_inputs = bool(given.get("filter", {}).get("inputs"))
     rows = _permitted(user, given, needed(wish, by_inputs=by_inputs))

@@ -20,7 +20,7 @@ STEADY = frozenset({"input", "execution", "item", "index"})
 def loop_problems(
     body: BodyReading, variables: Mapping[str, Any], limits: Limits
 ) -> Iterator[DefinitionProblem]:
-    """Yield this body's loops with too many iterations or without a possible end."""
+    """Yield a problem for each loop of this body with too many iterations or no possible end."""
     for task in body.tasks:
         if task.container == "loop" and len(task.modules) == 1:
             module = task.modules[0]
@@ -105,7 +105,10 @@ KEY = "workflow"
 
 
 def subworkflow_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield impossible slugs of sub-workflows; the step itself looks for the workflow."""
+    """Yield a problem for each slug of a sub-workflow that no workflow can have.
+
+    The step itself checks, when it runs, that the workflow exists.
+    """
     for module in (module for task in body.tasks for module in task.modules):
         if module.type != SUBWORKFLOW or module.spec is None or not module.sound:
             continue

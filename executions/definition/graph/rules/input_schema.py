@@ -29,7 +29,7 @@ Schema = Mapping[str, Any]
 
 
 def reference_problems(schema: Schema) -> Iterator[DefinitionProblem]:
-    """Yield references of a valid schema that have no target, or form a cycle."""
+    """Yield problems for references of a valid schema that have no target or form a cycle."""
     places, resolver = list(_schemas(schema)), _resolver(schema)
     index = {id(part): number for number, (_, part) in enumerate(places)}
     pairs: list[tuple[int, int]] = []
@@ -94,7 +94,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def input_problems(document: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Yield every place where `input` is not a self-contained JSON Schema of draft 2020-12."""
+    """Yield a problem for each place where `input` is not a self-contained draft 2020-12 schema."""
     schema = document.get("input")
     if not isinstance(schema, dict):
         return
@@ -133,7 +133,7 @@ def _meta_problems(schema: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
 
 
 def _part_problems(schema: Any) -> Iterator[DefinitionProblem]:
-    """Yield references to other documents, and patterns that cannot be matched."""
+    """Yield problems for references to other documents and for unusable patterns."""
     with spending(for_a_schema()):
         bad = list(bad_patterns(schema))
     for place, error in bad:

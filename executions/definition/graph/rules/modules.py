@@ -134,7 +134,7 @@ def _gate_in_the_middle(module: ModuleEntry) -> Iterator[DefinitionProblem]:
 
 
 def cache_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield modules with a `cache` (also of their task) whose results cannot be reused."""
+    """Yield a problem for each `cache` of a module, or its task, whose results cannot be reused."""
     for task in body.tasks:
         yield from _task(task)
 
@@ -177,7 +177,7 @@ def _reason(spec: ModuleSpec, module: ModuleEntry) -> str:
 
 
 def queue_problems(reading: BodyReading, limits: Limits) -> Iterator[DefinitionProblem]:
-    """Yield modules that cannot run on the queue that the definition gives them."""
+    """Yield a problem for each module that cannot run on its queue."""
     for task in reading.tasks:
         for module, inherited in task.steps:
             own: Any = module.document.get("queue", inherited.get("queue"))
@@ -229,7 +229,7 @@ def _ours(spec: ModuleSpec) -> str:
 
 
 def credential_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield this body's modules with a credential that they never use."""
+    """Yield a problem for each module of this body with a credential that it never uses."""
     for task in body.tasks:
         for module, _ in task.steps:
             yield from _not_taken(module)

@@ -12,7 +12,7 @@ from executions.definition.templating.errors import Pointer
 def edge_problems(
     reading: BodyReading, elsewhere: Mapping[str, BodyReading]
 ) -> Iterator[DefinitionProblem]:
-    """Yield edges without a task, repeated, without a gate's outcome, or with an impossible one.
+    """Yield a problem for each edge that lacks a task, is repeated, or has a wrong outcome.
 
     `elsewhere` maps each task ID to its body.
     """
@@ -76,7 +76,7 @@ def _on_pointer(edge: EdgeEntry) -> tuple[str | int, ...]:
 
 
 def contradictions(reading: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield tasks that wait for two outcomes of one task; only one of them can occur."""
+    """Yield a problem for each task that waits for two outcomes of one task: only one can occur."""
     wanted: dict[int, dict[int, set[str]]] = {}
     for edge in reading.edges:
         if edge.source is not None and edge.target is not None:
@@ -105,7 +105,7 @@ SHOWN_TASKS = 20
 
 
 def order_problems(reading: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield each cycle, named in order from its first task, and the unreachable tasks."""
+    """Yield a problem for each cycle, in order from its first task, and for unreachable tasks."""
     count, pairs = len(reading.tasks), reading.pairs
     stuck = set(range(count)) - set(topological_order(count, pairs))
     if not stuck:
@@ -143,9 +143,9 @@ OF_STEPS = {
 
 
 def body_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield this body's tasks whose own body is missing, empty, unexpected or too deep.
+    """Yield problems for tasks whose own body is missing, empty, unexpected or too deep.
 
-    Also yields containers with settings that only steps can have.
+    Also yields problems for containers with settings that only steps can have.
     """
     for task in body.tasks:
         chained = "modules" in task.document
@@ -202,7 +202,7 @@ def _unexpected(task: TaskEntry) -> Iterator[DefinitionProblem]:
 
 
 def path_problems(reading: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield the longest step path of all bodies, if it is too long."""
+    """Yield a problem if the longest step path of all bodies is too long."""
     length, task = max(_paths(reading), key=lambda path: path[0], default=(0, None))
     if task is not None and length > MAX_PATH:
         message = (

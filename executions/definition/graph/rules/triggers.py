@@ -116,7 +116,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def trigger_problems(document: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Yield triggers that can never start an execution, or that contain a secret."""
+    """Yield problems for triggers that can never start an execution or that contain a secret."""
     triggers = document.get("triggers")
     for index, trigger in enumerate(triggers if isinstance(triggers, list) else []):
         pointer: Pointer = ("triggers", index)

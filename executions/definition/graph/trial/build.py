@@ -105,7 +105,7 @@ class _Making:
         return tasks | edges
 
     def problems(self) -> Iterator[DefinitionProblem]:
-        """Yield pinned tasks for which the outcome to follow is unknown."""
+        """Yield a problem for each pinned task whose outcome is unknown."""
         for task in self._tasks():
             if task.index in self.section.pinned and self._outcome(task) is None:
                 names = ", ".join(f'"{one}"' for one in outcomes_of(task) or ())

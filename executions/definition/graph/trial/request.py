@@ -38,7 +38,7 @@ class TrialRequest:
 
 
 def asking_problems(asked: TrialRequest, reading: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield unknown or nested tasks, and outcomes that a task cannot have."""
+    """Yield problems for unknown or nested tasks and for outcomes that a task cannot have."""
     for key, name in (("upTo", asked.up_to), ("from", asked.start)):
         if name is not None and name not in reading.by_id:
             yield _no_such_task(name, (key,), reading)

@@ -100,7 +100,7 @@ def section(reading: BodyReading, asked: TrialRequest) -> Section:
 def section_problems(
     found: Section, reading: BodyReading, asked: TrialRequest
 ) -> Iterator[DefinitionProblem]:
-    """Yield missing results, reads of excluded tasks, and an empty section."""
+    """Yield problems for missing results, reads of excluded tasks, and an empty section."""
     if asked.up_to is not None and not found.kept:
         message = f'no path leads from "{asked.start}" to "{asked.up_to}", so no task would run'
         yield problem(("upTo",), "no_way", message)
