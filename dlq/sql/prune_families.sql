@@ -18,16 +18,7 @@ SELECT m.root, count(*), sum(x.runs)::bigint, max(x.reason),
        (array_agg(m.id ORDER BY m.depth DESC, m.id))[1:%(most)s]
   FROM once m
   JOIN executions_workflowexecution e ON e.id = m.id
-  LEFT JOIN LATERAL (
-       SELECT d.days
-         FROM unnest(%(term_states)s::text[], %(term_workspaces)s::uuid[],
-                     %(term_workflows)s::uuid[], %(term_days)s::float8[])
-              AS d (state, workspace_id, workflow_id, days)
-        WHERE d.state = e.state
-          AND (d.workspace_id IS NULL OR d.workspace_id = e.workspace_id)
-          AND (d.workflow_id IS NULL OR d.workflow_id = e.workflow_id)
-        ORDER BY d.workflow_id IS NULL, d.workspace_id IS NULL
-        LIMIT 1) t ON true
+--+ term
   LEFT JOIN LATERAL (
        SELECT max(CASE WHEN l.resolution = 'PENDING' THEN 3 ELSE 2 END) AS reason
          FROM (SELECT a.id, a.execution_id, a.workflow_id, a.resolution, a.pinned, a.expires_at,
