@@ -11,7 +11,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.benchmarks import pruning, shapes
+from tests.benchmarks import old_rows, shapes
 from tests.benchmarks.options import Options
 from tests.benchmarks.programs import engine_worker
 from tests.benchmarks.sides import Engine
@@ -20,17 +20,7 @@ from tests.benchmarks.talk import say
 
 EXECUTIONS, RUNS_EACH, OPENED = 1_000_000, 3, 100
 TARGET_SECONDS = 5.0
-FILL = """
-INSERT INTO executions_workflowexecution
-SELECT r.*
-  FROM executions_workflowexecution AS e
- CROSS JOIN generate_series(1, %(many)s) AS n
- CROSS JOIN LATERAL (SELECT clock_timestamp() - interval '1 day' * (400 + n %% 10) AS at) x
- CROSS JOIN LATERAL jsonb_populate_record(
-       e, jsonb_build_object('id', uuidv7(x.at - clock_timestamp()), 'created_at', x.at,
-                             'started_at', x.at, 'finished_at', x.at)) AS r
- WHERE e.id = %(pattern)s
-"""
+ENDED = "clock_timestamp() - interval '1 day' * (400 + n %% 10)"
 INDEX_SIZE = "SELECT pg_total_relation_size('valkyr_archive_archivedexecution')"
 TABLES_SIZE = """
 SELECT pg_total_relation_size('executions_workflowexecution')
@@ -116,21 +106,12 @@ def _measured(many: int, folder: Path) -> ArchivedFigures:
 
 
 def _fill(many: int, engine: Engine) -> None:
-    from django.db import connection
-
     from executions.models import WorkflowExecution
 
     flow = engine.publish(shapes.single("bench.effect", {"value": "{{ input.n }}"}))
     engine.run(flow, 1, 1)
     pattern: Any = WorkflowExecution.objects.filter(workflow__name=flow.name).latest("created_at")
-    told = {"many": many, "pattern": pattern.pk, "each": RUNS_EACH}
-    with connection.cursor() as cursor:
-        cursor.execute("SET statement_timeout = 0; SET synchronous_commit = off")
-        cursor.execute(FILL, told)
-        cursor.execute(pruning.FILL_RUNS, told)
-        cursor.execute("VACUUM ANALYZE executions_workflowexecution")
-        cursor.execute("VACUUM ANALYZE runners_run")
-        cursor.execute("RESET statement_timeout; RESET synchronous_commit")
+    old_rows.fill(pattern.pk, many, RUNS_EACH, ENDED)
     say(f"{many:,} executions planted")
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, timedelta
 from typing import Any
 
-from tests.benchmarks import shapes
+from tests.benchmarks import old_rows, shapes
 from tests.benchmarks.options import Options
 from tests.benchmarks.programs import engine_worker
 from tests.benchmarks.sides import Engine
@@ -24,30 +24,7 @@ CHAINS, FANS, SINGLES = 100, 40, 1_000
 WARM_UP = 4  # a quarter of the work: every statement has its kept plan by then
 RUNS, RUNS_EACH, DAYS = 1_000_000, 20, 5
 GOAL = 1.05
-
-EXECUTIONS = """
-INSERT INTO executions_workflowexecution
-SELECT r.*
-  FROM executions_workflowexecution AS e
- CROSS JOIN generate_series(1, %(many)s) AS n
- CROSS JOIN LATERAL (SELECT %(begins)s::timestamptz
-                            + (n::float / %(many)s) * %(days)s * interval '1 day' AS at) x
- CROSS JOIN LATERAL jsonb_populate_record(
-       e, jsonb_build_object('id', uuidv7(x.at - clock_timestamp()), 'created_at', x.at,
-                             'started_at', x.at, 'finished_at', x.at)) AS r
- WHERE e.id = %(pattern)s
-"""
-RUNS_OF = """
-INSERT INTO runners_run
-SELECT r.*
-  FROM executions_workflowexecution AS e
- CROSS JOIN generate_series(1, %(each)s) AS n
-  JOIN runners_run AS p ON p.execution_id = %(pattern)s
- CROSS JOIN LATERAL jsonb_populate_record(
-       p, jsonb_build_object('id', uuidv7(e.finished_at - clock_timestamp()),
-                             'execution_id', e.id, 'step_path', 's' || n || '.main')) AS r
- WHERE e.finished_at < %(ends)s
-"""
+ENDED = "%(begins)s::timestamptz + (n::float / %(many)s) * %(days)s * interval '1 day'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,14 +142,7 @@ def _retention(options: Options, workflow: Any) -> Retention:
     ends = begins + timedelta(days=DAYS)
 
     def fill() -> None:
-        told = {"many": many, "begins": begins, "days": DAYS, "pattern": pattern}
-        with connection.cursor() as cursor:
-            cursor.execute("SET statement_timeout = 0; SET synchronous_commit = off")
-            cursor.execute(EXECUTIONS, told)
-            cursor.execute(RUNS_OF, {"each": RUNS_EACH, "pattern": pattern, "ends": ends})
-            cursor.execute("VACUUM ANALYZE executions_workflowexecution")
-            cursor.execute("VACUUM ANALYZE runners_run")
-            cursor.execute("RESET statement_timeout; RESET synchronous_commit")
+        old_rows.fill(pattern, many, RUNS_EACH, ENDED, before=ends, begins=begins, days=DAYS)
 
     _switch(on=False)
     fill()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from tests.benchmarks import shapes
+from tests.benchmarks import old_rows, shapes
 from tests.benchmarks.options import Options
 from tests.benchmarks.programs import engine_worker
 from tests.benchmarks.sides import Engine
@@ -21,32 +21,9 @@ OLD, RUNS_EACH = 40_000, 5
 EXECUTIONS = 100
 EMPTY = 20
 GOAL_EMPTY_MS = 50.0
-
-FILL = """
-INSERT INTO executions_workflowexecution
-SELECT r.*
-  FROM executions_workflowexecution AS e
- CROSS JOIN generate_series(1, %(many)s) AS n
- CROSS JOIN LATERAL (SELECT clock_timestamp() - interval '1 day' * CASE
-                            WHEN n %% 2 = 0 THEN 400 ELSE 1 + 28 * n::float / %(many)s END AS at) x
- CROSS JOIN LATERAL jsonb_populate_record(
-       e, jsonb_build_object('id', uuidv7(x.at - clock_timestamp()), 'created_at', x.at,
-                             'started_at', x.at, 'finished_at', x.at)) AS r
- WHERE e.id = %(pattern)s
-"""
-FILL_RUNS = """
-INSERT INTO runners_run
-SELECT r.*
-  FROM executions_workflowexecution AS e
- CROSS JOIN generate_series(1, %(each)s) AS n
-  JOIN runners_run AS p ON p.execution_id = %(pattern)s
- CROSS JOIN LATERAL jsonb_populate_record(
-       p, jsonb_build_object('id', uuidv7(e.finished_at - clock_timestamp()),
-                             'execution_id', e.id, 'step_path', 's' || n || '.main',
-                             'queued_at', e.created_at, 'started_at', e.created_at,
-                             'finished_at', e.finished_at)) AS r
- WHERE e.finished_at < clock_timestamp() - interval '1 hour'
-"""
+# Every second one ended 400 days ago, the others in the last 29 days.
+ENDED = """clock_timestamp() - interval '1 day' * CASE
+    WHEN n %% 2 = 0 THEN 400 ELSE 1 + 28 * n::float / %(many)s END"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,21 +105,12 @@ class _Pruner:
 
 
 def _fill(many: int, engine: Engine) -> int:
-    from django.db import connection
-
     from executions.models import WorkflowExecution
 
     flow = engine.publish(shapes.single("bench.effect", {"value": "{{ input.n }}"}))
     engine.run(flow, 1, 1)
     pattern: Any = WorkflowExecution.objects.filter(workflow__name=flow.name).latest("created_at")
-    told = {"many": 2 * many, "pattern": pattern.pk, "each": RUNS_EACH}
-    with connection.cursor() as cursor:
-        cursor.execute("SET statement_timeout = 0; SET synchronous_commit = off")
-        cursor.execute(FILL, told)
-        cursor.execute(FILL_RUNS, told)
-        cursor.execute("VACUUM ANALYZE executions_workflowexecution")
-        cursor.execute("VACUUM ANALYZE runners_run")
-        cursor.execute("RESET statement_timeout; RESET synchronous_commit")
+    old_rows.fill(pattern.pk, 2 * many, RUNS_EACH, ENDED)
     say(f"{2 * many:,} executions planted, half of them old")
     return many
 
