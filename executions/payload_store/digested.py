@@ -2,13 +2,13 @@
 
 import os
 from hashlib import sha256
-from io import RawIOBase
 from typing import Any
 
 from executions.payload_store.errors import StoredValueBroken
+from executions.sealing.seekable_reader import SeekableReader
 
 
-class DigestedFile(RawIOBase):
+class DigestedFile(SeekableReader):
     """An open content that raises StoredValueBroken at its end if it differs from its digest.
 
     Only a content that is read from its beginning to its end has a digest to compare. The bytes of
@@ -16,28 +16,14 @@ class DigestedFile(RawIOBase):
     """
 
     def __init__(self, content: Any, name: str, digest: str, size: int) -> None:
-        super().__init__()
-        self._content, self._name = content, name
-        self._expected, self._size = digest, size
+        super().__init__(size)
+        self._content, self._name, self._expected = content, name, digest
         self._digest = sha256()
-        self._position = self._hashed = 0
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def seekable(self) -> bool:
-        """Return True."""
-        return True
-
-    def tell(self) -> int:
-        """Return the position."""
-        return self._position
+        self._hashed = 0
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Set the position."""
-        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._size}[whence]
-        self._position = int(self._content.seek(max(0, base + offset)))
+        """Set the position, and return it."""
+        self._content.seek(super().seek(offset, whence))
         return self._position
 
     def readinto(self, buffer: Any) -> int:

@@ -14,11 +14,10 @@ from uuid import uuid4
 
 from executions.errors import ValkyrError
 from executions.payload_store import s3_upload
+from executions.payload_store.s3_upload import BLOCK
 
 FOLDER = "file://"
 CHUNK = 1024 * 1024
-# Of an upload in parts: S3's minimum, with which a file can have 48 GiB.
-BLOCK = 5 * CHUNK
 # Of a request, in seconds.
 CONNECT_SECONDS, READ_SECONDS = 5, 30
 

@@ -5,11 +5,11 @@ s3fs's own files hold a part three times: as a buffer, as bytes, and in the conn
 
 from collections.abc import Generator, Iterable
 from contextlib import suppress
-from io import RawIOBase
 from itertools import chain
 from mmap import mmap
-from os import SEEK_CUR, SEEK_END, SEEK_SET
 from typing import Any
+
+from executions.sealing.seekable_reader import SeekableReader
 
 # S3's minimum for a part, with which a file can have 48 GiB.
 BLOCK = 5 * 1024 * 1024
@@ -42,7 +42,7 @@ def write(system: Any, path: str, parts: Iterable[bytes]) -> None:
         raise
 
 
-class UploadPart(RawIOBase):
+class UploadPart(SeekableReader):
     """The memory of one part, outside of Python's heap, which would keep it for each thread.
 
     It is filled again for the next part: the client's objects refer to a body until Python's
@@ -52,7 +52,6 @@ class UploadPart(RawIOBase):
     def __init__(self) -> None:
         super().__init__()
         self._memory = mmap(-1, BLOCK)
-        self._size = self._position = 0
 
     def begin(self) -> None:
         """Forget the part."""
@@ -69,24 +68,6 @@ class UploadPart(RawIOBase):
     def size(self) -> int:
         """Return the number of bytes in the part."""
         return self._size
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def seekable(self) -> bool:
-        """Return True."""
-        return True
-
-    def tell(self) -> int:
-        """Return the position."""
-        return self._position
-
-    def seek(self, offset: int, whence: int = SEEK_SET) -> int:
-        """Set the position."""
-        base = {SEEK_SET: 0, SEEK_CUR: self._position, SEEK_END: self._size}[whence]
-        self._position = max(0, base + offset)
-        return self._position
 
     def readinto(self, buffer: Any) -> int:
         """Read from the position."""

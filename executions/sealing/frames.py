@@ -11,13 +11,13 @@ Tink's streaming AEAD does not serve: its readers in Python cannot seek, as batc
 import os
 import struct
 from collections.abc import Iterable, Iterator
-from io import RawIOBase
 from typing import Any, BinaryIO
 from uuid import UUID
 
 from executions.sealing import payload_keys
 from executions.sealing.errors import SealBroken
 from executions.sealing.installation_key import Aead
+from executions.sealing.seekable_reader import SeekableReader
 
 MAGIC, VERSION = b"valkyr", 1
 HEADER = struct.Struct(">6sHI16s")
@@ -47,7 +47,7 @@ def sealed_size(size: int) -> int:
     return HEADER.size + size + max(1, -(-size // FRAME)) * OVERHEAD
 
 
-class SealedFile(RawIOBase):
+class SealedFile(SeekableReader):
     """The content of a sealed file, at any position; one frame is in memory.
 
     Raises SealBroken for a frame that does not open. `size` is the content's size.
@@ -56,31 +56,12 @@ class SealedFile(RawIOBase):
     def __init__(
         self, source: BinaryIO, where: str, key: int, workspace_id: UUID, size: int
     ) -> None:
-        super().__init__()
-        self._source, self._where, self._size = source, where, size
+        super().__init__(size)
+        self._source, self._where = source, where
         self._aead, self._bound = self._opened(key, workspace_id)
         self._last = max(1, -(-size // FRAME)) - 1
         self._number, self._frame = -1, b""
-        self._position = 0
         self._at = HEADER.size  # of the source
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def seekable(self) -> bool:
-        """Return True."""
-        return True
-
-    def tell(self) -> int:
-        """Return the position in the content."""
-        return self._position
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Set the position in the content."""
-        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._size}[whence]
-        self._position = max(0, base + offset)
-        return self._position
 
     def readinto(self, buffer: Any) -> int:
         """Read from one frame."""

@@ -1,0 +1,31 @@
+"""The common part of readable files of a known size, which can seek."""
+
+import os
+from io import RawIOBase
+
+
+class SeekableReader(RawIOBase):
+    """A readable file of `size` bytes; classes that extend it define `readinto`."""
+
+    def __init__(self, size: int = 0) -> None:
+        super().__init__()
+        self._size = size
+        self._position = 0
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def tell(self) -> int:
+        """Return the position."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Set the position, and return it."""
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._size}[whence]
+        self._position = max(0, base + offset)
+        return self._position
