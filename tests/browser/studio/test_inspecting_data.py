@@ -97,7 +97,7 @@ def test_filters_are_previewed_as_the_engine_evaluates_them(ran: Any) -> None:
     picture(ran, "studio-preview")
     text.fill("{{ input.list | map(attribute='id') | uper }}")
     expect(
-        panel.get_by_text('No value for the last run: there is no filter "uper"')
+        panel.get_by_text('No value from the last run: there is no filter "uper"')
     ).to_be_visible()
     text.fill("{{ input.nope | upper }}")
     expect(panel.get_by_text('the value has no key "nope"; it has "n", "list"')).to_be_visible()

@@ -114,7 +114,7 @@ class QuotaAdmin(LimitAdmin):
         """Return the limited resource: executions, steps of a module type, or tokens."""
         return described(row)
 
-    @display(description=lazy("at once"))
+    @display(description=lazy("concurrent"))
     def at_once(self, row: Any) -> Any:
         """Return the number of held slots and the limit."""
         return _bar(row.held, row.max_concurrent)

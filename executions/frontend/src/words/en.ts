@@ -132,7 +132,7 @@ export const en = {
   "diff.workflowRemoved": "Workflow removed",
   "diff.workflowChanged": "Workflow changed",
   "diff.theDocumentsDifferAtMost":
-    "The documents differ only in positions on the canvas, if at all.",
+    "The documents are equal, except possibly for positions on the canvas.",
   "diff.moreAreNotShown": "{count} more not shown.",
   "diff.field": "Field",
   "diff.before": "Before",
@@ -240,7 +240,7 @@ export const en = {
   "forms.default": "Default: {value}.",
   "forms.doubleQuote": "double quote",
   "forms.lineColumn": "Line {line}, column {column}: {message}.",
-  "forms.noValueInTheLastRun": "No value for the last run: {reason}",
+  "forms.noValueInTheLastRun": "No value from the last run: {reason}",
   "forms.previewed": "Preview: {value}",
   "forms.lastRun": "Last run: {value}",
   "forms.item": "Item {number}",
