@@ -193,6 +193,7 @@ class ScopedAdmin(AuditedAdmin):
     show_full_result_count = False
     show_facets = ShowFacets.NEVER  # each would be a count of the whole table
     paginator = BoundedPaginator
+    list_before_template = "valkyr/cells.html"
     list_fullwidth = True
     compressed_fields = True
     # Fields that a list does not show and should not load: JSON and long text.

@@ -7,7 +7,7 @@ still name no cell use the first database, and lists are merged of all.
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.apps import apps
 from django.core.exceptions import MiddlewareNotUsed, RequestDataTooBig
@@ -53,6 +53,26 @@ class CellRouting:
         of = _of_ids(request) or of
         with routing.serving(of or routing.first()), routing.undecided(not of):
             return _kept(self._get_response(request), alias())
+
+
+class CellChoice(NamedTuple):
+    """A cell that a list of the admin can show; the first database has no name."""
+
+    name: str
+    address: str
+    current: bool
+
+
+def choices(request: HttpRequest) -> list[CellChoice]:
+    """Return the cells between which a list of the admin can switch; none without cells."""
+    known = valkyr_settings()
+    if not known.cells or known.cell or not _is_page(request):
+        return []
+    shown = routing.cell()
+    return [
+        CellChoice(name, f"{request.path}?{PARAMETER}={name or FIRST}", name == shown)
+        for name in ("", *known.cells)
+    ]
 
 
 def _is_page(request: HttpRequest) -> bool:

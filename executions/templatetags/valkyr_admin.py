@@ -50,3 +50,11 @@ def skin_template(name: str) -> str:
     from executions.admin.skin import TEMPLATES
 
     return TEMPLATES[name]
+
+
+@register.simple_tag(takes_context=True)
+def cell_choices(context: Any) -> Any:
+    """Return the cells that the list can show."""
+    from executions.api.cell_routing import choices
+
+    return choices(context["request"])

@@ -304,6 +304,8 @@ def test_an_administrators_page_shows_the_chosen_cell(north: Workflow, south: Wo
     assert kept.status_code == 200
     assert str(south.pk) in back
     assert str(south.pk) in without.content.decode()
+    assert '?cell=-" aria-current="page">First database</a>' in first
+    assert '?cell=b" aria-current="page">Cell b</a>' in chosen
 
 
 def test_a_callback_reaches_its_cell(root: APIClient, north: Workflow, b: str) -> None:
