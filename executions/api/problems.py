@@ -23,7 +23,7 @@ from executions import access, addresses, errors
 from executions.accounts.errors import InUse, LastAdministrator, Taken
 from executions.api.throttles import TooMany
 from executions.credentials import CredentialInUse, NameTaken
-from executions.database import routing
+from executions.database import cells, routing
 from executions.definition.graph.problem import DefinitionError, DefinitionProblem
 from executions.payload_store import PayloadStoreUnavailable
 from executions.publishing.taking_over import NotFromCode
@@ -205,7 +205,10 @@ def _page_without_database(request: HttpRequest, error: BaseException) -> HttpRe
     """Return an HTML page that needs no database query."""
     log.error("the database did not answer: %s", error)
     headers = {"Retry-After": str(RETRY_SECONDS)}
-    return HttpResponse(render_to_string("503.html"), status=503, headers=headers)
+    # A list can show another cell; an object has its own.
+    listed = "" if cells.alias_in([request.path]) else request.path
+    page = render_to_string("503.html", {"cell": routing.cell(), "listed": listed})
+    return HttpResponse(page, status=503, headers=headers)
 
 
 def _of_value(error: Exception) -> JsonResponse:

@@ -308,6 +308,30 @@ def test_an_administrators_page_shows_the_chosen_cell(north: Workflow, south: Wo
     assert '?cell=b" aria-current="page">Cell b</a>' in chosen
 
 
+def test_a_page_of_a_dead_cell_names_it_and_leads_to_another(
+    north: Workflow, south: Workflow, b: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user = get_user_model().objects.create_superuser("dead", password="secret-word-9")
+    asking = APIClient(raise_request_exception=False)
+    asking.force_login(user)
+    asking.cookies["valkyr_cell"] = "b"
+    connections[b].close()
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(connections[b], "connect", refuse)
+    rows = "/admin/executions/workflow/"
+    gone, one = asking.get(rows), asking.get(f"{rows}{north.pk}/change/")
+    back = asking.get(f"{rows}?cell=-", follow=True)
+
+    assert (gone.status_code, one.status_code, back.status_code) == (503, 503, 200)
+    assert "The database of the cell b is not available" in gone.content.decode()
+    assert f'href="{rows}?cell=-"' in gone.content.decode()
+    assert "?cell=-" not in one.content.decode()
+    assert str(south.pk) in back.content.decode()
+
+
 def test_a_callback_reaches_its_cell(root: APIClient, north: Workflow, b: str) -> None:
     pk = start(root, north)
     path = f"/{callback_url_of(UUID(pk), 'one.main').partition('//')[2].partition('/')[2]}"
