@@ -24,17 +24,27 @@ Holder = Callable[[int], "subprocess.Popen[bytes]"]
 
 
 @pytest.fixture
-def holder() -> Iterator[Holder]:
-    """Start a child that holds so many MiB."""
-    begun: list[subprocess.Popen[bytes]] = []
+def holder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holder]:
+    """Start a child that holds so many MiB more than this process.
 
-    def start(mebibytes: int) -> "subprocess.Popen[bytes]":
+    Only this process and its children are seen: other tests' processes may hold more.
+    """
+    begun: list[subprocess.Popen[bytes]] = []
+    seen = tmp_path / "processes"
+    seen.mkdir()
+    (seen / str(os.getpid())).mkdir()
+    (seen / "vmstat").write_text("oom_kill 0\n")
+    monkeypatch.setattr(out_of_memory, "PROC", seen)
+    own = field(os.getpid(), "VmRSS") // 1024
+
+    def start(more: int) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(
-            [sys.executable, "-c", HOLDER, str(mebibytes)],
+            [sys.executable, "-c", HOLDER, str(own + more)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
         begun.append(process)
+        (seen / str(process.pid)).mkdir()
         assert process.stdout
         assert process.stdout.readline() == b"held\n"
         return process
@@ -51,17 +61,23 @@ def end(process: "subprocess.Popen[bytes]") -> int:
     Unlike `ru_maxrss`, this does not count the memory of the tests' process, which it shared until
     it executed another program.
     """
-    status = Path(f"/proc/{process.pid}/status").read_text()
+    peak = field(process.pid, "VmHWM")
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])  # type: ignore[index]
+    return peak
+
+
+def field(pid: int, name: str) -> int:
+    """Return that number of KiB of the process's status."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(rf"{name}:\s+(\d+) kB", status)[1])  # type: ignore[index]
 
 
 def test_the_child_that_held_most_is_blamed_and_its_smaller_companion_is_not(
     holder: Holder,
 ) -> None:
     deaths = ChildDeaths()
-    large, small = holder(1_500), holder(300)
+    large, small = holder(500), holder(100)
     assert deaths.judge(small.pid, end(small)) == UNKNOWN
     found = deaths.judge(large.pid, end(large))
     assert found.took
@@ -70,7 +86,7 @@ def test_the_child_that_held_most_is_blamed_and_its_smaller_companion_is_not(
 
 def test_a_child_that_died_right_after_a_larger_one_is_not_blamed(holder: Holder) -> None:
     deaths = ChildDeaths()
-    large, small = holder(1_500), holder(700)
+    large, small = holder(500), holder(100)
     peaks = end(large), end(small)
     assert deaths.judge(large.pid, peaks[0]).took
     assert deaths.judge(small.pid, peaks[1]) == UNKNOWN
@@ -78,7 +94,7 @@ def test_a_child_that_died_right_after_a_larger_one_is_not_blamed(holder: Holder
 
 def test_while_another_child_waits_to_be_reaped_nobody_is_blamed(holder: Holder) -> None:
     deaths = ChildDeaths()
-    large, other = holder(1_500), holder(1)
+    large, other = holder(500), holder(1)
     other.kill()
     os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)
     assert deaths.judge(large.pid, end(large)) == UNKNOWN
