@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import random
 import signal
 import sys
@@ -73,7 +74,7 @@ def _soaked(stage: Stage, given: Any) -> int:
 
 
 def _capacity(world: "World") -> float:
-    """Executions per second that would use the machine's CPUs completely.
+    """Executions per second that would use this process's CPUs completely.
 
     They are proportional to the starts: the starts per second of one thread, divided by the busy
     share of the CPUs.
@@ -85,7 +86,7 @@ def _capacity(world: "World") -> float:
     world.pause(MEASURED)
     busy = _busy()
     starts = (len(world.load.accepted) - already) / (time.monotonic() - began)
-    say(f"{starts:.1f} starts a second load {100 * busy:.0f} % of the machine")
+    say(f"{starts:.1f} starts a second load {100 * busy:.0f} % of the processors")
     world.load.stop()
     world.wait_all_ended(150)
     world.watch.stop()
@@ -93,9 +94,10 @@ def _capacity(world: "World") -> float:
 
 
 def _busy() -> float:
-    """Return the busy share of the CPUs since the last call, without `nice`."""
-    times = psutil.cpu_times_percent()
-    return float(times.user + times.system + times.irq + times.softirq) / 100
+    """Return the busy share of this process's CPUs since the last call, without `nice`."""
+    each = psutil.cpu_times_percent(percpu=True)
+    own = [each[number] for number in os.sched_getaffinity(0)]
+    return sum(cpu.user + cpu.system + cpu.irq + cpu.softirq for cpu in own) / len(own) / 100
 
 
 def _begin(world: "World", rate: float) -> None:

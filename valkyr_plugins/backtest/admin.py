@@ -150,7 +150,7 @@ class BacktestAdmin(OperatingAdmin, FactAdmin):
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
         known = [
             (gettext("Workflow"), links.to("executions_workflow", obj.workflow_id, obj.workflow)),
-            (gettext("Version"), gettext("draft") if obj.version is None else f"v{obj.version}"),
+            (gettext("Definition"), obj.compared),
             (gettext("Executions compared"), self.compared(obj)),
             *(
                 (BacktestVerdict(name).label.capitalize(), f"{obj.counts.get(name, 0):,}")

@@ -23,7 +23,13 @@ from executions.public.publishing import versioning
 from executions.public.sealing import share_key, stored
 from valkyr_plugins.backtest.conf import BacktestSettings
 from valkyr_plugins.backtest.groups import Summary
-from valkyr_plugins.backtest.models import UNFINISHED, Backtest, BacktestResult, BacktestState
+from valkyr_plugins.backtest.models import (
+    UNFINISHED,
+    Backtest,
+    BacktestResult,
+    BacktestSource,
+    BacktestState,
+)
 
 WORK = "valkyr_backtest.work"
 QUEUE = "default"
@@ -61,6 +67,7 @@ def create(workflow_id: UUID, wish: BacktestWish, *, actor: Actor) -> Backtest:
         made = Backtest.objects.create(
             workspace_id=workflow.workspace_id,
             workflow=workflow,
+            source=_source(workflow, wish),
             version=wish.version,
             revision=workflow.revision,
             definition=_definition(workflow, wish),
@@ -166,6 +173,13 @@ def _held(backtest: Backtest) -> QuerySet[Backtest]:
     )
 
 
+def _source(workflow: Workflow, wish: BacktestWish) -> BacktestSource:
+    if wish.version is not None:
+        return BacktestSource.VERSION
+    is_draft = wish.definition in (None, workflow.definition)
+    return BacktestSource.DRAFT if is_draft else BacktestSource.DEFINITION
+
+
 def _definition(workflow: Workflow, wish: BacktestWish) -> dict[str, Any]:
     if wish.version is None:
         given = workflow.definition if wish.definition is None else wish.definition
@@ -197,7 +211,7 @@ def _note(
         object_type=Backtest.AUDITED_AS,
         object_id=backtest.pk,
         reason=reason,
-        details={"workflowId": str(backtest.workflow_id), "source": backtest.source, **about},
+        details={"workflowId": str(backtest.workflow_id), "source": backtest.compared, **about},
     )
 
 

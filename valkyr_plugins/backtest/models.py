@@ -22,6 +22,14 @@ class BacktestState(models.TextChoices):
     FAILED = "FAILED", lazy("failed")
 
 
+class BacktestSource(models.TextChoices):
+    """Where the compared definition comes from."""
+
+    DRAFT = "DRAFT", lazy("draft")
+    VERSION = "VERSION", lazy("version")
+    DEFINITION = "DEFINITION", lazy("given definition")
+
+
 _S = BacktestState
 
 # From each state, the states it may go to.
@@ -38,10 +46,10 @@ UNFINISHED = tuple(sorted(state for state, targets in MOVES.items() if targets))
 class Backtest(models.Model):
     """A definition compared with the records of past executions; it starts and changes none.
 
-    `definition` is resolved like the definition of a version; `version` is its number, null for the
-    draft at `revision`. `at` is the last compared execution; the newest is compared first. `token`
-    fences workers: it grows with each claim, and `leased_until` is when another worker may claim
-    it.
+    `definition` is resolved like the definition of a version; `version` is its number, null if
+    `source` is another one, such as the draft at `revision`. `at` is the last compared execution;
+    the newest is compared first. `token` fences workers: it grows with each claim, and
+    `leased_until` is when another worker may claim it.
     """
 
     AUDITED_AS = "Backtest"
@@ -53,6 +61,9 @@ class Backtest(models.Model):
     )
     workflow = models.ForeignKey(
         Workflow, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    source = models.CharField(
+        max_length=10, choices=BacktestSource.choices, default=BacktestSource.DRAFT
     )
     version = models.PositiveIntegerField(null=True)
     revision = models.PositiveIntegerField(help_text="The revision of the workflow at its start.")
@@ -94,12 +105,14 @@ class Backtest(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.workflow} {self.source}"
+        return f"{self.workflow} {self.compared}"
 
     @property
-    def source(self) -> str:
-        """Return the compared definition: the draft, or a version."""
-        return "draft" if self.version is None else f"v{self.version}"
+    def compared(self) -> str:
+        """Return the compared definition: `draft`, `v3`, or `given definition`."""
+        if self.source == BacktestSource.VERSION:
+            return f"v{self.version}"
+        return str(BacktestSource(self.source).label)
 
     def sealed_workspace(self) -> UUID:
         """Return the workspace whose key seals the groups."""

@@ -20,7 +20,12 @@ from executions.public.api import (
 from executions.public.models import Permission
 from valkyr_plugins.backtest import lifecycle
 from valkyr_plugins.backtest.groups import sorted_groups, text_of
-from valkyr_plugins.backtest.models import Backtest, BacktestResult, BacktestState
+from valkyr_plugins.backtest.models import (
+    Backtest,
+    BacktestResult,
+    BacktestSource,
+    BacktestState,
+)
 from valkyr_plugins.backtest.verdicts import BacktestVerdict, VerdictReason
 
 HIGHEST = 2**31 - 1
@@ -165,8 +170,11 @@ class BacktestSummaryShape(CamelCase, serializers.ModelSerializer[Backtest]):
 
     workflow_id = serializers.UUIDField()
     workspace_id = serializers.UUIDField()
+    source = serializers.ChoiceField(
+        BacktestSource.choices, help_text="Where the compared definition comes from."
+    )
     version = serializers.IntegerField(
-        allow_null=True, help_text="The compared version; null for the draft."
+        allow_null=True, help_text="The compared version; null unless `source` is `VERSION`."
     )
     revision = serializers.IntegerField(help_text="The workflow's revision when it was requested.")
     state = serializers.ChoiceField(BacktestState.choices)
@@ -186,7 +194,7 @@ class BacktestSummaryShape(CamelCase, serializers.ModelSerializer[Backtest]):
     class Meta:
         model = Backtest
         fields = [
-            "id", "workspace_id", "workflow_id", "version", "revision", "state", "last",
+            "id", "workspace_id", "workflow_id", "source", "version", "revision", "state", "last",
             "selection", "total", "done", "counts", "error", "createdBy", "created_at",
             "started_at", "finished_at",
         ]  # fmt: skip

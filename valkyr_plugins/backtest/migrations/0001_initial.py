@@ -19,6 +19,7 @@ class Migration(executions.public.migrations.Migration):
             name='Backtest',
             fields=[
                 ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('source', models.CharField(choices=[('DRAFT', 'draft'), ('VERSION', 'version'), ('DEFINITION', 'given definition')], default='DRAFT', max_length=10)),
                 ('version', models.PositiveIntegerField(null=True)),
                 ('revision', models.PositiveIntegerField(help_text='The revision of the workflow at its start.')),
                 ('definition', models.JSONField()),

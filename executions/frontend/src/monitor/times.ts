@@ -1,5 +1,5 @@
 /** Times and lengths of time in words. Times are milliseconds since 1970, lengths milliseconds. */
-import { decimalText } from "../words/formats";
+import { decimalText, unitText } from "../words/formats";
 import { t } from "../words/t";
 
 const NO_BREAK = "\u00a0";
@@ -11,40 +11,43 @@ export const at = (text: string | null | undefined): number | null =>
 /** A length with its unit: "340 ms", "2.41 s", "3 min 20 s", "5 h 12 min", "3 d 4 h". */
 export function took(ms: number | null | undefined): string {
   if (ms === null || ms === undefined || Number.isNaN(ms)) return "–";
-  return worded(Math.max(0, ms), SHORT).replaceAll(" ", NO_BREAK);
+  return short(parted(Math.max(0, ms))).replaceAll(" ", NO_BREAK);
 }
 
-const SHORT = {
-  milliseconds: "shared.milliseconds",
-  seconds: "shared.seconds",
-  minutes: "shared.minutesSeconds",
-  hours: "shared.hoursMinutes",
-  days: "shared.daysHours",
-} as const;
-const LONG = {
-  milliseconds: "monitor.spokenMilliseconds",
-  seconds: "monitor.spokenSeconds",
-  minutes: "monitor.spokenMinutes",
-  hours: "monitor.spokenHours",
-  days: "monitor.spokenDays",
-} as const;
+/** A length as it is read aloud: "1.10 seconds", "3 minutes 1 second". */
+export const spoken = (ms: number): string =>
+  parted(Math.max(0, ms))
+    .map(({ unit, value, places }) => unitText(value, unit, places))
+    .join(" ");
 
-function worded(ms: number, words: typeof SHORT | typeof LONG): string {
+type Part = { unit: string; value: number; places?: number };
+
+/** A length as one number, or as two whole numbers from a minute on. */
+function parted(ms: number): [Part] | [Part, Part] {
   if (ms < 1000) {
-    return t(words.milliseconds, { value: decimalText(ms, ms >= 10 || ms === 0 ? 0 : 2) });
+    return [{ unit: "millisecond", value: ms, places: ms >= 10 || ms === 0 ? 0 : 2 }];
   }
-  if (ms < 60_000) return t(words.seconds, { value: decimalText(ms / 1000, 2) });
-  const seconds = Math.floor(ms / 1000);
-  const days = Math.floor(seconds / 86_400);
-  const hours = Math.floor(seconds / 3600) % 24;
-  const minutes = Math.floor(seconds / 60) % 60;
-  if (days) return t(words.days, { days, hours });
-  if (hours) return t(words.hours, { hours, minutes });
-  return t(words.minutes, { minutes, seconds: seconds % 60 });
+  if (ms < 60_000) return [{ unit: "second", value: ms / 1000, places: 2 }];
+  const all = Math.floor(ms / 1000);
+  const second = { unit: "second", value: all % 60 };
+  const minute = { unit: "minute", value: Math.floor(all / 60) % 60 };
+  const hour = { unit: "hour", value: Math.floor(all / 3600) % 24 };
+  const day = { unit: "day", value: Math.floor(all / 86_400) };
+  if (day.value) return [day, hour];
+  return hour.value ? [hour, minute] : [minute, second];
 }
 
-/** A length as it is read aloud: "1.10 seconds", "3 minutes 20 seconds". */
-export const spoken = (ms: number): string => worded(Math.max(0, ms), LONG);
+function short([first, second]: [Part] | [Part, Part]): string {
+  const { unit, value, places = 0 } = first;
+  if (unit === "millisecond") {
+    return t("shared.milliseconds", { value: decimalText(value, places) });
+  }
+  if (unit === "second") return t("shared.seconds", { value: decimalText(value, places) });
+  const rest = second?.value ?? 0;
+  if (unit === "day") return t("shared.daysHours", { days: value, hours: rest });
+  if (unit === "hour") return t("shared.hoursMinutes", { hours: value, minutes: rest });
+  return t("shared.minutesSeconds", { minutes: value, seconds: rest });
+}
 
 /** How long ago, or until: "12 s ago", "in 3 min". */
 export function ago(time: number, now: number): string {

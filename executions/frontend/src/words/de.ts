@@ -787,11 +787,6 @@ export const de = {
   "monitor.filterFailed": "Fehlgeschlagen",
   "monitor.filterRunning": "Laufend",
   "monitor.filterSlowest": "Langsamste",
-  "monitor.spokenMilliseconds": "{value} Millisekunden",
-  "monitor.spokenSeconds": "{value} Sekunden",
-  "monitor.spokenMinutes": "{minutes} Minuten {seconds} Sekunden",
-  "monitor.spokenHours": "{hours} Stunden {minutes} Minuten",
-  "monitor.spokenDays": "{days} Tage {hours} Stunden",
   "monitor.nothing": "Leer.",
   "monitor.hiddenNeedsThePermissionView":
     "Ausgeblendet. Sie brauchen die Berechtigung view_payloads.",

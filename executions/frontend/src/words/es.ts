@@ -777,11 +777,6 @@ export const es = {
   "monitor.filterFailed": "Fallidas",
   "monitor.filterRunning": "En curso",
   "monitor.filterSlowest": "Más lentas",
-  "monitor.spokenMilliseconds": "{value} milisegundos",
-  "monitor.spokenSeconds": "{value} segundos",
-  "monitor.spokenMinutes": "{minutes} minutos {seconds} segundos",
-  "monitor.spokenHours": "{hours} horas {minutes} minutos",
-  "monitor.spokenDays": "{days} días {hours} horas",
   "monitor.nothing": "Vacío.",
   "monitor.hiddenNeedsThePermissionView": "Oculto. Necesita el permiso view_payloads.",
   "monitor.charactersMoreTheApiGives":

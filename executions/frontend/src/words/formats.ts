@@ -33,6 +33,18 @@ export const distanceText = (value: number, unit: Intl.RelativeTimeFormatUnit): 
 
 const decimals = new Map<string, Intl.NumberFormat>();
 
+/** A number with its unit, written in full: "1 minute", "2.41 seconds". */
+export function unitText(value: number, unit: string, places = 0): string {
+  const format = new Intl.NumberFormat(spoken.locale, {
+    style: "unit",
+    unit,
+    unitDisplay: "long",
+    minimumFractionDigits: places,
+    maximumFractionDigits: places,
+  });
+  return format.format(value);
+}
+
 /** A number with as many places as are wanted: "2.41", "2,41". */
 export function decimalText(value: number, places: number): string {
   const key = `${spoken.locale} ${places}`;

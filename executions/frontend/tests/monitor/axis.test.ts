@@ -30,10 +30,11 @@ test("zooming keeps the point under the pointer where it is", () => {
 
 test("lengths are read aloud with their unit", () => {
   expect(took(1100)).toBe("1.10\u00a0s");
-  expect([spoken(1100), spoken(340), spoken(200_000)]).toEqual([
+  expect([spoken(1100), spoken(340), spoken(200_000), spoken(61_000)]).toEqual([
     "1.10 seconds",
     "340 milliseconds",
     "3 minutes 20 seconds",
+    "1 minute 1 second",
   ]);
 });
 
