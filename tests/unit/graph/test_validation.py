@@ -194,6 +194,13 @@ def test_a_mistake_in_a_task_has_its_own_path_and_code(task, path, code):
     assert found(definition([task])) == {(f"tasks[0].{path}", code)}
 
 
+def test_an_outcome_after_a_dot_is_corrected():
+    gate = {"id": "choose", "use": "flow.if", "with": {"condition": 1}}
+    reported = problems(definition([gate, noop("b", after="choose.true")]), CATALOG)
+    messages = [problem.message for problem in reported]
+    assert 'there is no task "choose.true"; did you mean "choose:true"?' in messages
+
+
 def test_a_gate_can_only_end_a_chain():
     gate = {"id": "g", "use": "flow.if", "with": {"condition": 1}}
     task = {"id": "a", "modules": [gate, {"id": "n", "use": "flow.noop"}]}

@@ -37,7 +37,9 @@ def _no_such_end(
 ) -> DefinitionProblem:
     other = elsewhere.get(name)
     if other is None:
-        hint = did_you_mean(name, reading.by_id)
+        task, _, outcome = name.partition(".")
+        dotted = f'; did you mean "{task}:{outcome}"?' if outcome and task in reading.by_id else ""
+        hint = dotted or did_you_mean(name, reading.by_id)
         return problem(pointer, "unknown_task", f'there is no task "{name}"{hint}')
     # The task of this body that contains the other one, if any.
     way = (body.holder for body in other.around() if body.outside is reading)
