@@ -108,6 +108,20 @@ def test_a_definition_with_problems_is_refused_with_all_of_them(
     assert start(author, greeting, version=9).status_code == 404
 
 
+def test_the_source_of_the_definition_is_named(author: APIClient, greeting: dict[str, Any]) -> None:
+    draft = greeting["definition"]
+    other = {"schema": "valkyr/1", "name": "x", "tasks": [{"id": "a", "use": "flow.noop"}]}
+
+    sources = [
+        start(author, greeting, **body).json()["source"]
+        for body in ({}, {"definition": draft}, {"definition": other}, {"version": 1})
+    ]
+    assert sources == ["DRAFT", "DRAFT", "DEFINITION", "VERSION"]
+    assert [row.compared for row in Backtest.objects.order_by("pk")] == [
+        "draft", "draft", "given definition", "v1",
+    ]  # fmt: skip
+
+
 def test_only_authors_start_one_and_other_workspaces_see_none(
     author: APIClient, greeting: dict[str, Any], member: Any, client_of: Any, elsewhere: Any
 ) -> None:
