@@ -1,4 +1,4 @@
-"""axe-core's findings on a page, as sentences."""
+"""Accessibility problems that axe-core finds on a page, as sentences."""
 
 from functools import cache
 from pathlib import Path
@@ -43,15 +43,17 @@ def _source() -> str:
 
 
 def findings(page: Any, *within: str, without: tuple[str, ...] = ()) -> list[str]:
-    """A sentence for each element that breaks a rule, within the selectors (the whole page)."""
+    """Return a sentence for each element that breaks a rule, within the selectors (by default in
+    the whole page).
+    """
     return _run(page, {"type": "tag", "values": TAGS}, within, without)
 
 
 def findings_in_both(page: Any, *within: str, without: tuple[str, ...] = ()) -> list[str]:
-    """The same for the page in light and in dark, each finding with its theme.
+    """Return the findings for the page in light and in dark, each with its theme.
 
-    All rules in light. In dark, those about colours, and all again if anything but the colours
-    differs; otherwise they would find the same. The page is left in light.
+    In light, all rules are checked. In dark, only the rules about colours are checked, unless
+    something other than colours differs: then all rules are. The page is left in light.
     """
     wear(page, "dark")
     dark = page.evaluate(SHAPE)

@@ -1,4 +1,4 @@
-"""Rows for the admin's tests, written straight to the tables: a busy day of one workflow."""
+"""Rows for the admin's tests, written directly to the tables: a busy day of one workflow."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -56,13 +56,13 @@ HOSTILE = "<script>alert('x')</script><b>bold</b> & größe"
 
 
 def workspace(slug: str = "default") -> Workspace:
-    """The workspace of that slug; created again if a flush deleted it."""
+    """Return the workspace with that slug; create it if a flush deleted it."""
     tier, _ = Tier.objects.get_or_create(name="unlimited")
     return Workspace.objects.get_or_create(slug=slug, defaults={"name": slug, "tier": tier})[0]
 
 
 def workflow(slug: str = "order-import", *, owner: Workspace | None = None) -> Workflow:
-    """A published workflow."""
+    """Create a published workflow."""
     made = Workflow.objects.create(
         workspace=owner or workspace(), name="Order import", slug=slug, definition=DEFINITION
     )
@@ -79,7 +79,7 @@ def workflow(slug: str = "order-import", *, owner: Workspace | None = None) -> W
 
 
 def execution(of: Workflow, state: str = "RUNNING", **values: Any) -> WorkflowExecution:
-    """An execution in that state, three minutes old."""
+    """Create an execution in that state, three minutes old."""
     now = timezone.now()
     final = state in {"SUCCESS", "FAILED", "CANCELLED", "TIMEOUT"}
     return WorkflowExecution.objects.create(
@@ -96,7 +96,7 @@ def execution(of: Workflow, state: str = "RUNNING", **values: Any) -> WorkflowEx
 
 
 def run(of: WorkflowExecution, step: str = "charge.main", state: str = "DLQ", **values: Any) -> Run:
-    """An attempt of a step in that state."""
+    """Create an attempt of a step in that state."""
     now = timezone.now()
     final = state in {"SUCCESS", "FAILED", "DLQ", "CANCELLED", "SKIPPED"}
     fields: dict[str, Any] = {
@@ -128,7 +128,7 @@ def run(of: WorkflowExecution, step: str = "charge.main", state: str = "DLQ", **
 
 
 def dead_letter(of: Run, **values: Any) -> DeadLetterEntry:
-    """The dead letter of a dead run."""
+    """Create the dead letter of a dead run."""
     ended = of.execution
     group_id = group_of(
         Failing(
@@ -167,7 +167,9 @@ def dead_letter(of: Run, **values: Any) -> DeadLetterEntry:
 
 
 def failed_order(of: Workflow) -> DeadLetterEntry:
-    """A FAILED execution whose second step died at its second attempt."""
+    """Create a FAILED execution whose second step is dead after two attempts; return the dead
+    letter.
+    """
     ended = execution(of, "FAILED", error_message=f"charge.main failed: {HOSTILE}")
     run(ended, "reserve.main", "SUCCESS", outputs={"reserved": True})
     run(ended, "charge.main", "FAILED", attempt=1)
@@ -175,7 +177,7 @@ def failed_order(of: Workflow) -> DeadLetterEntry:
 
 
 def redrive(letter: DeadLetterEntry, state: str = "RUNNING", **values: Any) -> Any:
-    """A redrive of one dead letter that failed again."""
+    """Create a redrive of one dead letter that failed again."""
     from valkyr_plugins.redrive.models import Redrive, RedriveItem
 
     made = Redrive.objects.create(
@@ -193,7 +195,7 @@ def redrive(letter: DeadLetterEntry, state: str = "RUNNING", **values: Any) -> A
 
 
 def one_of_each(of: Workflow, times: int = 1) -> None:
-    """`times` rows in every table that the admin lists."""
+    """Create `times` rows in every table that the admin lists."""
     now = timezone.now()
     for number in range(times):
         letter = failed_order(of)
@@ -251,7 +253,7 @@ def one_of_each(of: Workflow, times: int = 1) -> None:
 
 
 def limited(execution: WorkflowExecution) -> None:
-    """The costs of an execution, and limits of a member of its workspace."""
+    """Create the costs of an execution, and limits of a member of its workspace."""
     from valkyr_plugins.limits.models import Budget, CostEntry, Quota
 
     of = execution.workflow
@@ -265,7 +267,7 @@ def limited(execution: WorkflowExecution) -> None:
 
 
 def alerted(of: Workspace) -> None:
-    """An alert rule, its alert and the message about that."""
+    """Create an alert rule, its alert and the message about that alert."""
     from valkyr_plugins.alerts.lifecycle import Finding, notice, tell
     from valkyr_plugins.alerts.models import AlertDelivery, AlertKind
     from valkyr_plugins.alerts.rules import create_rule
@@ -278,14 +280,16 @@ def alerted(of: Workspace) -> None:
 
 
 def sql_granted(of: Workspace) -> None:
-    """A login role's grant; the role itself does not exist."""
+    """Create the grant of a login role; the role itself does not exist."""
     from valkyr_plugins.sql_views.models import SqlGrant
 
     SqlGrant.objects.create(workspace=of, role=f"bi_{uuid7().hex[:20]}", created_by_name=HOSTILE)
 
 
 def archived(of: Workspace) -> None:
-    """A file of the archive whose storage is away, an execution in it, and a dead letter."""
+    """Create an archive file whose storage is unavailable, an execution in it, and a dead
+    letter.
+    """
     from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile, KeptLetter
 
     made = ArchiveFile.objects.create(
@@ -297,7 +301,7 @@ def archived(of: Workspace) -> None:
 
 
 def circuits(of: Workspace) -> None:
-    """A circuit whose target failed, and a rule."""
+    """Create a circuit whose target failed, and a rule."""
     from valkyr_plugins.circuits.models import CircuitBreaker, CircuitRule
 
     CircuitBreaker.objects.create(
@@ -307,7 +311,7 @@ def circuits(of: Workspace) -> None:
 
 
 def canaries(of: Workflow, number: int) -> None:
-    """A canary that ended, and the rollback of its version."""
+    """Create a canary that ended, and the rollback of its version."""
     from valkyr_plugins.canary.models import Canary, VersionRollback
 
     latest = of.versions.earliest("number")
@@ -327,7 +331,7 @@ def canaries(of: Workflow, number: int) -> None:
 
 
 def compared(execution: WorkflowExecution) -> None:
-    """A backtest that ended, and its result for one execution."""
+    """Create a backtest that ended, and its result for one execution."""
     from valkyr_plugins.backtest.models import Backtest, BacktestResult
 
     made = Backtest.objects.create(
@@ -339,7 +343,7 @@ def compared(execution: WorkflowExecution) -> None:
 
 
 def migrated(execution: WorkflowExecution) -> None:
-    """A migration of executions that refused one."""
+    """Create a migration of executions that rejected one."""
     from valkyr_plugins.version_migration.models import ExecutionMigration, MigratedExecution
 
     made = ExecutionMigration.objects.create(
@@ -353,7 +357,7 @@ def migrated(execution: WorkflowExecution) -> None:
 
 
 def proposed(of: Workflow) -> None:
-    """A change that an agent proposed, and a workflow that agents can call."""
+    """Create a change that an agent proposed, and a workflow that agents can call."""
     from valkyr_plugins.mcp.models import Proposal, WorkflowTool
 
     Proposal.objects.create(
@@ -368,7 +372,7 @@ def proposed(of: Workflow) -> None:
 
 
 def second_factor(of: Any) -> None:
-    """A confirmed factor of an account, a passkey, and a recovery code."""
+    """Create a confirmed factor of an account, a passkey, and a recovery code."""
     from valkyr_plugins.mfa import factors
     from valkyr_plugins.mfa.models import Passkey, RecoveryCode, SecondFactor
 
@@ -382,19 +386,19 @@ def second_factor(of: Any) -> None:
 
 
 def person(name: str) -> Any:
-    """An account without a password, whatever the project's name field."""
+    """Create an account without a password, for any name field of the project's user model."""
     model = get_user_model()
     return model._default_manager.create(**{model.USERNAME_FIELD: name})
 
 
 def share(of: Workflow) -> None:
-    """A permission on the workflow, of a user and of a group."""
+    """Give a user and a group a permission on the workflow."""
     assign_perm("read_workflow", person(f"grace-{uuid7()}"), of)
     assign_perm("read_workflow", Group.objects.create(name=f"night-{uuid7()}"), of)
 
 
 def people(of: Workspace, name: str) -> None:
-    """A member, a program with a token, and a group."""
+    """Create a member, a service account with a token, and a group."""
     user = person(name)
     Membership.objects.create(user=user, workspace=of, role="WORKFLOW")
     robot = create_service_account(of, name=slugify(name), actor=Actor.system("tests"))
@@ -406,7 +410,7 @@ def people(of: Workspace, name: str) -> None:
 
 
 def schedules(name: str) -> None:
-    """A row in each of beat's tables."""
+    """Create a row in each of beat's tables."""
     ClockedSchedule.objects.create(clocked_time=timezone.now())
     SolarSchedule.objects.get_or_create(event="sunset", latitude=52, longitude=13)
     IntervalSchedule.objects.create(every=5, period="seconds")

@@ -1,6 +1,6 @@
-"""`test.pydantic_agent`: an agent of Pydantic AI in a step, whose tool may kill its process.
+"""`test.pydantic_agent`: a Pydantic AI agent in a step, whose tool may kill its process.
 
-Each call of its model and each call of its tool is told to a counting server first.
+Each call of its model and each call of its tool is first reported to a counting server.
 """
 
 import json
@@ -25,7 +25,7 @@ class PydanticAgentInputs(ModuleInputs):
 
 
 class PydanticAgentStep(Module[PydanticAgentInputs]):
-    """Lets a model double numbers by a tool, one after another; returns what it was told."""
+    """Lets a model double numbers by a tool, one after another; returns the model's answer."""
 
     type: ClassVar[str] = "test.pydantic_agent"
     title: ClassVar[str] = "Agent of Pydantic AI"
@@ -79,7 +79,7 @@ def _agent(inputs: PydanticAgentInputs) -> Any:
 
 
 def _tell(url: str, what: str) -> int:
-    """Tell the server, and return how often it was told before."""
+    """Report a call to the server, and return how often it was reported before."""
     with closing(HTTPConnection(urlsplit(url).netloc, timeout=5)) as client:
         client.request("POST", "/told", what)
         return int(client.getresponse().read())

@@ -12,9 +12,9 @@ from valkyr_plugins.timetravel.models import Checkpoint
 
 
 def aged(of: Workflow, days: float, state: str = "SUCCESS", **values: Any) -> WorkflowExecution:
-    """An execution that ended so many days ago, with two runs and a checkpoint;
+    """Create an execution that ended `days` days ago, with two runs and a checkpoint.
 
-    `days` of -1: running.
+    With `days` of -1, the execution is still running.
     """
     made = admin_rows.execution(of, state if days >= 0 else "RUNNING", **values)
     if days >= 0:
@@ -28,10 +28,10 @@ def aged(of: Workflow, days: float, state: str = "SUCCESS", **values: Any) -> Wo
 
 
 def left() -> set[Any]:
-    """The existing executions."""
+    """Return the ids of the existing executions."""
     return set(WorkflowExecution.objects.values_list("pk", flat=True))
 
 
 def runs_of(execution: WorkflowExecution) -> int:
-    """How many runs of one are left."""
+    """Return the number of runs that an execution still has."""
     return Run.objects.filter(execution=execution).count()

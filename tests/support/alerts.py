@@ -1,4 +1,4 @@
-"""Alert rules for tests, and receivers of their messages: HTTP and mail, really served."""
+"""Alert rules for tests, and real HTTP and mail servers that receive their messages."""
 
 import json
 import threading
@@ -24,7 +24,7 @@ EVERYTHING = list(AlertKind.values)
 
 
 class Receiver(ThreadingHTTPServer):
-    """Answers as set: `answers` are statuses, or "hang"; afterwards 200 and "ok"."""
+    """Answers as configured: `answers` are statuses, or "hang"; afterwards 200 and "ok"."""
 
     daemon_threads = True
 
@@ -39,16 +39,16 @@ class Receiver(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Its address."""
+        """The receiver's address."""
         return f"http://127.0.0.1:{self.server_port}/hook"
 
     @property
     def said(self) -> list[Any]:
-        """The bodies, read as JSON."""
+        """The bodies of the received requests, read as JSON."""
         return [json.loads(request["body"]) for request in self.received]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that close their connection are part of the tests."""
+        """Ignore errors: some tests close the connection."""
 
 
 class _Answering(BaseHTTPRequestHandler):
@@ -76,7 +76,7 @@ class _Answering(BaseHTTPRequestHandler):
 
 
 class PostOffice(Sink):
-    """An SMTP server's memory."""
+    """The messages that an SMTP server received."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ class PostOffice(Sink):
 
 @contextmanager
 def receiver() -> Iterator[Receiver]:
-    """An HTTP server for the block."""
+    """Run an HTTP server during the block."""
     server = Receiver()
     try:
         yield server
@@ -101,7 +101,7 @@ def receiver() -> Iterator[Receiver]:
 
 @contextmanager
 def post_office() -> Iterator[tuple[PostOffice, str]]:
-    """An SMTP server for the block, and its address."""
+    """Run an SMTP server during the block; yield its messages and its address."""
     office = PostOffice()
     port = free_port()
     controller = Controller(office, hostname="127.0.0.1", port=port)
@@ -115,7 +115,7 @@ def post_office() -> Iterator[tuple[PostOffice, str]]:
 def rule(
     *kinds: str, url: str = "https://hooks.example.com/alerts", secret: str = SECRET, **facts: Any
 ) -> AlertRule:
-    """A webhook's rule of the default workspace, or as `facts` set it."""
+    """Create a webhook rule of the default workspace, or the rule that `facts` describe."""
     given = {"name": "On call", "kinds": list(kinds) or EVERYTHING, "channel": "WEBHOOK"}
     if facts.get("channel", "WEBHOOK") == "WEBHOOK":
         given["url"] = url
@@ -124,7 +124,7 @@ def rule(
 
 
 def finding(subject: str = "circuit:1", **facts: Any) -> Finding:
-    """An open circuit, unless `facts` set another state."""
+    """Return the finding of an open circuit, or of the state that `facts` give."""
     given: dict[str, Any] = {
         "kind": AlertKind.CIRCUIT_OPEN,
         "subject": subject,

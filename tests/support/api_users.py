@@ -1,4 +1,4 @@
-"""The fixtures of users of the API, for conftests of plugins: `from … import *`."""
+"""The fixtures of API users, for the conftests of plugins: `from … import *`."""
 
 from tests.contract.conftest import (
     _no_collected_files,

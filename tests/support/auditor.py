@@ -40,7 +40,7 @@ from tests.support.modules import marks
 
 
 class Audit:
-    """The result for some executions' rows: the problems found, the repeats counted."""
+    """The result for some executions' rows: the problems, and the number of repeated effects."""
 
     def __init__(self, ids: Iterable[UUID]) -> None:
         self.problems: list[str] = []
@@ -65,12 +65,12 @@ class Audit:
             self.problems.append(f"workspace {workspace_id}: {active(workspace_id)} != {rows}")
 
     def insist(self) -> None:
-        """AssertionError lists what is broken."""
+        """Raise AssertionError with the list of problems, if there are any."""
         assert not self.problems, "\n".join(self.problems)
 
 
 def audit(ids: Iterable[UUID]) -> Audit:
-    """Check the five rules; AssertionError lists what is broken."""
+    """Check the six rules for these executions; raise AssertionError with the list of problems."""
     done = Audit(ids)
     done.insist()
     return done
@@ -145,7 +145,7 @@ class _Ledger:
         return end, runs[-1].outputs
 
     def _as_told(self, story: Story) -> None:
-        """Each step's runs match its part in the story."""
+        """Check that each step's runs match its part in the story."""
         wanted = (
             [(path, "SUCCESS") for path in story.done]
             + [(path, "DLQ") for path in story.dead]
@@ -172,11 +172,15 @@ class _Ledger:
                 self._say(f"has no SKIPPED run of {task}")
 
     def _stuck(self) -> str:
-        """A container that holds a dead step waits on, or ended before it was undone."""
+        """Return the state of a container that holds a dead step: WAITING, or CANCELLED if it ended
+        before it was undone.
+        """
         return "CANCELLED" if self.execution.compensation else "WAITING"
 
     def _reasons(self, story: Story) -> None:
-        """A container fails permanently, with the message of what failed in its body."""
+        """Check that a container fails permanently, with the message of the step that failed in its
+        body.
+        """
         for path in story.failed | story.failed_over:
             start = f"{path.removesuffix('.main')}["
             inside = {
@@ -201,7 +205,9 @@ class _Ledger:
                 self._say(f"recorded {str(found)[:300]} of {path}, not {str(expected)[:300]}")
 
     def _in_order(self, body: Mapping[str, Any], place: str, opened: datetime | None) -> None:
-        """In a place, whose container was claimed at `opened`, and in those inside it."""
+        """Check the order of the steps in a place whose container was claimed at `opened`, and in
+        the places inside it.
+        """
         sources: dict[str, set[str]] = defaultdict(set)
         for edge in body["edges"]:
             sources[edge["to"]].add(edge["from"])
@@ -241,7 +247,9 @@ class _Ledger:
                 previous = turn.finished or previous
 
     def _starts(self, path: str) -> list[datetime]:
-        """When it was begun. A take-over overwrites the first start; the marks keep both."""
+        """Return the times at which the step started. A take-over overwrites the first start; the
+        marks keep both.
+        """
         runs = self.runs.get(path, [])
         begun = [r.started_at for r in runs if r.started_at and r.state != "SKIPPED"]
         return [*self.marked.get(path, []), *begun]
@@ -260,8 +268,8 @@ class _Ledger:
             self._effects_of(run, by_key[key])
 
     def _effects_of(self, run: Run, marks_of_key: list[dict[str, Any]]) -> None:
-        """The runs of one step that succeeded: one under the lease that recorded it, else
-        repeats.
+        """Check that the effects of one successful run belong to the lease that recorded it; count
+        the others as repeats.
         """
         won = sum(
             (mark["run"], mark["token"]) == (run.pk, run.lease_token) for mark in marks_of_key

@@ -1,4 +1,4 @@
-"""Runs rows of the modules' tables of bad inputs (`Module.bad_inputs`)."""
+"""Run the rows of the modules' tables of bad inputs (`Module.bad_inputs`)."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,7 +13,9 @@ from runners.segment.step_context import StepTimeout, time_limit
 
 
 def rows(needs: str = "", types: Iterable[str] = ()) -> list[Any]:
-    """Parameters `module_type, bad` of every row that needs the given server ("": none)."""
+    """Return the parameters `module_type, bad` of every row that needs the given server ("" for
+    rows that need none).
+    """
     wanted = list(types) or sorted(declared())
     return [
         pytest.param(name, bad, id=f"{name}: {bad.what}")

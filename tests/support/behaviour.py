@@ -1,4 +1,4 @@
-"""The behaviour of modules in drawn workflows: the drawing's side of the oracle."""
+"""The behaviour of modules in random workflows: the oracle's side."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,9 +10,9 @@ from tests.support.interpreter import ERROR, SUCCESS, Anything, Scope
 def behave(
     module: Mapping[str, Any], scope: Scope, *, attempts: int, mended: bool = False
 ) -> tuple[str, Any]:
-    """How a step ends and what it returns, after this number of tries at most.
+    """Return a step's outcome and its output after at most this number of attempts.
 
-    A repaired one was requeued with `failTimes: 0`.
+    A repaired step was requeued with `failTimes: 0`.
     """
     try:
         inputs = render(module.get("with") or {}, scope)
@@ -54,7 +54,7 @@ def _delay(inputs: dict[str, Any], attempts: int) -> tuple[str, Any]:
 
 
 def _approved(inputs: dict[str, Any], attempts: int) -> tuple[str, Any]:
-    """Every decision approves."""
+    """Approve: every decision approves."""
     return "approved", Anything()
 
 

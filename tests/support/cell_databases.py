@@ -1,4 +1,4 @@
-"""Further databases with our tables, as cells of this process."""
+"""Further databases with Valkyr's tables, as cells of this process."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -71,7 +71,9 @@ def _disconnect() -> None:
 
 @contextmanager
 def _database(name: str) -> Iterator[None]:
-    """An empty database, or a copy of the migrated one, outside of the tests' transactions."""
+    """Create a database, empty or a copy of the migrated one, outside the tests' transactions; drop
+    it after the block.
+    """
     template = settings.DATABASES["default"]["TEST"].get("TEMPLATE")
     copied = f' TEMPLATE "{template}"' if template else ""
     _execute(f'CREATE DATABASE "{name}"{copied}')

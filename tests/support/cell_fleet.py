@@ -1,4 +1,4 @@
-"""A second PostgreSQL server as the cell `b`, with workers and a beat of its own."""
+"""A second PostgreSQL server as the cell `b`, with its own workers and beat."""
 
 import json
 import os
@@ -55,7 +55,7 @@ class Cell:
             assert not failed, describe(failed)
 
     def kill(self) -> None:
-        """Kill -9 of the whole server."""
+        """Kill the whole server with SIGKILL."""
         family = psutil.Process(self.server.pid)
         children = [one.pid for one in family.children()]
         os.kill(self.server.pid, signal.SIGKILL)
@@ -78,7 +78,8 @@ def cell_with_workers(
     broker_url: str = "",
     begin: Begin = from_libraries,
 ) -> Iterator[Cell]:
-    """Start a server in `home`, and processes that log in `folder`; end all of them.
+    """Start a server in `home`, and processes that log in `folder`; end all of them after the
+    block.
 
     The server is durable: tests kill it, and what it has confirmed must not be lost.
     """
@@ -98,7 +99,9 @@ def cell_with_workers(
 
 
 def run(fleet: Fleet, *words: str) -> str:
-    """The output of `manage.py valkyr_cells`, where web processes run."""
+    """Return the exit code and the output of `manage.py valkyr_cells`, run with the environment of
+    web processes.
+    """
     program = [sys.executable, "manage.py", "valkyr_cells", *words]
     done = nursery.run(program, environment=fleet.environment, seconds=120)
     return f"{done.returncode} {done.stdout}{done.stderr}"

@@ -1,4 +1,4 @@
-"""Find the browser for browser tests, or the reason why there is none."""
+"""Find the browser for browser tests, or the reason why it is missing."""
 
 import os
 import shutil
@@ -14,7 +14,9 @@ NAMES = (
 
 
 def chromium_path() -> str | None:
-    """The program named by CHROMIUM, or the first known one; None if there is none."""
+    """Return the program named by CHROMIUM, or the first known one that is installed; None if there
+    is none.
+    """
     named = os.environ.get("CHROMIUM", "")
     return shutil.which(named) if named else next(filter(None, map(shutil.which, NAMES)), None)
 

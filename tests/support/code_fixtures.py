@@ -22,7 +22,7 @@ def needs_bubblewrap() -> None:
 
 @pytest.fixture(params=SANDBOXES)
 def code_sandbox(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The sandbox of the test, which is configured."""
+    """Configure a sandbox for the test and return its name."""
     name: str = request.param
     if name == "bubblewrap":
         needs_bubblewrap()
@@ -38,7 +38,7 @@ def code_module() -> str:
 
 @pytest.fixture
 def run_code(code_sandbox: str, code_module: str, step_context: Context) -> Callable[..., Any]:
-    """What `main` returned."""
+    """Return a function that runs code and returns the value of `main`."""
 
     def run(code: str, inputs: Any = None, **more: Any) -> Any:
         result = registry.get(code_module).run({"code": code, "inputs": inputs, **more},
@@ -51,7 +51,7 @@ def run_code(code_sandbox: str, code_module: str, step_context: Context) -> Call
 
 @pytest.fixture
 def fail_code(run_code: Callable[..., Any]) -> Callable[..., Failure]:
-    """How a run failed."""
+    """Return a function that runs code that must fail, and returns the failure."""
 
     def fail(code: str, **more: Any) -> Failure:
         with pytest.raises(StepError) as caught:

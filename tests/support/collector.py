@@ -1,4 +1,4 @@
-"""A collector of spans: OTLP over HTTP, parsed, held in memory."""
+"""A collector of spans, sent as OTLP over HTTP, parsed and kept in memory."""
 
 import threading
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ class Span:
 
 
 class Collector:
-    """What has arrived, with its headers."""
+    """Keeps the spans that have arrived, with their headers."""
 
     def __init__(self) -> None:
         self.spans: list[Span] = []
@@ -42,11 +42,11 @@ class Collector:
 
     @property
     def url(self) -> str:
-        """Its address."""
+        """The collector's address."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def of(self, trace: str, name: str = "") -> list[Span]:
-        """The spans of a trace, or only those with a name."""
+        """Return the spans of a trace, or only those with a name."""
         return [s for s in list(self.spans) if s.trace == trace and name in ("", s.name)]
 
     def close(self) -> None:
@@ -81,7 +81,7 @@ class Collector:
 
 @contextmanager
 def collecting() -> Iterator[Collector]:
-    """A collector that listens during the block."""
+    """Run a collector that listens during the block."""
     made = Collector()
     try:
         yield made

@@ -1,4 +1,4 @@
-"""Graphs for tests of pure parts: a definition, resolved and compiled without a database."""
+"""Graphs for tests of pure code: a definition, resolved and compiled without a database."""
 
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,7 @@
 """Processes of `manage.py consume`, forked from one that has loaded everything.
 
-Each is a process with connections of its own, and may be killed. Only Python and Django, two CPU
-seconds, are not loaded again for each.
+Each is a process with its own connections, and can be killed. Forking saves loading Python and
+Django again, which takes two CPU seconds.
 """
 
 import os
@@ -21,7 +21,7 @@ PROGRAM, DYING = "manage.py", "tests.support.dying_consumer"
 
 @cache
 def load() -> Nursery:
-    """Start the process that others are forked from, on the tests' database."""
+    """Start the process from which others are forked, on the tests' database."""
     environment = os.environ | {"DATABASE_URL": database_url()}
     return Nursery("tests.support.loaded", environment=environment)
 
@@ -60,7 +60,7 @@ class Consuming:
         return "".join(self.lines)
 
     def wait(self, seconds: float = 40) -> int:
-        """Its exit code, once it has ended and all it printed was read."""
+        """Wait until the process has ended and all of its output was read; return the exit code."""
         code = self.process.wait(seconds)
         self._reader.join(5)
         return code
@@ -69,7 +69,7 @@ class Consuming:
         wait_until(lambda: text in self.text, 40, f"{text!r} in {self.text!r}")
 
     def stop(self) -> str:
-        """Ask it to end; return its output."""
+        """Ask the process to end; return its output."""
         self.process.send_signal(signal.SIGTERM)
         assert self.wait() == 0, self.text
         return self.text

@@ -1,5 +1,5 @@
-"""Whether a container observed its bounds: iterations in sequence, items within limits, none
-late.
+"""Whether a container kept its bounds: iterations in sequence, concurrent items within limits,
+nothing late.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,8 +16,8 @@ from tests.support.interpreter import LOOPS
 class Turn:
     """One place of a container: when its first step began and its last run ended.
 
-    `began` and `ended` are of steps that were claimed one by one. Those of pure steps, recorded
-    together after they ran in memory, hardly show what ran in parallel.
+    `began` and `ended` cover steps that were claimed one by one. Pure steps, which are recorded
+    together after they ran in memory, do not show what ran in parallel.
     """
 
     place: str
@@ -28,7 +28,7 @@ class Turn:
     ended: datetime | None = None
 
     def take_in(self, run: Run, marks: list[datetime]) -> None:
-        """Extend it by a run of the place, at any depth."""
+        """Extend the turn by a run of the place, at any depth."""
         if run.state == "SKIPPED":
             return
         times = [*marks, run.started_at] if run.started_at else marks
@@ -44,7 +44,7 @@ class Turn:
 def turns(
     container: str, runs: Mapping[str, list[Run]], marked: Mapping[str, list[datetime]]
 ) -> list[Turn]:
-    """The places of a container that were entered, in order."""
+    """Return the places of a container that were entered, in order."""
     found: dict[int, Turn] = {}
     start = f"{container}["
     for path, of_path in runs.items():
@@ -60,7 +60,7 @@ def turns(
 def problems(
     use: str, config: Mapping[str, Any], entered: list[Turn], closed: datetime | None
 ) -> Iterator[str]:
-    """The errors of a container that ended at `closed` in going through its places."""
+    """Yield what a container that ended at `closed` did wrong in its places."""
     for turn in entered:
         if closed and max([*_known(turn.started), *_known(turn.finished)], default=closed) > closed:
             yield f"which ended at {closed}, and {turn.place} went on"
@@ -78,7 +78,7 @@ def problems(
 
 
 def overlap(entered: list[Turn]) -> int:
-    """The maximum number of places whose effects ran at one time."""
+    """Return the maximum number of places whose effects ran at the same time."""
     events = [(turn.began, 1) for turn in entered if turn.began]
     events += [(turn.ended, -1) for turn in entered if turn.ended]
     now = most = 0

@@ -1,7 +1,7 @@
 """Copies of messages that wait in Redis, each for another execution.
 
-A copy has its own task id and delivery tag; the rest is its original's, with the other execution's
-id wherever the original names the first.
+A copy has its own task id and delivery tag. Otherwise it is equal to the original, with the other
+execution's id in place of the first.
 """
 
 import base64
@@ -33,7 +33,9 @@ class Message:
 
     @property
     def steps(self) -> int:
-        """The number of its steps; raises ValueError if it is bound to other messages."""
+        """Return the number of steps in the message. Raise ValueError if it is bound to other
+        messages.
+        """
         arguments, _, embedded = json.loads(self.body)
         if embedded["chain"] or embedded["chord"]:
             raise ValueError("a message of a chain or chord cannot be copied alone")
@@ -41,16 +43,16 @@ class Message:
         return 1 + len(others)
 
     def copy(self, first: str, other: str) -> str:
-        """The same for another execution than the first."""
+        """Return the message for another execution instead of the first."""
         body = base64.b64encode(self.body.replace(first, other).encode()).decode()
         rest = self._rest.replace(first, other).replace(self._task, str(uuid4()))
         return rest.replace(self._tag, str(uuid4())).replace(BODY, body)
 
 
 def waiting(execution: UUID, queues: Iterable[str], steps: int) -> list[Message]:
-    """The messages for an execution's steps, in the order in which they were sent.
+    """Return the messages for an execution's steps, in the order in which they were sent.
 
-    Raises LookupError if those in the queues are for fewer steps.
+    Raise LookupError if the queues have messages for fewer steps.
     """
     prefix = current_app.conf.broker_transport_options["global_keyprefix"]
     with _server() as server:
@@ -72,7 +74,7 @@ def waiting(execution: UUID, queues: Iterable[str], steps: int) -> list[Message]
 
 
 def send(originals: Sequence[Message], first: UUID, others: Sequence[UUID]) -> None:
-    """Copy the first one's messages for the others, in their order."""
+    """Copy the first execution's messages for the others, in their order."""
     rest = iter(others)
     with _server() as server:
         while batch := list(islice(rest, max(1, AT_ONCE // len(originals)))):

@@ -1,7 +1,7 @@
-"""A backlog made quickly: copies of one execution that waits, in the tables and in the queue.
+"""A backlog made quickly: copies of one waiting execution, in the tables and in the queue.
 
-A copy does not differ from an execution that `start_batch` started among hundreds: it has rows and
-messages of its own, sent once, and a line of the audit trail names it.
+A copy does not differ from an execution that `start_batch` started among hundreds: it has its own
+rows and messages, sent once, and an entry of the audit trail names it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,9 +39,9 @@ RUN = {
 
 
 def multiply(first: UUID, number: int) -> list[UUID]:
-    """Copy an execution that waits with its messages in Redis; return the new ids.
+    """Copy a waiting execution with its messages in Redis; return the new ids.
 
-    Raises LookupError if its messages are not in the queue, ValueError if they are bound to other
+    Raise LookupError if its messages are not in the queue, ValueError if they are bound to other
     messages.
     """
     if not number:
@@ -54,7 +54,9 @@ def multiply(first: UUID, number: int) -> list[UUID]:
 
 
 def copy_rows(first: UUID, number: int) -> list[UUID]:
-    """The rows only, marked as sent once; the caller sends their messages."""
+    """Copy only the rows, marked as sent once; the caller sends their messages. Return the new
+    ids.
+    """
     with session() as own:
         own.execute(NEW, [number])
         own.execute(_copying(WorkflowExecution, EXECUTION, "o.id = %s", "c.n"), [first])
@@ -72,7 +74,9 @@ def analyze() -> None:
 
 
 def session(*, autocommit: bool = False, database: str = "") -> psycopg.Connection[Any]:
-    """A session without the engine's time limits, and without checks of each row's foreign keys."""
+    """Open a session without the engine's time limits, and without foreign key checks for each
+    row.
+    """
     given = connection.get_connection_params() | ({"dbname": database} if database else {})
     names = ("dbname", "user", "password", "host", "port")
     return psycopg.connect(
@@ -83,7 +87,9 @@ def session(*, autocommit: bool = False, database: str = "") -> psycopg.Connecti
 
 
 def _copying(model: type[Model], own: Mapping[str, str], original: str, order: str) -> bytes:
-    """The statement that copies a row for each of `copies`; `own` are the columns that differ."""
+    """Return the statement that copies a row for each of `copies`; `own` are the columns that
+    differ.
+    """
     columns = [field.column for field in model._meta.concrete_fields]
     values = ", ".join(own.get(name, f'o."{name}"') for name in columns)
     names, table = ", ".join(f'"{name}"' for name in columns), model._meta.db_table
@@ -94,7 +100,7 @@ def _copying(model: type[Model], own: Mapping[str, str], original: str, order: s
 
 
 def _tell(first: UUID, made: Sequence[UUID]) -> None:
-    """Lines of the audit trail for the copies, like the one that names the original."""
+    """Add entries of the audit trail for the copies, like the one that names the original."""
     named = Q(object_id=str(first)) | Q(details__executionIds__contains=[str(first)])
     line = Activity.objects.filter(named, action="execution.start").get()
     same = {

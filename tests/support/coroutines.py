@@ -1,4 +1,6 @@
-"""Coroutines called from tests, whose thread may have a loop that waits: a browser's."""
+"""Coroutines called from tests in a thread that may already have a waiting event loop, such as a
+browser's.
+"""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -12,9 +14,10 @@ T = TypeVar("T")
 
 
 def awaited(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
-    """The same function, which returns once its coroutine has ended.
+    """Return a function that returns when the coroutine of `function` has ended.
 
-    What the coroutine does in Django's sync thread is done in the test's own, in its transaction.
+    Code that the coroutine runs in Django's sync thread runs in the test's own thread, in its
+    transaction.
     """
 
     @wraps(function)

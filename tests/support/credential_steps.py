@@ -15,7 +15,7 @@ from tests.support.workflows import default_workspace, start, task
 
 @contextmanager
 def quiet_world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Workers that lose nothing, and may connect to servers of this machine."""
+    """Create workers that lose nothing, and may connect to servers on this machine."""
     monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
     with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
         yield quiet
@@ -23,20 +23,20 @@ def quiet_world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 @contextmanager
 def own_credentials() -> Iterator[Workspace]:
-    """The default workspace, whose credentials and their uses are deleted afterwards."""
+    """Yield the default workspace; delete its credentials and their uses afterwards."""
     yield default_workspace()
     CredentialUse.objects.all().delete()
     Credential.objects.all().delete()
 
 
 def asks(url: str, **more: Any) -> dict[str, Any]:
-    """A step that asks the address with the credential, once."""
+    """Return a step that requests the address with the credential, once."""
     given = {"with": {"url": url}, "credential": "bank", "retry": "none"}
     return task("ask", "http.request", **(given | more))
 
 
 def ran(queue: World, workflow: Workflow, payload: Any = None) -> UUID:
-    """The execution of a workflow, after all of its steps ran."""
+    """Start the workflow and run all of its steps; return the execution's id."""
     execution = start(workflow, payload)
     queue.drain()
     return execution

@@ -10,7 +10,7 @@ BITE = 4096
 
 
 class CutLine:
-    """Forwards both directions; the first to send more than `most` bytes is cut off."""
+    """Forwards both directions; cuts off the first direction that sends more than `most` bytes."""
 
     def __init__(self, url: str, most: int) -> None:
         """Listen for clients of the server at `url`."""
@@ -51,7 +51,9 @@ class CutLine:
 
 @contextmanager
 def cut_line(url: str, *, most: int) -> Iterator[CutLine]:
-    """A connection to `url` for the block; `most` is the number of bytes before the only cut."""
+    """Forward connections to `url` during the block; `most` is the number of bytes before the only
+    cut.
+    """
     line = CutLine(url, most)
     try:
         yield line

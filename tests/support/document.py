@@ -1,4 +1,4 @@
-"""The API's document, made once per process, because it takes half a second of CPU."""
+"""The API's document, generated once per process, because it takes half a second of CPU."""
 
 import json
 from functools import cache
@@ -10,13 +10,13 @@ from executions.api import openapi
 
 
 def document() -> dict[str, Any]:
-    """The served document; each caller gets a copy."""
+    """Return a copy of the served document."""
     made: dict[str, Any] = json.loads(_made())
     return made
 
 
 def answers_of(whole: dict[str, Any], described: dict[str, Any]) -> dict[str, Any]:
-    """An operation's answers by status, with named ones of the document resolved."""
+    """Return an operation's answers by status, with references into the document resolved."""
     shared = whole["components"]["responses"]
     return {
         status: shared[answer["$ref"].rpartition("/")[2]] if "$ref" in answer else answer

@@ -1,7 +1,7 @@
 """Forked children that repeat one task until they are killed at a random moment.
 
-A fork has everything imported and compiled, so that a life and a kill take some 25 ms. Forking
-needs a process without threads and without connections: a program of its own.
+A fork has everything imported and compiled, so that starting and killing a child takes about 25 ms.
+Forking requires a process without threads and connections: a separate program.
 """
 
 import gc
@@ -25,25 +25,27 @@ FORM = "qq"  # how many were begun, and its current point
 
 
 class Progress:
-    """A child's progress; it writes, and its parent reads, also after its end."""
+    """A child's progress. The child writes it, and its parent reads it, also after the child's
+    end.
+    """
 
     def __init__(self, points: Sequence[str]) -> None:
         self._memory = mmap.mmap(-1, struct.calcsize(FORM))
         self._points = points
 
     def at(self, point: str, *, begun: int = 0) -> None:
-        """Report its state, and how many more were begun."""
+        """Report the child's state, and how many more acts it began."""
         count, _ = struct.unpack(FORM, self._memory)
         self._memory[:] = struct.pack(FORM, count + begun, self._points.index(point))
 
     @property
     def begun(self) -> int:
-        """How many it began."""
+        """The number of acts that the child began."""
         return int(struct.unpack(FORM, self._memory)[0])
 
     @property
     def point(self) -> str:
-        """Its state."""
+        """The child's state."""
         return self._points[struct.unpack(FORM, self._memory)[1]]
 
 
@@ -63,9 +65,10 @@ class Mortal:
             _live(act, self.progress, Random(seed))
 
     def kill(self) -> str:
-        """Let it live for its time from its second deed on, then kill it; return its point.
+        """Let the child live for its time, counted from its second act, then kill it; return its
+        state.
 
-        The first deed takes ten times as long: it opens connections and prepares statements.
+        The first act takes ten times as long: it opens connections and prepares statements.
         """
         until = time.monotonic() + READY_SECONDS
         while self.progress.begun < READY and time.monotonic() < until:
@@ -80,7 +83,7 @@ class Mortal:
 
 
 def _live(act: Act, progress: Progress, random: Random) -> None:
-    """Act in the child; it never returns."""
+    """Repeat the act in the child; this function never returns."""
     try:
         for connection in connections.all(initialized_only=True):
             django_connections.forget(connection)
@@ -97,8 +100,8 @@ def _live(act: Act, progress: Progress, random: Random) -> None:
 def kill_many(
     acts: Sequence[tuple[str, Act]], points: Sequence[str], kills: int, random: Random, life: float
 ) -> tuple[Counter[str], Counter[str]]:
-    """Kill this number of children, one of each act at a time; return the points and the deeds
-    begun.
+    """Kill this number of children, one of each act at a time; count the states in which they were
+    killed and the acts they began.
     """
     met: Counter[str] = Counter()
     begun: Counter[str] = Counter()

@@ -1,4 +1,6 @@
-"""`manage.py consume` that kills itself at the worst moment, before it acknowledges a message."""
+"""`manage.py consume` that kills itself at the worst moment, just before it acknowledges a
+message.
+"""
 
 import os
 import signal
@@ -8,7 +10,7 @@ from manage import main
 
 
 def acknowledge(self: RedisSource) -> None:
-    """Die."""
+    """Kill this process instead of acknowledging."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 

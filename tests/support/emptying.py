@@ -1,6 +1,6 @@
-"""Emptying the test database after a test that commits, about a hundred times faster than `flush`.
+"""Empty the test database after a test that commits, about a hundred times faster than `flush`.
 
-Django truncates every table, which creates new files for each, and makes all permissions again.
+Django truncates every table, which creates new files for each, and creates all permissions again.
 """
 
 from typing import Any
@@ -42,7 +42,7 @@ def empty() -> None:
 
 
 def install() -> None:
-    """Let tests that commit be cleaned up by `empty`."""
+    """Clean up after tests that commit with `empty`."""
 
     def teardown(_: Any) -> None:
         empty()

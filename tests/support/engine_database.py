@@ -1,6 +1,6 @@
 """The test database for tests that need commits and other processes: emptied before and after.
 
-Rows are not flushed between the tests of a folder: workers that outlive a test would lose their
+Rows are not deleted between the tests of a folder: workers that outlive a test would lose their
 work, and each test reads only its own executions.
 """
 

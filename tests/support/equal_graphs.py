@@ -1,4 +1,6 @@
-"""Documents without what does not affect the graph: the order of tasks and edges, and `ui`."""
+"""Documents without the parts that do not affect the graph: the order of tasks and edges, and
+`ui`.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,9 +14,9 @@ Document = Mapping[str, Any]
 
 
 def graph_of(document: Document, *, inputs: bool = True) -> dict[str, Any]:
-    """A document that equals another exactly if both run in the same way.
+    """Return a document that equals another exactly if both run in the same way.
 
-    Templates compare by their parsed form. Without `inputs` the schema of the payload is left out.
+    Templates compare by their parsed form. Without `inputs`, the schema of the payload is left out.
     """
     found = _body(_without_ui(normalise(dict(document))))
     left_out = {"ui"} if inputs else {"ui", "input"}

@@ -1,4 +1,4 @@
-"""Executions that share messages, one of which behaves differently."""
+"""Executions that share messages, and one of them behaves differently."""
 
 from typing import Any
 from uuid import UUID
@@ -14,7 +14,9 @@ ODD = 2  # the third of the first pack
 
 
 def start_packs(packs: int, hang_seconds: float, **more: Any) -> list[UUID]:
-    """Start so many packs of 50 executions of a step known to be short; the third one hangs."""
+    """Start `packs` packs of 50 executions of a step known to be short; the third execution
+    hangs.
+    """
     hangs = f"{{{{ {hang_seconds} if input.n == {ODD} else 0 }}}}"
     workflow = publish({"tasks": [effect("work", hangSeconds=hangs, **more)]})
     assert workflow.latest_version_id is not None

@@ -1,7 +1,8 @@
-"""Templates, rendered by plain Jinja2: the oracle's own reading, sharing no code with the engine's.
+"""Templates rendered by plain Jinja2: the oracle's own interpretation, which shares no code with
+the engine's.
 
-Only what tests write in control positions and inputs: JSON values whose strings are text or
-exactly one `{{ expression }}`.
+It supports only what tests write in control positions and inputs: JSON values whose strings are
+text or exactly one `{{ expression }}`.
 """
 
 import re
@@ -21,15 +22,15 @@ _WHOLE = re.compile(r"\s*\{\{(.*)\}\}\s*", re.DOTALL)
 
 
 class Unrenderable(Exception):
-    """The template fails: a name or key is missing, an operation is not possible."""
+    """A template fails: a name or key is missing, or an operation is invalid."""
 
 
 class Unknowable(Exception):
-    """The template reads what only the execution itself knew at that moment."""
+    """A template reads a value that only the execution itself knew at that moment."""
 
 
 def render(value: Any, scope: Mapping[str, Any]) -> Any:
-    """The value with each expression replaced; raises Unrenderable, Unknowable."""
+    """Return the value with each expression replaced. Raise Unrenderable or Unknowable."""
     if isinstance(value, dict):
         return {key: render(item, scope) for key, item in value.items()}
     if isinstance(value, list):
@@ -43,7 +44,7 @@ def render(value: Any, scope: Mapping[str, Any]) -> Any:
 
 
 def truth(value: Any) -> bool:
-    """Whether a condition holds, as `flow.if` documents it."""
+    """Return whether a condition is true, as `flow.if` documents it."""
     return value.strip().lower() not in FALSE if isinstance(value, str) else bool(value)
 
 
@@ -62,7 +63,7 @@ def _evaluate(text: str, scope: Mapping[str, Any]) -> Any:
 
 @lru_cache(maxsize=4096)
 def _roots(text: str) -> frozenset[str]:
-    """The names of the scope that begin a path of an expression."""
+    """Return the names of the scope that begin a path of an expression."""
     return frozenset(root for root in ROOTS if re.search(rf"(?<![.\w'\"]){root}\b", text))
 
 

@@ -1,4 +1,6 @@
-"""Failures as the engine reports them, with real intake: a dead run, then its dead letter."""
+"""Failures as the engine reports them, through the real intake: a dead run, then its dead
+letter.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -16,21 +18,21 @@ from tests.support import admin_rows
 
 
 def version(of: Workflow, number: int) -> WorkflowVersion:
-    """That version of the workflow, created if there is none."""
+    """Return that version of the workflow; create it if necessary."""
     first = WorkflowVersion.objects.filter(workflow=of).earliest("number")
     values = {"source": first.source, "definition": first.definition, "checksum": f"{number:064}"}
     return WorkflowVersion.objects.get_or_create(workflow=of, number=number, defaults=values)[0]
 
 
 def failing_step(of: Workflow, step: str = "charge.main", number: int = 1, **more: Any) -> Run:
-    """A dead run of a FAILED execution that has not been reported yet."""
+    """Create a dead run of a FAILED execution; the failure is not reported yet."""
     execution = admin_rows.execution(of, "FAILED")
     WorkflowExecution.objects.filter(pk=execution.pk).update(version=version(of, number))
     return admin_rows.run(execution, step, "DLQ", task_id=uuid4(), **more)
 
 
 def failure(message: str = "it broke", *, target: str = "", **more: Any) -> Failure:
-    """The record of a module that raises; `more` is given to its StepError."""
+    """Return the record of a module that raises; `more` is passed to its StepError."""
     return replace(classify(StepError(message, **more)), target=target)
 
 
@@ -44,7 +46,7 @@ def fail(
     inputs: Any = None,
     **more: Any,
 ) -> DeadLetterEntry:
-    """A step fails permanently; returns its dead letter."""
+    """Let a step fail permanently; return its dead letter."""
     run = failing_step(of, step, number, leased_by=runner, inputs=inputs)
     with transaction.atomic():
         return take_in(
@@ -56,6 +58,6 @@ def fail(
 
 
 def group(letter: DeadLetterEntry) -> FailureGroup:
-    """The group a dead letter is in now."""
+    """Return the current group of a dead letter."""
     letter.refresh_from_db()
     return FailureGroup.objects.get(pk=letter.group_id)

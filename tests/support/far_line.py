@@ -1,4 +1,4 @@
-"""A bad network between two network namespaces: packets come late or never, names are slow.
+"""A bad network between two network namespaces: it delays or drops packets and slows lookups.
 
     python tests/support/far_line.py '{"far": …, "near": …, "ports": […], "direct": […], …}'
 
@@ -6,8 +6,8 @@ carries IP packets between a TUN device in each namespace, and drops or delays t
 `near` it listens on `ports` and answers lookups; behind it are the servers of 127.0.0.1. `direct`
 are ports that `far` reaches without the line.
 
-Each line on standard input, a JSON object, changes what the line does; the counts so far are the
-answer. It is a script of its own without the project's packages: a thread of the harness would
+Each line on standard input is a JSON object that changes the line's behaviour; the answer is the
+counts so far. It is a separate script without the project's packages: a thread of the harness would
 deliver packets late.
 """
 
@@ -40,7 +40,7 @@ ANSWERED, FAILED = 0x8180, 0x8182
 
 @contextmanager
 def inside(name: str) -> Iterator[None]:
-    """Sockets and devices that are opened in this block belong to that namespace."""
+    """Open sockets and devices in that namespace during the block."""
     libc = ctypes.CDLL(None, use_errno=True)
     here, there = (
         os.open(path, os.O_RDONLY) for path in ("/proc/self/ns/net", f"/run/netns/{name}")
@@ -60,7 +60,7 @@ def _enter(libc: ctypes.CDLL, namespace: int) -> None:
 
 
 def device() -> int:
-    """The descriptor of a new TUN device in the current namespace."""
+    """Return the descriptor of a new TUN device in the current namespace."""
     found = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(found, TUNSETIFF, struct.pack("16sH", DEVICE, IFF_TUN | IFF_NO_PI))
     return found
@@ -80,7 +80,7 @@ class FarLine:
         self.counts: Counter[str] = Counter()
 
     async def begin(self) -> None:
-        """Open devices and ports; what needs addresses is opened once they are set."""
+        """Open devices and ports; open what needs addresses after they are set."""
         far, near = self._told["far"], self._told["near"]
         with inside(far):
             one = device()
@@ -194,7 +194,9 @@ def _listening(address: str, port: int) -> socket.socket:
 
 
 def _answer(question: bytes, address: str, *, failed: bool) -> bytes:
-    """Every name has this one address, and no address of another kind."""
+    """Return the answer to a lookup: every name has this one address, and no address of another
+    kind.
+    """
     at = 12
     while question[at]:
         at += question[at] + 1

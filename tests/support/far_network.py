@@ -1,8 +1,8 @@
-"""A network far from the servers: processes in a namespace whose only way out is a bad line.
+"""A network far from the servers: processes in a namespace whose only connection is a bad line.
 
-The kernel's `netem` is a module that many machines lack. This needs network namespaces and TUN
-devices only: packets between two namespaces pass `tests/support/far_line.py`, which delays and
-drops them. TCP at both ends is the kernel's, with its retransmissions and time-outs. Needs root.
+Many machines lack the kernel's `netem` module. This module needs only network namespaces and TUN
+devices: packets between two namespaces pass `tests/support/far_line.py`, which delays and drops
+them. TCP at both ends is the kernel's, with its retransmissions and time-outs. Needs root.
 """
 
 import json
@@ -26,7 +26,7 @@ RESOLVER = f"nameserver {NEAR_ADDRESS}\noptions timeout:5 attempts:2\n"
 
 
 def missing() -> str | None:
-    """Why there can be no such network here; None when there can."""
+    """Return why there can be no such network here; None if there can."""
     if sys.platform != "linux":
         return "network namespaces are a part of Linux"
     if os.geteuid():
@@ -42,10 +42,10 @@ def missing() -> str | None:
 
 
 class FarNetwork:
-    """The line to a namespace; `change` says what it does to packets and lookups."""
+    """The line to a namespace; `change` sets its effect on packets and lookups."""
 
     def __init__(self, ports: Sequence[int], direct: Sequence[int], folder: Path) -> None:
-        """Reach `ports` of 127.0.0.1 over the line, and `direct` past it."""
+        """Reach `ports` of 127.0.0.1 over the line, and `direct` without it."""
         self._names = {side: f"valkyr-{side}-{os.getpid()}" for side in ("far", "near")}
         self._resolver = folder / "far-resolv.conf"
         self._resolver.write_text(RESOLVER)
@@ -74,9 +74,10 @@ class FarNetwork:
             raise
 
     def change(self, **wanted: Any) -> dict[str, int]:
-        """Change `delay` (seconds a way), `loss` (`there`, `back`: 0 to 1), `names`; `reset` links.
+        """Change `delay` (seconds in each direction), `loss` (`there` and `back`, 0 to 1) and
+        `names`; `reset` aborts the links.
 
-        Returns the counts of packets, losses, lookups and connections so far.
+        Return the counts of packets, losses, lookups and connections so far.
         """
         self._tell(json.dumps(wanted))
         assert self._line is not None
@@ -84,7 +85,7 @@ class FarNetwork:
         return dict(json.loads(self._line.stdout.readline()))
 
     def mend(self) -> dict[str, int]:
-        """A good network again."""
+        """Restore a good network; return the counts so far."""
         return self.change(
             delay=0.0, loss={"there": 0.0, "back": 0.0}, names={"mode": "answers", "delay": 0.0}
         )
@@ -92,7 +93,7 @@ class FarNetwork:
     def begin(
         self, command: Sequence[str], *, output: int, environment: Mapping[str, str], folder: Path
     ) -> subprocess.Popen[bytes]:
-        """Start a process there, with the resolver of this network."""
+        """Start a process in the far namespace, with the resolver of this network."""
         there = (
             *("nsenter", f"--net=/run/netns/{self._names['far']}", "unshare", "--mount"),
             *("sh", "-c", 'mount --bind "$0" /etc/resolv.conf && exec "$@"', str(self._resolver)),
@@ -127,7 +128,9 @@ class FarNetwork:
 
 
 def at(url: str, host: str = NEAR_ADDRESS) -> str:
-    """The same server by its address, or a name, in the far network."""
+    """Return the URL of the same server in the far network, with an address or a name as its
+    host.
+    """
     parts = urlsplit(url)
     account, sign, _ = parts.netloc.rpartition("@")
     return parts._replace(netloc=f"{account}{sign}{host}:{parts.port}").geturl()
@@ -135,7 +138,7 @@ def at(url: str, host: str = NEAR_ADDRESS) -> str:
 
 @contextmanager
 def far_network(ports: Sequence[int], direct: Sequence[int], folder: Path) -> Iterator[FarNetwork]:
-    """A far network for the block."""
+    """Set up a far network for the block."""
     made = FarNetwork(ports, direct, folder)
     try:
         yield made

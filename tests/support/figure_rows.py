@@ -14,7 +14,9 @@ from tests.support import admin_rows as rows
 def ended(
     of: Workflow, state: str, at: datetime, *, took: float = 1.0, waited: float = 0.01
 ) -> WorkflowExecution:
-    """An execution that ended then, after `took` seconds, with one run that waited so long."""
+    """Create an execution that ended at `at`, after `took` seconds, with one run that waited
+    `waited` seconds.
+    """
     started = at - timedelta(seconds=took)
     made = WorkflowExecution.objects.create(
         id=_id_at(started - timedelta(seconds=waited)),
@@ -35,7 +37,7 @@ def run(
     of: WorkflowExecution, at: datetime, state: str = "SUCCESS", *, waited: float = 0.01,
     **values: Any,
 ) -> Run:  # fmt: skip
-    """A run that ended then; its id is as old as it is."""
+    """Create a run that ended at `at`; its id is as old as the run."""
     began = of.started_at or at
     queued = began - timedelta(seconds=waited)
     return rows.run(

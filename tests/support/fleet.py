@@ -1,7 +1,7 @@
-"""Real worker processes of the kinds `make up` starts, which tests kill and restart.
+"""Real worker processes of the kinds that `make up` starts, which tests kill and restart.
 
-They share the test database and a Redis of their own. A process is ready when its Runner row says
-so (beat: when it holds the election's lock), and everything ends with the fleet.
+They share the test database and their own Redis. A process is ready when its Runner row says so
+(beat: when it holds the election's lock). All processes end with the fleet.
 """
 
 import os
@@ -63,20 +63,20 @@ class Member:
 
     @property
     def pid(self) -> int:
-        """The process itself: for a prefork worker, the parent."""
+        """The process's id: for a prefork worker, the parent's."""
         assert self._process is not None
         return self._process.pid
 
     @property
     def children(self) -> list[int]:
-        """The processes of a prefork worker's pool."""
+        """The ids of the processes of a prefork worker's pool."""
         with suppress(psutil.NoSuchProcess):
             found = psutil.Process(self.pid).children()
             return [child.pid for child in found if child.status() != psutil.STATUS_ZOMBIE]
         return []
 
     def start(self) -> None:
-        """Start it, or again after its end; does not wait."""
+        """Start the process, also after its end. Does not wait."""
         self._before = self._seen()
         with self.log.open("ab") as log:
             self._process = self._begin(
@@ -87,13 +87,14 @@ class Member:
             )
 
     def alive(self) -> bool:
-        """Whether it runs."""
+        """Return whether the process runs."""
         return self._process is not None and self._process.poll() is None
 
     def ready(self) -> bool:
-        """Whether it has reported that it serves since its last start, and its pool is whole.
+        """Return whether the process has reported since its last start that it serves, and its pool
+        is complete.
 
-        A step that killed its process a moment ago may have left a free place in the pool.
+        A step that killed its process a moment ago may have left the pool one process short.
         """
         assert self.alive(), f"{self.name} ended:\n{self.log.read_text()[-3000:]}"
         if self.name.startswith("beat"):
@@ -103,7 +104,7 @@ class Member:
         return seen and len(self.children) >= self.places
 
     def kill(self) -> None:
-        """kill -9, parent first; its children go with it."""
+        """Kill the process with SIGKILL, the parent first; its children end with it."""
         assert self._process is not None
         children = self.children
         self._process.kill()
@@ -111,15 +112,16 @@ class Member:
         wait_until_gone(children)
 
     def ask_to_stop(self) -> None:
-        """Ask it to finish its work and end."""
+        """Ask the process to finish its work and end."""
         assert self._process is not None
         for number in (signal.SIGCONT, signal.SIGTERM):
             self._process.send_signal(number)
 
     def executing(self) -> list[UUID]:
-        """The runs whose steps its processes execute, including those that are no longer needed.
+        """Return the runs whose steps the member's processes execute, including those no longer
+        needed.
 
-        The watchdog reads the same memory, which the processes share.
+        The watchdog reads the same shared memory.
         """
         with suppress(OSError):  # it ends right now
             for shared in Path(f"/proc/{self.pid}/fd").iterdir():
@@ -135,7 +137,7 @@ class Member:
 
 
 def _notes(descriptor: int) -> Iterator[Note]:
-    """What the threads of live processes do for runs."""
+    """Yield the run that each thread of a live process works on."""
     for head in activity_slots.heads(descriptor):
         threads = Path(f"/proc/{head.pid}/task")
         if activity_slots.start_of(head.pid) == head.start:
@@ -186,7 +188,9 @@ class Fleet:
     def worker(
         self, name: str, queue: str, pool: str, concurrency: int, **environment: str
     ) -> Member:
-        """Add a worker of one queue, with its own variables in addition to the fleet's."""
+        """Add a worker of one queue, with its own environment variables in addition to the
+        fleet's.
+        """
         command = [
             *(*CELERY, "worker", "-n", f"{name}@%h", "-Q", queue, "--pool", pool),
             *("--concurrency", str(concurrency), *FLAGS),
@@ -197,7 +201,9 @@ class Fleet:
         return self.members[name]
 
     def beat(self, name: str = "beat", **environment: str) -> Member:
-        """Add a beat; names of others begin with `beat`. Of several one is elected."""
+        """Add a beat; names of further beats begin with `beat`. Of several beats, one is
+        elected.
+        """
         command = [*CELERY, "beat", "--loglevel", "WARNING", "--pidfile", ""]
         own = {"VALKYR_PROCESS": "beat"} | environment
         self.members[name] = Member(self, name, command, **own)
@@ -210,7 +216,7 @@ class Fleet:
             member.kill()
 
     def everybody(self) -> None:
-        """Add what tests need: two prefork workers, so that one is left when one is killed."""
+        """Add what tests need: with two prefork workers, one is left when the other is killed."""
         self.worker("control", "control", "threads", 4)
         self.worker("default-1", "default", "prefork", 2)
         self.worker("default-2", "default", "prefork", 2)
@@ -221,7 +227,7 @@ class Fleet:
         return self.members[name]
 
     def ensure(self, seconds: float = 60) -> None:
-        """Start again what ended, and return once everything is ready."""
+        """Restart the members that ended, and return when all are ready."""
         for member in self.members.values():
             if not member.alive():
                 member.start()
@@ -229,18 +235,18 @@ class Fleet:
             wait_until(member.ready, seconds, f"{member.name}'s readiness")
 
     def executing(self) -> list[UUID]:
-        """The runs in the few slots of its prefork workers."""
+        """Return the runs in the slots of the prefork workers."""
         return [run for m in self.members.values() if m.places for run in m.executing()]
 
     def member_of(self, pid: int) -> Member:
-        """The member whose child (or self) that process is."""
+        """Return the member whose process, or child process, has this id."""
         for member in self.members.values():
             if pid in {member.pid, *member.children}:
                 return member
         raise LookupError(f"process {pid} is nobody's here")
 
     def stop(self, seconds: float = 4) -> None:
-        """End everything: all are asked at once, and those that are late are killed."""
+        """End all members: ask them to stop at the same time, and kill those that are late."""
         members = self.members.values()
         for member in members:
             member.ask_to_stop()
@@ -260,7 +266,7 @@ class Fleet:
 
     @contextmanager
     def running(self) -> Iterator["Fleet"]:
-        """Everything that was added, ready; stopped at the block's end."""
+        """Start all members and wait until they are ready; stop them at the block's end."""
         try:
             self.ensure()
             yield self
@@ -270,7 +276,7 @@ class Fleet:
 
 @contextmanager
 def redis_of_a_fleet() -> Iterator[Redis]:
-    """A Redis that starts empty, to which this process sends its messages too."""
+    """Start an empty Redis, to which this process also sends its messages."""
     with passable_folder() as home:
         server = Redis(home, durable=False)
         server.start()
@@ -282,7 +288,7 @@ def redis_of_a_fleet() -> Iterator[Redis]:
 
 
 def database_url() -> str:
-    """The address of this process's database (the tests' own)."""
+    """Return the URL of this process's database (the tests' own)."""
     given = connection.settings_dict
     user = f"{quote(given['USER'])}:{quote(given['PASSWORD'])}@" if given["USER"] else ""
     servers = zip(given["HOST"].split(","), given["PORT"].split(","), strict=True)
@@ -294,7 +300,7 @@ def database_url() -> str:
 
 @contextmanager
 def publishing_to(redis_url: str) -> Iterator[None]:
-    """This process sends its messages to that Redis, under the fleet's prefix."""
+    """Send this process's messages to that Redis, under the fleet's prefix."""
     app = current_app._get_current_object()
     changed: dict[str, Any] = {
         "broker_url": redis_url,

@@ -1,4 +1,4 @@
-"""Temporary folders that the servers' account may enter (pytest's own are only root's)."""
+"""Temporary folders that the servers' account may enter (only root may enter pytest's own)."""
 
 import shutil
 import tempfile
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @contextmanager
 def passable_folder(below: str = "") -> Iterator[Path]:
-    """A folder `below` a fresh temporary one, removed at the end."""
+    """Create a folder `below` a new temporary one; remove it at the end."""
     top = Path(tempfile.mkdtemp(prefix="valkyr-folder-"))
     top.chmod(0o711)
     folder = top / below

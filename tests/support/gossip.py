@@ -26,7 +26,7 @@ class GossipInputs(ModuleInputs):
 
 
 class Gossip(Module[GossipInputs]):
-    """Reveals its inputs and its credential in its output, and otherwise as configured."""
+    """Reveals its inputs and its credential in its output, and in other ways as configured."""
 
     type: ClassVar[str] = "test.gossip"
     title: ClassVar[str] = "Gossip"
@@ -61,7 +61,7 @@ class Gossip(Module[GossipInputs]):
 
 
 def told(text: str) -> Result:
-    """The text as it is and in other forms."""
+    """Return the text as it is and in other forms."""
     encoded = base64.b64encode(text.encode()).decode()
     return Result({"text": text, "quoted": quote(text), "encoded": encoded, text: [text]})
 

@@ -17,18 +17,18 @@ FLAT = ("pure", "pure", "effect", "effect", "gate", "effect gate", "chain", "bad
 
 @dataclass
 class Drawn:
-    """A definition, and what its steps do when they run; `mended` were requeued to succeed."""
+    """A definition, and the behaviour of its steps; steps in `mended` were requeued and succeed."""
 
     document: dict[str, Any]
     attempts: int = 3
     mended: set[str] = field(default_factory=set)
 
     def story(self, entered: Callable[[str], bool] = lambda place: False) -> Story:
-        """The expected result; optional places are entered if named."""
+        """Return the expected result; an optional place is entered if `entered` returns true."""
         return interpret(self.document, self._act, entered=entered)
 
     def whole_story(self) -> Story:
-        """The expected result if all optional places are entered."""
+        """Return the expected result if all optional places are entered."""
         return self.story(lambda place: True)
 
     def _act(self, path: str, module: Mapping[str, Any], scope: Scope) -> tuple[str, Any]:
@@ -46,11 +46,11 @@ def draw(
     steps: int = 80,
     undo: bool = False,
 ) -> Drawn:
-    """A workflow of one to `most` tasks; its effect steps take up to `seconds`, 0 with simulated
-    time (tests/support/single_thread.py).
+    """Return a random workflow of one to `most` tasks. Its effect steps take up to `seconds`; 0 is
+    for simulated time (tests/support/single_thread.py).
 
-    Bodies are nested up to `depth` deep, steps that wait do so for up to `waits` seconds (None:
-    there are none), and at most about `steps` steps run in all. With `undo`, most tasks have one.
+    Bodies are nested up to `depth` deep. Waiting steps wait up to `waits` seconds (None: there are
+    none). About `steps` steps run at most. With `undo`, most tasks have one.
     """
     policy = retry or (RETRY if seconds else ACTED)
     drawer = _Drawer(rng, policy, seconds, waits, undo=undo)
@@ -63,14 +63,16 @@ def draw(
 
 
 def _load(drawn: Drawn) -> float:
-    """About how many steps run; pure ones, which run many at once, count little."""
+    """Return about how many steps run; pure steps count little, because many run at once."""
     story = drawn.whole_story()
     return len(story.ends) - 0.8 * story.pure
 
 
 @dataclass(frozen=True)
 class _Around:
-    """The names for steps of a body: counters of its place, whole numbers of earlier tasks."""
+    """The names that steps of a body can use: counters of its place, and integer results of earlier
+    tasks.
+    """
 
     index: bool = False
     loop: bool = False
@@ -79,17 +81,19 @@ class _Around:
     pure: bool = False  # only steps that run in memory
 
     def counters(self) -> list[str]:
-        """Expressions of whole numbers that differ from place to place."""
+        """Return expressions of integers that differ from place to place."""
         return ["index", "item"] * self.index + ["loop.index"] * self.loop
 
     def hiding(self, letter: str) -> "_Around":
-        """Without the tasks whose names have this prefix: the body's own are meant."""
+        """Return the names without tasks that have this prefix, because the body's own tasks hide
+        them.
+        """
         seen = tuple(name for name in self.numbers if not name.startswith(f"tasks.{letter}"))
         return replace(self, numbers=seen)
 
 
 class _Drawer:
-    """Draws bodies in bodies."""
+    """Draws random bodies, which may contain bodies."""
 
     def __init__(
         self, rng: Random, retry: Any, seconds: float, waits: float | None, *, undo: bool
@@ -101,7 +105,7 @@ class _Drawer:
         self.waits = waits
 
     def body(self, around: _Around, depth: int, most: int, first: Any = ()) -> dict[str, Any]:
-        """`{tasks, edges}`; `first` are tasks to begin with, without predecessors."""
+        """Draw `{tasks, edges}`; `first` are tasks to begin with, without predecessors."""
         tasks: list[dict[str, Any]] = list(first)
         edges: list[dict[str, str]] = []
         outcomes = {task["id"]: _outcomes(task) for task in tasks}
@@ -153,7 +157,9 @@ class _Drawer:
         return {"use": "test.effect", "with": given, "retry": self.retry}
 
     def _by_place(self, around: _Around, values: list[Any]) -> Any:
-        """One of the values; with places, another one in each."""
+        """Return one of the values; in a body with several places, often an expression that differs
+        by place.
+        """
         counters = around.counters()
         if not counters or self.rng.random() < 0.3:
             return self.rng.choice(values)
@@ -162,7 +168,7 @@ class _Drawer:
         return f"{{{{ {_literal(chosen)}[({counter}) % 3] }}}}"
 
     def _value(self, values: list[str]) -> Any:
-        """A whole number, often from data of the step."""
+        """Return an integer, often as an expression of the step's data."""
         if not values or self.rng.random() < 0.4:
             return self.rng.randint(0, 9)
         return f"{{{{ {self.rng.choice(values)} + {self.rng.randint(0, 2)} }}}}"
@@ -177,8 +183,8 @@ class _Drawer:
         return {"use": "test.effect", "with": self._config(around, values)}
 
     def _config(self, around: _Around, values: list[str]) -> dict[str, Any]:
-        """Mostly success, sometimes one or two failures first (the policy allows three
-        attempts).
+        """Return the inputs of an effect: mostly success, sometimes one or two failures first (the
+        policy allows three attempts).
         """
         return {
             "value": self._value(values),
@@ -206,7 +212,7 @@ class _Drawer:
         return {"modules": modules}
 
     def _bad(self, name: str, around: _Around, values: list[str]) -> dict[str, Any]:
-        """Fails permanently; in a body only in some places."""
+        """Return a module that fails permanently; in a body, only in some places."""
         if around.pure:
             # In every fourth place there is nothing.
             counter = self.rng.choice(around.counters())
@@ -290,7 +296,7 @@ class _Drawer:
     def _pure_map(
         self, name: str, around: _Around, numbers: tuple[str, ...], depth: int
     ) -> dict[str, Any]:
-        """Many items, of which a worker takes a batch at a time."""
+        """Return a map of many items; a worker takes a batch of them at a time."""
         config: dict[str, Any] = {"items": list(range(self.rng.choice([1, 6, 12, 25, 40])))}
         if self.rng.random() < 0.7:
             config["maxConcurrency"] = self.rng.randint(1, 5)
@@ -301,9 +307,9 @@ class _Drawer:
     def _edges(
         self, name: str, outcomes: dict[str, list[str]], *, join: str
     ) -> list[dict[str, str]]:
-        """Edges into a task from some earlier ones; sometimes none.
+        """Draw edges into a task from some earlier tasks; sometimes none.
 
-        Two from one source only with `join: any`: a source has one outcome.
+        Two edges from one source occur only with `join: any`: a source has one outcome.
         """
         rng = self.rng
         if not outcomes or rng.random() < 0.12:
@@ -320,14 +326,14 @@ class _Drawer:
 
 
 def _outcomes(task: Mapping[str, Any]) -> list[str]:
-    """The possible `on` of edges out of a task."""
+    """Return the possible `on` values of edges out of a task."""
     config = task.get("with", {})
     found = config.get("cases") or config.get("outcomes")
     return [*found] if found else ["success"]
 
 
 def _literal(values: list[Any]) -> str:
-    """A list as an expression writes it."""
+    """Return a list as an expression writes it."""
     words = {True: "true", False: "false"}
     written = [words[v] if isinstance(v, bool) else repr(v) for v in values]
     return f"[{', '.join(written)}]"

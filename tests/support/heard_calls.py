@@ -11,7 +11,7 @@ from tests.support.partner import Partner
 
 
 class HeardCall(NamedTuple):
-    """When the partner was called, by which holder."""
+    """One call: when the partner received it, and under which lease."""
 
     at: float  # time.time()
     token: int
@@ -20,7 +20,7 @@ class HeardCall(NamedTuple):
 
 @dataclass
 class HeardCalls:
-    """The partner's notes, and the end of each first holder's lease."""
+    """The calls that the partner received, and the end of each first holder's lease."""
 
     partner: Partner
     leases: dict[str, float] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class HeardCalls:
         return found
 
     def split(self, run: Any) -> tuple[list[float], list[float]]:
-        """When the first holder called, and when others did."""
+        """Return the times of the first holder's calls, and those of other holders."""
         calls = self.of(run)
         return [c.at for c in calls if c.token == 1], [c.at for c in calls if c.token != 1]
 

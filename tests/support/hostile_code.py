@@ -1,4 +1,4 @@
-"""Code of workflows that attacks its worker, which must continue."""
+"""Workflow code that attacks its worker, which must continue."""
 
 from collections.abc import Mapping
 
@@ -12,9 +12,9 @@ from tests.support.workflows import publish, start, task, wait_for_end
 def require_unharmed(
     fleet: Fleet, module: str, hostile: Mapping[str, tuple[str, str]], good: str
 ) -> None:
-    """Fail unless hostile codes fail with their error types, and good code doubles 21 after them.
+    """Fail unless each hostile code fails with its error type, and good code doubles 21 after them.
 
-    `hostile` are whole codes by name, each with the type of its error.
+    `hostile` maps names to complete code and the type of its error.
     """
     workers = [fleet["default-1"], fleet["default-2"]]
     before = [worker.children for worker in workers]

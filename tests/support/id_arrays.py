@@ -1,4 +1,4 @@
-"""Select rows by any number of ids: a statement has at most 65,535 parameters."""
+"""Select rows by any number of ids, because a statement has at most 65,535 parameters."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -7,5 +7,5 @@ from django.db.models.expressions import RawSQL
 
 
 def among(ids: Iterable[UUID]) -> RawSQL:
-    """Return what `pk__in` compares with: the ids, as one array."""
+    """Return a value for `pk__in`: the ids, as one array."""
     return RawSQL("SELECT unnest(%s::uuid[])", [list(ids)])

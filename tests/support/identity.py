@@ -1,4 +1,4 @@
-"""Identity providers for sign-in: a real server by others, and one that can lie."""
+"""Identity providers for sign-in: a real third-party server, and one that can lie."""
 
 import json
 import os
@@ -30,7 +30,7 @@ class Provider:
         self.url = url
 
     def person(self, subject: str, **claims: Any) -> None:
-        """Set what the provider says about a person from now on."""
+        """Set what the provider says about a user from now on."""
         httpx.put(f"{self.url}/users/{subject}", json=claims, timeout=30).raise_for_status()
 
     def consent(self, address: str, subject: str, **form: str) -> str:
@@ -54,7 +54,7 @@ def _entries(url: str, name: str, more: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def running_provider() -> Iterator[Provider]:
-    """The provider's process, until the end of the block."""
+    """Run the provider's process until the end of the block."""
     port = free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "oidc_provider_mock", "--port", str(port)],
@@ -79,7 +79,7 @@ def _answers(url: str) -> bool:
 
 
 class Liar:
-    """A provider of which a test can change every answer, after an honest start."""
+    """A provider whose every answer a test can change; it starts with honest answers."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -104,7 +104,7 @@ class Liar:
         self.listen: Callable[[], None] = lambda: None
 
     def answer(self, path: str, form: dict[str, str]) -> Any:
-        """The answer to a request."""
+        """Return the answer to a request."""
         self.listen()
         if path == "/.well-known/openid-configuration":
             return self.discovery
@@ -124,7 +124,7 @@ class Liar:
 
 @contextmanager
 def running_liar() -> Iterator[Liar]:
-    """A lying provider that listens until the end of the block."""
+    """Run a lying provider that listens until the end of the block."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -156,7 +156,7 @@ def running_liar() -> Iterator[Liar]:
 
 
 def query_of(address: str) -> dict[str, str]:
-    """The query of an address; each name once."""
+    """Return the query of an address, with one value for each name."""
     return {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
 
 

@@ -23,7 +23,7 @@ CELERY = (
 
 
 def main() -> None:
-    """Print it as JSON."""
+    """Print the report as JSON."""
     loaded = [name for name in OF_ROLES if name in sys.modules]
     django.setup(set_prefix=False)
     from valkyr_project.celery import app

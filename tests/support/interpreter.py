@@ -1,8 +1,8 @@
-"""What a workflow comes to, worked out by going through its tasks one after another.
+"""The expected result of a workflow, computed by going through its tasks one after another.
 
-Written from the format's description alone, and on the plain document, so that it shares neither
-code nor data structures with the engine it is compared with. Containers are gone through place by
-place: iteration 1 of loop `refine` is the place `refine[1].`, item 2 of map `batch` `batch[2].`.
+It is written only from the format's description, and works on the plain document, so that it shares
+neither code nor data structures with the engine. Containers are processed place by place: iteration
+1 of the loop `refine` is the place `refine[1].`, item 2 of the map `batch` is `batch[2].`.
 """
 
 import re
@@ -26,27 +26,28 @@ Act = Callable[[str, Mapping[str, Any], Scope], tuple[str, Any]]
 
 
 class Anything:
-    """An output that cannot be predicted: how long something took."""
+    """An output that cannot be predicted, such as a duration."""
 
 
 class Missing(Exception):
-    """A step had to run, and its end is not given."""
+    """A step had to run, but its end is not given."""
 
 
 @dataclass(frozen=True)
 class FailedItem:
-    """Replaces a failed item's output in a map's; `steps` failed in it."""
+    """Replaces a failed item's output in a map's output; `steps` failed in it."""
 
     steps: frozenset[str]
 
 
 @dataclass
 class Story:
-    """How an execution ends: its state, each task's outcome, and which steps did what.
+    """The expected end of an execution: its state, each task's outcome, and the result of each
+    step.
 
     Tasks and steps are named by their paths with places: `refine[1].draft`, `refine[1].draft.main`.
     `perhaps` are places that may or may not be entered: items of a map after one that failed
-    permanently. `story` contains those that were.
+    permanently. The story contains the places that were entered.
     """
 
     state: str = "SUCCESS"
@@ -65,7 +66,7 @@ class Story:
     undos: dict[str, Any] = field(default_factory=dict)  # the inputs of each undo, by path
 
     def ran(self) -> set[str]:
-        """Every step that ran, containers included."""
+        """The steps that ran, including containers."""
         return self.done | self.dead | self.failed_over | self.failed | self.stuck
 
 
@@ -76,11 +77,13 @@ def interpret(
     scope: Mapping[str, Any] | None = None,
     entered: Callable[[str], bool] = lambda place: False,
 ) -> Story:
-    """The story of `{tasks, edges}` if each step that runs ends (after its retries) as given.
+    """Return the story of `{tasks, edges}` if each step that runs ends (after its retries) as
+    given.
 
-    `ends` maps a step's path to `success`, a gate's outcome, or `error`; or it is called for each.
-    Containers' ends follow from their bodies'. `scope` are known names besides the tasks' (`input`,
-    `vars`). `entered` says whether an optional place was entered. Raises Missing.
+    `ends` maps a step's path to `success`, a gate's outcome, or `error`; or it is a function that
+    is called for each step. A container's end follows from its body's. `scope` has the known names
+    besides the tasks (`input`, `vars`). `entered` returns whether an optional place was entered.
+    Raise Missing if an end is not given.
     """
     act = ends if callable(ends) else _told(ends)
     story = Story()
@@ -97,12 +100,12 @@ def paths(task: Mapping[str, Any]) -> list[str]:
 
 
 def places(step_paths: Iterable[str]) -> set[str]:
-    """Every place of some steps, including those around it."""
+    """Return every place of some steps, including the places around it."""
     return {path[: end.end()] for path in step_paths for end in re.finditer(r"\]\.", path)}
 
 
 def modules(task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """A task's modules, the short form written out."""
+    """Return a task's modules; the short form is written in full."""
     if task.get("modules"):
         return list(task["modules"])
     return [{"id": "main", "use": task.get("use", ""), "with": task.get("with") or {}}]
@@ -119,7 +122,7 @@ def _told(ends: Mapping[str, str]) -> Act:
 
 @dataclass
 class _Whole:
-    """What all bodies share."""
+    """The data that all bodies share."""
 
     story: Story
     act: Act
@@ -135,7 +138,7 @@ class _Failed(Exception):
 
 
 class _Body:
-    """One place: the workflow itself, or one turn of a container's body."""
+    """One place: the workflow itself, or one iteration or item of a container's body."""
 
     def __init__(
         self, whole: _Whole, document: Mapping[str, Any], place: str, around: Scope, *, minded: bool
@@ -242,7 +245,9 @@ class _Body:
         self.story.outcomes[self.place + name] = outcome
 
     def scope(self) -> Scope:
-        """The names a step of this body may use; a task's name means the innermost one."""
+        """The names that a step of this body may use; a task's name refers to the innermost
+        task.
+        """
         own = {
             name: {
                 "output": self.outputs.get(name),
@@ -254,7 +259,9 @@ class _Body:
         return self.around | {"tasks": self.around.get("tasks", {}) | own}
 
     def output(self) -> Any:
-        """The body's output: its last task's, or all last tasks' by id."""
+        """The body's output: the output of its only last task, or the outputs of all last tasks by
+        id.
+        """
         last = [name for name in self.tasks if not self.outgoing[name]]
         if len(last) == 1:
             return self.outputs.get(last[0])
@@ -302,7 +309,7 @@ class _Loop(_Container):
     """Iterations one after another, until the count is reached or the condition ends the loop."""
 
     def go(self) -> dict[str, Any]:
-        """Returns the loop's output; raises _Failed, _Stuck."""
+        """Return the loop's output. Raise _Failed or _Stuck."""
         index, last = 0, None
         histories: dict[str, list[Any]] = {}
         body = self._turn(0, None)
@@ -330,9 +337,10 @@ class _Loop(_Container):
         return self.body(index, {"loop": loop})
 
     def _goes_on(self, index: int, body: _Body) -> bool:
-        """Whether an iteration `index` follows; `body` is the one that just ended, or a new one.
+        """Return whether an iteration `index` follows; `body` is the one that just ended, or a new
+        one.
 
-        Raises _Failed if the loop itself fails: its condition, its count, its limit.
+        Raise _Failed if the loop itself fails: its condition, its count, or its limit.
         """
         try:
             if "count" in self.config:
@@ -363,7 +371,7 @@ class _Map(_Container):
     """One body per item; the output keeps the order of the items."""
 
     def go(self) -> list[Any]:
-        """Returns the map's output; raises _Failed, _Stuck."""
+        """Return the map's output. Raise _Failed or _Stuck."""
         tolerant = self.config.get("onItemError", "fail") == "continue"
         self.minds = self.minds or tolerant
         outputs: dict[int, Any] = {}
@@ -389,10 +397,11 @@ class _Map(_Container):
         return [outputs[index] for index in sorted(outputs)]
 
     def _order(self, count: int) -> list[int]:
-        """In order; but if one fails, those in another worker's memory need not begin.
+        """Return the order of the items. If one fails, the others in that worker's memory need not
+        begin.
 
-        An item has a row from when it is handed out, and must end, unless all its steps run in
-        memory: then a worker takes many, and the rest of them is dropped.
+        An item has a row after it was handed out, and must end, unless all its steps run in memory:
+        then a worker takes many items and drops the rest of them.
         """
         inside = [module for task in self.task["body"]["tasks"] for module in modules(task)]
         taken_many = not self._one_by_one() and all(m["use"] in IN_MEMORY for m in inside)
@@ -402,7 +411,9 @@ class _Map(_Container):
         return bool(self.config.get("maxConcurrency", 100) == 1)
 
     def _perhaps(self, index: int) -> bool:
-        """After a failed item, others are open only if several may run at once."""
+        """Return whether an item after a failed one was entered, which is possible only if several
+        may run at once.
+        """
         if self._one_by_one():
             return False
         self.outer.story.perhaps.add(self.place(index))
@@ -425,7 +436,7 @@ class _Map(_Container):
 
 
 def agrees(expected: Any, found: Any) -> bool:
-    """Whether a recorded output is the expected one; absent and null are the same."""
+    """Return whether a recorded output is the expected one; absent and null are the same."""
     if isinstance(expected, Anything):
         return True
     if isinstance(expected, FailedItem):

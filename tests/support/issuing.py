@@ -20,7 +20,7 @@ class IssuingServer(ThreadingHTTPServer):
     """Serves on a free port of 127.0.0.1. Tests change its public attributes.
 
     `asked` lists method and path of each request. `/api` accepts the secrets in `valid`, as bearer
-    tokens. `data` and `lease` are what Vault answers at `read`; `held` keeps reads waiting.
+    tokens. `data` and `lease` are Vault's answers at `read`; `held` delays reads.
     """
 
     daemon_threads = True
@@ -64,7 +64,7 @@ class IssuingServer(ThreadingHTTPServer):
         return sum(one == path for _, one in self.asked)
 
     def issue(self) -> str:
-        """A new secret, which `/api` accepts."""
+        """Return a new secret, which `/api` accepts."""
         with self.lock:
             self.number += 1
             made = f"secret-number-{self.number}"
@@ -72,7 +72,7 @@ class IssuingServer(ThreadingHTTPServer):
             return made
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that close their connection are part of the tests."""
+        """Ignore errors: some tests close the connection."""
 
 
 class _Answers(BaseHTTPRequestHandler):
@@ -123,7 +123,7 @@ class _Answers(BaseHTTPRequestHandler):
             self._reply(200, lease | {"lease_duration": server.lease, "data": data})
 
     def _authorize(self) -> None:
-        """Send the browser back at once, as after a consent; or with the error `declines`."""
+        """Redirect the browser at once, as after a consent; or with the error `declines`."""
         server = self.server
         asked = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
         told = {"state": asked["state"]}
@@ -164,7 +164,7 @@ class _Answers(BaseHTTPRequestHandler):
         self._reply(200, answer | {"access_token": server.issue()})
 
     def _sts(self, body: str) -> None:
-        """Answer as STS does, in its XML; signatures are checked."""
+        """Answer as STS does, in its XML; check signatures."""
         server = self.server
         server.held.wait(10)
         form = {name: values[0] for name, values in parse_qs(body).items()}

@@ -1,4 +1,4 @@
-"""Schemas and values at random, small enough for any implementation to check."""
+"""Random schemas and values, small enough for any implementation to check."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ SCALARS = (None, True, False, 0, 1, -1, 2, 1.0, 1.5, "", "a", "ab", "b1")
 
 
 def values() -> st.SearchStrategy[Any]:
-    """JSON values of a few parts."""
+    """Return a strategy for small JSON values."""
     return st.recursive(
         st.sampled_from(SCALARS),
         lambda inner: (
@@ -21,7 +21,7 @@ def values() -> st.SearchStrategy[Any]:
 
 
 def schemas() -> st.SearchStrategy[Any]:
-    """Schemas of draft 2020-12 without references."""
+    """Return a strategy for schemas of draft 2020-12 without references."""
     return st.recursive(st.booleans() | _leaves(), _around, max_leaves=8)
 
 
@@ -76,7 +76,9 @@ def _around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 def doubling(levels: int) -> dict[str, Any]:
-    """A schema of pairs of references: its innermost part is checked 2 to the `levels` times."""
+    """Return a schema of pairs of references: its innermost part is checked 2 to the power of
+    `levels` times.
+    """
     pairs = {f"l{n}": {"allOf": [{"$ref": f"#/$defs/l{n + 1}"}] * 2} for n in range(levels)}
     return {"$ref": "#/$defs/l0", "$defs": pairs | {f"l{levels}": {"type": "object"}}}
 
@@ -124,7 +126,7 @@ ORDERS: dict[str, Any] = {
 
 
 def order(number: str) -> dict[str, Any]:
-    """An ordinary payload, of 1.5 kB, that fits ORDERS."""
+    """Return an ordinary payload of 1.5 kB that matches ORDERS."""
     address = {"street": "Main Street 1", "city": "Ulm", "zip": "89073", "country": "DE"}
     return {
         "id": number,

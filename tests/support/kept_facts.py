@@ -1,4 +1,6 @@
-"""Facts that a process reads again each second, or each five, do not grow old in a block."""
+"""Facts that a process otherwise reads again every second, or every five, stay unchanged in a
+block.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,9 +15,10 @@ from valkyr_plugins.limits import known_limits
 
 @contextmanager
 def facts_are_kept() -> Iterator[None]:
-    """Keep circuits, limits and egress rules once they are read.
+    """Keep circuits, limits and egress rules after they are read once.
 
-    What a step or a start costs otherwise depends on whether a second has passed since the last.
+    Otherwise the cost of a step or a start depends on whether a second has passed since the last
+    read.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "FRESH_SECONDS", inf)

@@ -25,7 +25,7 @@ COMMITTING = {"transactional_db", "live_server", "engine"}
 
 @contextmanager
 def rolled_back() -> Iterator[None]:
-    """A transaction in which tests can be nested, and that never commits."""
+    """Open a transaction in which tests can be nested, and which never commits."""
     if connection.in_atomic_block:
         raise RuntimeError("A world is kept outside of a test's transaction: give it a wider scope")
     outermost = transaction.atomic()
@@ -39,7 +39,9 @@ def rolled_back() -> Iterator[None]:
 
 
 def refuse_commits(tests: list[pytest.Item]) -> None:
-    """Fail before the world is built if one of these tests commits: it needs its own file."""
+    """Fail before the shared rows are built if one of these tests commits: such a test needs its
+    own file.
+    """
     found = [test.nodeid for test in tests if _commits(test)]
     if found:
         pytest.fail(f"Tests that commit cannot share a kept world: {', '.join(found)}", False)

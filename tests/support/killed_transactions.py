@@ -1,9 +1,10 @@
-"""`python -m tests.support.killed_transactions`: kill processes inside transactions, and count.
+"""`python -m tests.support.killed_transactions`: kill processes inside transactions, and count the
+rows.
 
 *Callers* insert an order and start an execution for it in one transaction. *Carriers* run the
-executions' steps, which write rows with their records. Both are killed at random moments, so many
-times. Then the rest is completed and everything is counted: a start without its order, an order
-without its start, a row that is missing or doubled. The answer is JSON on standard output.
+executions' steps, which write rows with their records. Both are killed at random moments, `--kills`
+times. Then all remaining work is completed and counted: a start without its order, an order without
+its start, a missing or duplicate row. The result is JSON on standard output.
 """
 
 import argparse
@@ -62,7 +63,7 @@ PROBLEMS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Kill, complete, count, print."""
+    """Kill processes, complete the work, count the rows, and print the result."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
@@ -98,7 +99,9 @@ def _killed(kills: int, random: Random) -> dict[str, Any]:
 
 
 def _publish() -> UUID:
-    """The workflow whose two steps write a row each, warm in this process, and all tables."""
+    """Publish the workflow whose two steps write a row each, and create all tables; return its
+    id.
+    """
     from django.db import connection
 
     from executions.definition.versions import compiled
@@ -175,7 +178,7 @@ def _carrier(workflow: UUID) -> Any:
 
 
 def _finish(workflow: UUID) -> None:
-    """Execute the rest, with the sweeper's duties, until everything has ended."""
+    """Execute the remaining work, with the sweeper's duties, until everything has ended."""
     from runners.recovery import sweeper
     from tests.support.dying_children import Progress
 

@@ -1,6 +1,7 @@
 """`test.knocker`: a step whose only effect is repeated calls to a partner.
 
-Its first holder calls for long, the worker that takes it over for a moment. It needs no database.
+Its first holder calls for a long time, the worker that takes it over for a moment. It needs no
+database.
 """
 
 import json
@@ -16,7 +17,7 @@ from runners.segment.step_context import StepTimeout
 
 
 class KnockerInputs(ModuleInputs):
-    """The address to call, and what the run's first holder does when it must end."""
+    """The address to call, and how the run's first holder behaves when it must end."""
 
     url: str
     seconds: float
@@ -25,7 +26,7 @@ class KnockerInputs(ModuleInputs):
 
 
 class Knocker(Module[KnockerInputs]):
-    """Tells a partner every 20 ms which process holds the run; returns the token that it held."""
+    """Tells a partner every 20 ms which process holds the run; returns its lease token."""
 
     type: ClassVar[str] = "test.knocker"
     title: ClassVar[str] = "Knocker"

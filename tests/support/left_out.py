@@ -1,7 +1,7 @@
 """The engine's tests without plugins: `VALKYR_PLUGINS=none make test`.
 
-Plugins cannot be imported then, because the engine must not import them. Tests that need some are
-left out: files that import some, and tests marked `plugins`.
+Plugins cannot be imported then, because the engine must not import them. Files that import plugins,
+and tests marked `plugins`, are left out.
 """
 
 import os
@@ -29,24 +29,26 @@ SIGNS = (
 
 
 def needed_by(file: Path) -> bool:
-    """Whether a file of tests needs plugins."""
+    """Return whether a test file needs plugins."""
     return file.suffix == ".py" and any(sign in file.read_text() for sign in SIGNS)
 
 
 class Forbidden(MetaPathFinder):
-    """Finds no plugin, and raises an error that says so."""
+    """Raises an error that says that plugins are left out, for any import of one."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Raise ImportError for a plugin; others are looked for elsewhere."""
+        """Raise ImportError for a plugin; return None for other modules, which other finders
+        load.
+        """
         if name.partition(".")[0] == PACKAGE:
             raise ImportError(f"{name} is a plugin, and plugins are left out here", name=name)
         return None
 
 
 def forbid() -> None:
-    """Let nothing in this process import a plugin."""
+    """Forbid the import of any plugin in this process."""
     sys.meta_path.insert(0, Forbidden())
 
 

@@ -12,7 +12,7 @@ from executions.database import row_scope, row_security
 
 @contextmanager
 def enabled() -> Iterator[None]:
-    """In this block the setting is on, and the policies exist; the transaction reverts them."""
+    """Turn on the setting and create the policies for this block; the transaction reverts them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VALKYR_ROW_LEVEL_SECURITY", "1")
         configuration.forget()

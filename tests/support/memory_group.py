@@ -13,19 +13,19 @@ ROOT = Path("/sys/fs/cgroup")
 
 
 class MemoryGroup:
-    """Processes that share this much memory."""
+    """Processes that share a limited amount of memory."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def join(self, pid: int) -> None:
-        """Put a process into it; its later children are in it too."""
+        """Put a process into the group; its later children are in it too."""
         (self._folder / "cgroup.procs").write_text(str(pid))
 
 
 @contextmanager
 def memory_group(mebibytes: int) -> Iterator[MemoryGroup]:
-    """Make one; skip the test if this system does not allow any."""
+    """Create a group with this much memory; skip the test if this system does not allow any."""
     old = (ROOT / "memory" / "memory.limit_in_bytes").exists()
     top, limit = (ROOT / "memory", "memory.limit_in_bytes") if old else (ROOT, "memory.max")
     folder = top / f"valkyr-test-{os.getpid()}"

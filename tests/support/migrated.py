@@ -1,8 +1,8 @@
-"""A migrated database to copy the tests' own from: migrating takes five CPU seconds.
+"""A migrated database from which the tests' own is copied: migrating takes five CPU seconds.
 
 If there is none for these migrations and packages, it is migrated and its dump is stored beside
-pytest's cache; later sessions, and the other processes of this one, load that. `migrate` runs on
-every copy too: it finds nothing to migrate and updates what depends on the models.
+pytest's cache; later sessions, and the other processes of this one, load that dump. `migrate` runs
+on every copy too: it finds nothing to migrate and updates what depends on the models.
 """
 
 import fcntl
@@ -29,7 +29,7 @@ PINNED = Path(__file__).parents[2] / "requirements.txt"
 
 
 def provide(folder: Path) -> str:
-    """Make a migrated database on the tests' server, from a dump in `folder`; return its name."""
+    """Create a migrated database on the tests' server, from a dump in `folder`; return its name."""
     dump = folder / f"{fingerprint()}.sql"
     _execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(NAME)))
     with (folder / "lock").open("w") as lock:
@@ -43,7 +43,9 @@ def provide(folder: Path) -> str:
 
 @contextmanager
 def copied(name: str) -> Iterator[None]:
-    """A copy of the migrated database, for a session of pytest that a test starts."""
+    """Create a copy of the migrated database, for a pytest session that a test starts; drop it at
+    the end.
+    """
     copy = sql.Identifier(name)
     _execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(copy, sql.Identifier(NAME)))
     try:
@@ -53,7 +55,9 @@ def copied(name: str) -> Iterator[None]:
 
 
 def fingerprint() -> str:
-    """What a migrated database depends on: the migrations of all apps, and the packages."""
+    """Return a hash of what a migrated database depends on: the migrations of all apps, and the
+    packages.
+    """
     made = hashlib.sha256(PINNED.read_bytes())
     for app in apps.get_app_configs():
         module, _ = MigrationLoader.migrations_module(app.label)
@@ -64,7 +68,7 @@ def fingerprint() -> str:
 
 
 def _make(dump: Path) -> None:
-    """Migrate the database and store its dump, whole or not at all; older ones are deleted."""
+    """Migrate the database and store its dump, completely or not at all; delete older dumps."""
     with _connected_to(NAME):
         call_command("migrate", verbosity=0)
     fresh = dump.with_suffix(".new")
@@ -76,7 +80,7 @@ def _make(dump: Path) -> None:
 
 @contextmanager
 def _connected_to(name: str) -> Iterator[None]:
-    """Use that database for Django's connection."""
+    """Use that database for Django's connection during the block."""
     usual = connection.settings_dict["NAME"]
     connection.close()
     connection.settings_dict["NAME"] = name
@@ -88,7 +92,7 @@ def _connected_to(name: str) -> Iterator[None]:
 
 
 def _run(program: str, *arguments: str) -> None:
-    """Run one of PostgreSQL's programs on the migrated database; its output is dropped."""
+    """Run one of PostgreSQL's programs on the migrated database; discard its output."""
     subprocess.run(
         [postgres_bin(server_account()) / program, f"--dbname={_address(NAME)}", *arguments],
         stdout=subprocess.DEVNULL,
@@ -103,7 +107,7 @@ def _execute(statement: sql.Composed) -> None:
 
 
 def _address(name: str) -> str:
-    """The address of a database on the tests' server."""
+    """Return the address of a database on the tests' server."""
     given = settings.DATABASES["default"]
     return make_conninfo(
         host=given["HOST"],

@@ -1,4 +1,4 @@
-"""What module tests share: a context as the engine gives it, and a server to talk to."""
+"""Shared fixtures of module tests: a context as the engine creates it, and a server to talk to."""
 
 from collections.abc import Callable, Iterator
 from uuid import UUID
@@ -13,7 +13,9 @@ KEY = "0123456789abcdef" * 4
 
 @pytest.fixture
 def make_context() -> Callable[..., Context]:
-    """A context as the engine makes it; `seconds` and `variables` can be given."""
+    """Return a function that creates a context as the engine does; `seconds` and `variables` can be
+    given.
+    """
 
     def make(*, seconds: float = 10.0, **variables: object) -> Context:
         return Context(
@@ -35,7 +37,7 @@ def step_context(make_context: Callable[..., Context]) -> Context:
 
 @pytest.fixture
 def partner(monkeypatch: pytest.MonkeyPatch) -> Iterator[Partner]:
-    """The server, which an administrator has allowed HTTP steps to reach."""
+    """Yield the server, which an administrator has allowed HTTP steps to reach."""
     monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
     server = Partner()
     yield server

@@ -49,7 +49,7 @@ SELECT 1 + count(*) FROM test_effects WHERE execution = %(execution)s AND step =
 
 
 class EffectInputs(ModuleInputs):
-    """What to give back, and how to misbehave in the first tries of this step."""
+    """The value to return, and the misbehaviour of the first attempts of this step."""
 
     value: Any = Field(None, description="The output.")
     outcome: str = Field("success", description="How it ends; named in `outcomes`.")
@@ -73,7 +73,7 @@ class EffectInputs(ModuleInputs):
 
 
 class OddInputs(ModuleInputs):
-    """Which odd thing to give back."""
+    """The kind of odd value to return."""
 
     kind: str
 
@@ -90,7 +90,7 @@ ODD: dict[str, Any] = {
 
 
 def nested(depth: int) -> Any:
-    """A list in a list in a list."""
+    """Return lists nested to this depth."""
     value: list[Any] = []
     for _ in range(depth):
         value = [value]
@@ -98,7 +98,7 @@ def nested(depth: int) -> Any:
 
 
 class Odd(Module[OddInputs]):
-    """Returns what can hardly be stored, or not at all."""
+    """Returns values that can hardly be stored, or not at all."""
 
     type: ClassVar[str] = "test.odd"
     title: ClassVar[str] = "Odd"
@@ -112,7 +112,7 @@ class Odd(Module[OddInputs]):
 
 
 class WaitInputs(ModuleInputs):
-    """How long to wait, and how to end then."""
+    """How long to wait, and how to end after that."""
 
     seconds: float = Field(0, description="How long it sleeps.")
     value: Any = Field(None, description="The output, once woken.")
@@ -122,7 +122,9 @@ class WaitInputs(ModuleInputs):
 
 
 class Sleeper(Module[WaitInputs]):
-    """Sleeps by a timer, holding no worker; writes a mark when woken, then ends as configured."""
+    """Sleeps on a timer without occupying a worker; writes a mark when woken, then ends as
+    configured.
+    """
 
     type: ClassVar[str] = "test.wait"
     title: ClassVar[str] = "Wait"
@@ -146,7 +148,7 @@ class Sleeper(Module[WaitInputs]):
 
 
 class Effect(Module[EffectInputs]):
-    """Writes a mark with the idempotency key, the run and its token; then acts as configured."""
+    """Writes a mark with the idempotency key, the run and its token; then behaves as configured."""
 
     type: ClassVar[str] = "test.effect"
     title: ClassVar[str] = "Effect"
@@ -185,7 +187,7 @@ class Effect(Module[EffectInputs]):
 
 
 class SpenderInputs(ModuleInputs):
-    """What to spend, and how to end then."""
+    """What to spend, and how to end after that."""
 
     model: str = Field("", description="The model that it says it used.")
     tokens: int = Field(0, description="Tokens spent.")
@@ -226,14 +228,14 @@ class Spender(Module[SpenderInputs]):
 
 
 class PureInputs(ModuleInputs):
-    """How long to take, and how to misbehave."""
+    """How long the step takes, and how it misbehaves."""
 
     seconds: float = Field(0, description="How long it takes, which is too long for a pure step.")
     waits: bool = Field(False, description="Wait, which a pure step cannot.")
 
 
 class Pure(Module[PureInputs]):
-    """A step that runs inline and gives what it was told of itself."""
+    """A step that runs inline and returns what it was told about itself."""
 
     type: ClassVar[str] = "test.pure"
     title: ClassVar[str] = "Pure"
@@ -250,13 +252,13 @@ class Pure(Module[PureInputs]):
 
 
 class LargeInputs(ModuleInputs):
-    """How much to return."""
+    """The size of the text to return."""
 
     mebibytes: int = Field(1, description="The size of the text.")
 
 
 class Large(Module[LargeInputs]):
-    """Returns a text of that size, which no other execution returns."""
+    """Returns a text of that size, different in each execution."""
 
     type: ClassVar[str] = "test.large"
     title: ClassVar[str] = "Large output"
@@ -268,7 +270,7 @@ class Large(Module[LargeInputs]):
 
 
 class Staller(Module[ModuleInputs]):
-    """A step that runs inline and stalls its process, each time."""
+    """A step that runs inline and stalls its process at each attempt."""
 
     type: ClassVar[str] = "test.staller"
     title: ClassVar[str] = "Staller"
@@ -282,12 +284,12 @@ class Staller(Module[ModuleInputs]):
 
 
 def stall() -> None:
-    """Compute in C for an hour, with Python's interpreter lock held and no look at signals."""
+    """Compute in C for an hour, holding Python's interpreter lock and ignoring signals."""
     sum(range(10**12))
 
 
 def leave_mark(ctx: StepContext) -> int:
-    """Append a mark, committed at once; returns how many this step has left by now."""
+    """Append a mark and commit it at once; return how many marks this step has left so far."""
     run, token = held(ctx)
     facts = {
         "key": ctx.idempotency_key,
@@ -315,13 +317,13 @@ def leave_mark(ctx: StepContext) -> int:
 
 
 def held(ctx: Any) -> tuple[Any, int | None]:
-    """The run and the token under which the step executes now."""
+    """Return the run and the token under which the step executes now."""
     work = getattr(getattr(ctx._details, "__self__", None), "work", None)
     return (None, None) if work is None else (work.run_id, work.token)
 
 
 def linger(seconds: float, ctx: StepContext, *, stubborn: bool) -> None:
-    """Run this long, or until cancelled; a stubborn one continues, and swallows its time-out."""
+    """Wait this long, or until cancelled; with `stubborn`, ignore cancellation and time-out."""
     until = time.monotonic() + seconds
     while time.monotonic() < until and (stubborn or not ctx.cancelled()):
         try:
@@ -344,7 +346,7 @@ def _own_connection(pid: int) -> psycopg.Connection[Any]:
 
 
 def register() -> None:
-    """Make the modules known in this process."""
+    """Register the modules in this process."""
     if "test.effect" not in registry.specs():
         registry.add(Effect())
         registry.add(Odd())
@@ -361,7 +363,7 @@ def register() -> None:
 
 
 def install() -> None:
-    """Make the modules known in this process, and their table in its database."""
+    """Register the modules in this process, and create their tables in its database."""
     register()
     with connection.cursor() as cursor:
         cursor.execute(CREATE)
@@ -369,7 +371,7 @@ def install() -> None:
 
 
 def marks(execution_id: Any) -> list[dict[str, Any]]:
-    """The marks an execution left, in order."""
+    """Return the marks of an execution, in order."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT key, step, attempt, run, token, pid, at FROM test_effects "
@@ -381,7 +383,7 @@ def marks(execution_id: Any) -> list[dict[str, Any]]:
 
 
 def forget() -> None:
-    """Close this process's own connection, so that its database can be dropped."""
+    """Close this process's own connection, so that the database can be dropped."""
     if _own_connection.cache_info().currsize:
         _own_connection(os.getpid()).close()
         _own_connection.cache_clear()

@@ -1,7 +1,7 @@
 """A server of OpenAI's protocol whose answers a test scripts, and which counts each request.
 
-An answer depends on the conversation alone, as a model's does: so a request that is repeated is
-answered the same, and counted twice.
+As with a real model, an answer depends only on the conversation: a repeated request gets the same
+answer, and is counted twice.
 """
 
 import json
@@ -23,7 +23,9 @@ def results(messages: list[dict[str, Any]]) -> list[str]:
 
 
 def calls(*names: str) -> Script:
-    """Calls these tools one after another, with the numbers 1, 2 …, then answers."""
+    """Return a script that calls these tools one after another, with the numbers 1, 2 …, then
+    answers.
+    """
 
     def script(messages: list[dict[str, Any]]) -> Answer:
         done = len(results(messages))

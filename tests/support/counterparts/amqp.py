@@ -1,7 +1,8 @@
-"""A broker that speaks enough AMQP 0-9-1 to publish: handshake, confirms, returns.
+"""A broker that implements the part of AMQP 0-9-1 for publishing: handshake, confirms, returns.
 
-It knows the queues it is given. Messages to the default exchange and another queue are returned
-(basic.return), as RabbitMQ does with mandatory messages; another exchange closes the channel.
+It knows the queues it is given. A message to the default exchange and an unknown queue is returned
+(basic.return), as RabbitMQ does with mandatory messages. A message to another exchange closes the
+channel.
 """
 
 import socketserver
@@ -19,7 +20,7 @@ LOGIN = {"LOGIN": "ann", "PASSWORD": "right-word"}
 
 @dataclass
 class Received:
-    """One message, as it came."""
+    """One message, as it arrived."""
 
     exchange: str
     routing_key: str
@@ -29,7 +30,7 @@ class Received:
 
 @dataclass
 class AmqpBroker:
-    """The server, in threads of this process; `url` has the right password."""
+    """The server, in threads of this process; `url` includes the correct password."""
 
     queues: tuple[str, ...] = ("orders",)
     received: list[Received] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""A server that speaks the protocols of AWS (S3, STS, KMS): moto, in a process of its own."""
+"""A server that speaks the protocols of AWS (S3, STS, KMS): moto, in a separate process."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ from valkyr_project.embedded.child import free_port
 
 @contextmanager
 def aws_server() -> Iterator[str]:
-    """Start it; yield its address once it answers."""
+    """Start the server; yield its address when it answers."""
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     server = subprocess.Popen(

@@ -1,9 +1,9 @@
 """A misbehaving HTTP server on real sockets: each path has its own fault.
 
-It writes to the connection itself, so that it can send what no server library would. A request to
+It writes to the connection directly, so that it can send what no server library would. A request to
 `/good` is answered correctly; `GOOD` and `VICES` list the paths. `requests` are the targets of
-requests in the order of arrival, `connections` the number of connections; a target in `cut_once` is
-cut off the first time.
+requests in the order of arrival, `connections` is the number of connections. The first request to a
+target in `cut_once` is cut off.
 """
 
 import gzip
@@ -35,12 +35,12 @@ class BadServer:
 
     @property
     def url(self) -> str:
-        """Its address, without a slash at the end."""
+        """The server's address, without a trailing slash."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def open_connections(self) -> int:
-        """How many are open on this side."""
+        """The number of connections that are open on the server's side."""
         return len(self._open)
 
     def stop(self) -> None:
@@ -87,7 +87,7 @@ class BadServer:
 
 @contextmanager
 def bad_server() -> Iterator[BadServer]:
-    """A server that ends with the block."""
+    """Run a server that ends with the block."""
     server = BadServer()
     try:
         yield server
@@ -96,7 +96,9 @@ def bad_server() -> Iterator[BadServer]:
 
 
 def _target(connection: socket.socket) -> str:
-    """The next request's target, whose body is read and dropped; "" at the end."""
+    """Return the next request's target; read and drop its body. Return "" at the end of the
+    connection.
+    """
     head = b""
     while b"\r\n\r\n" not in head:
         data = connection.recv(65_536)
@@ -121,7 +123,7 @@ def _target(connection: socket.socket) -> str:
 
 
 def reply(connection: socket.socket, body: bytes, *headers: str, status: str = "200 OK") -> None:
-    """A proper answer."""
+    """Send a correct answer."""
     lines = [f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(body)}", "", ""]
     connection.sendall("\r\n".join(lines).encode() + body)
 
@@ -138,12 +140,12 @@ def _good(server: BadServer, connection: socket.socket, query: dict[str, str]) -
 
 
 def _goodbye(server: BadServer, connection: socket.socket, query: dict[str, str]) -> None:
-    """A correct answer, after which the connection is closed without notice."""
+    """Send a correct answer, after which the connection is closed without notice."""
     reply(connection, b'{"good": true}', JSON)
 
 
 def _pages(server: BadServer, connection: socket.socket, query: dict[str, str]) -> None:
-    """One of 10,000 pages, by `page`; each links to the next in every supported way."""
+    """Send one of 10,000 pages, by `page`; each links to the next in every supported way."""
     page = int(query.get("page", "1"))
     following = page + 1 if page < PAGES else None
     link = [f'Link: </pages?page={following}>; rel="next"'] if following else []
@@ -264,7 +266,7 @@ def _long_header(server: BadServer, connection: socket.socket, query: dict[str, 
 
 
 def _informing(server: BadServer, connection: socket.socket, query: dict[str, str]) -> None:
-    """Endless interim answers (103)."""
+    """Send interim answers (103) until the server closes."""
     while not server.closing.is_set():
         connection.sendall(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100)
 

@@ -1,4 +1,4 @@
-"""A server that makes a CSV of any size while it sends it."""
+"""A server that generates a CSV of any size while it sends it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ HEADER, ROW = b"id,text\n", 1024
 
 @contextmanager
 def csv_server() -> Iterator[str]:
-    """A server that answers `/<rows>` with a CSV of that many rows of 1 KiB."""
+    """Run a server that answers `/<rows>` with a CSV of that many rows of 1 KiB."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

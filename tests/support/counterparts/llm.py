@@ -1,7 +1,7 @@
-"""A server that speaks OpenAI's protocol correctly, incorrectly, slowly, in parts and endlessly.
+"""A server that speaks OpenAI's protocol correctly, incorrectly, slowly, in parts or endlessly.
 
-The model's name in a request selects the behaviour: `MISCHIEF` lists the names; every other one is
-answered as the demo's server answers.
+The model's name in a request selects the behaviour: `MISCHIEF` lists the names. Any other model is
+answered as by the demo's server.
 """
 
 import json
@@ -16,11 +16,11 @@ WAIT_SECONDS = 30.0
 
 
 class Mischief(LlmHandler):
-    """Answers by the model's name."""
+    """Answers according to the model's name."""
 
     @property
     def model_server(self) -> "ModelServer":
-        """The server, typed."""
+        """The server, with its type."""
         return cast("ModelServer", self.server)
 
     def do_POST(self) -> None:
@@ -45,7 +45,7 @@ class Mischief(LlmHandler):
         super().embeddings(body)
 
     def times(self, body: Body) -> int:
-        """How often this model was called, including now."""
+        """Return how often this model was called, including this call."""
         return self.model_server.asked[body["model"]]
 
     # What a provider refuses.
@@ -140,7 +140,7 @@ class Mischief(LlmHandler):
         self.close_connection = True
 
     def as_endless_sentence(self, body: Body) -> None:
-        """A successful HTTP response, without a finish reason."""
+        """Send a successful HTTP response without a finish reason."""
         self._some(body, "Half of the ans")
         self._end()
 
@@ -223,7 +223,7 @@ class Mischief(LlmHandler):
         self.say(body, "I think it is three.")
 
     def _some(self, body: Body, text: str) -> None:
-        """Begin an answer: its first words, no end."""
+        """Send the first words of an answer, without its end."""
         self._begin()
         for event in list(self.events({**body, "stream_options": None}, text, "stop"))[:-1]:
             self.send_event(json.dumps(event))
@@ -248,7 +248,9 @@ class Mischief(LlmHandler):
 
 
 class ModelServer(LlmServer):
-    """`requests` and `headers` are those received, in order; `asked` counts by model."""
+    """A model server; `requests` and `headers` list those received, in order, and `asked` counts by
+    model.
+    """
 
     def __init__(self) -> None:
         super().__init__(handler=Mischief)
@@ -260,12 +262,12 @@ class ModelServer(LlmServer):
         self.start()
 
     def note(self, body: Body) -> None:
-        """Remember a request."""
+        """Record a request."""
         with self._lock:
             self.requests.append(body)
             self.asked[body["model"]] += 1
 
     def stop(self) -> None:
-        """Release the waiting requests, and stop."""
+        """Release the waiting requests, and stop the server."""
         self.closing.set()
         super().stop()

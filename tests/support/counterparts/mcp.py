@@ -1,4 +1,4 @@
-"""An MCP server of the official SDK, on a port of its own, which counts what it is asked."""
+"""An MCP server of the official SDK, on its own port, which counts its calls."""
 
 import threading
 from collections import Counter
@@ -16,7 +16,9 @@ from tests.support.waiting import wait_until
 
 
 class ShopServer:
-    """Tools of a shop; `stateless` servers keep no session, `json` ones send no streams."""
+    """Offers tools of a shop; `stateless` servers keep no session, `json` servers send no
+    streams.
+    """
 
     def __init__(self, *, stateless: bool = False, json: bool = False, token: str = "") -> None:
         self.calls: Counter[str] = Counter()
@@ -47,7 +49,9 @@ class ShopServer:
         self._thread.join(10)
 
     def refused(self, request: Request) -> Response | None:
-        """The response of a request that the tools do not see."""
+        """Return the response to a request that is rejected before the tools; None for any other
+        request.
+        """
         if self.statuses:
             return PlainTextResponse("no", self.statuses.pop(0))
         if self._token and request.headers.get("authorization") != f"Bearer {self._token}":
@@ -86,7 +90,7 @@ class ShopServer:
 
 
 class _Door:
-    """Refuses some requests before they reach the tools."""
+    """Rejects some requests before they reach the tools."""
 
     def __init__(self, app: ASGIApp, shop: ShopServer) -> None:
         self._app, self._shop = app, shop

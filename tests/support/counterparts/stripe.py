@@ -1,8 +1,8 @@
 """A server that speaks Stripe's API: localstripe, at 127.0.0.1, with Stripe's idempotency keys.
 
-Run as a process of its own: `python -m tests.support.counterparts.stripe`; it prints its port.
-localstripe has no idempotency keys, and calls a declined card an invalid request. Both are added
-here as Stripe's documentation describes them. `GET /_counterpart/calls` lists the requests.
+Run it as a separate process with `python -m tests.support.counterparts.stripe`; it prints its port.
+localstripe has no idempotency keys, and reports a declined card as an invalid request. This module
+adds both as Stripe's documentation describes them. `GET /_counterpart/calls` lists the requests.
 """
 
 import asyncio
@@ -37,13 +37,13 @@ class StripeServer:
         self.url = line.removeprefix(READY).strip()
 
     def stop(self) -> None:
-        """End it."""
+        """End the process."""
         self._process.kill()
         self._process.communicate()
 
 
 class _StripeLike:
-    """What localstripe lacks, around each of its answers."""
+    """Adds what localstripe lacks to each of its answers."""
 
     def __init__(self) -> None:
         self.known: dict[str, tuple[str, Answer]] = {}
@@ -82,7 +82,7 @@ class _StripeLike:
 
 
 def _stub(said: str) -> Any:
-    """The answer that the test requested, in the description's `stub_status <status>`."""
+    """Return the answer that the test requested with `stub_status <status>` in the description."""
     status = int(said.partition("stub_status+")[2][:3])
     kind = "rate_limit_error" if status == 429 else "api_error"
     answer = _error(status, kind, "as asked")
