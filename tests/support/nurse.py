@@ -1,16 +1,16 @@
-"""The process that others are forked from: it loads what they need, once.
+"""The process from which others are forked: it loads their modules once.
 
     python tests/support/nurse.py FD MODULE...
 
-imports the modules, then forks one child for each request that comes through the socket FD. A child
-is a process like any other: a session, an environment, a folder and a terminal of its own, and a
-program that runs as from a command line, to the interpreter's ordinary end. Only the imports are
-done. All of them end with the nurse, and the nurse with its client.
+imports the modules, then forks one child for each request that it receives through the socket FD.
+A child is an ordinary process: it has its own session, environment, folder and terminal, and runs a
+program as from a command line, to the interpreter's ordinary end. Only the imports are already
+done. All children end with the nurse, and the nurse with its client.
 
-A request is one byte with four files: what to run, as JSON; where the child writes, and where its
-errors; and a pipe for its pid and, once it has ended, its exit code.
+A request is one byte with four files: the program to run, as JSON; the files for the child's output
+and for its errors; and a pipe for its pid and, after its end, its exit code.
 
-This script imports nothing of the project except the given modules: a child may be of another
+This script imports nothing of the project except the given modules: a child may run another
 release.
 """
 
@@ -36,7 +36,7 @@ FILES = 4
 
 
 def main() -> None:
-    """Serve until the client is gone; in a child, become the requested program."""
+    """Serve until the client ends; in a child, run the requested program."""
     number, *modules = sys.argv[1:]
     sys.path[0] = str(PROJECT)
     child = runpy.run_path(str(PROJECT / "valkyr_project" / "embedded" / "child.py"))
@@ -53,7 +53,9 @@ def main() -> None:
 def _serve(
     asked: socket.socket, die_with_parent: Callable[[signal.Signals], Callable[[], None]]
 ) -> dict[str, Any] | None:
-    """Fork for each request; returns the request in the child, and nothing at the end."""
+    """Fork for each request. Return the request in the child, and None when the client has
+    ended.
+    """
     ended, wakes = os.pipe()
     for end in (ended, wakes):
         os.set_blocking(end, False)
@@ -104,7 +106,7 @@ def _tell_of_the_dead(children: dict[int, int]) -> None:
 
 
 def _write_into(output: int, errors: int) -> None:
-    """Make them the terminal: nothing can be typed there, and each line is written at once."""
+    """Make these files the terminal: standard input is empty, and each line is written at once."""
     with open(os.devnull, "rb") as nothing:  # noqa: PTH123 - its number is what is wanted
         os.dup2(nothing.fileno(), 0)
     for stream, file in ((1, output), (2, errors)):
@@ -115,7 +117,7 @@ def _write_into(output: int, errors: int) -> None:
 
 
 def _become(request: dict[str, Any]) -> None:
-    """Run the module, script or text, as the interpreter does with a command line."""
+    """Run the module, script or text as the interpreter runs a command line."""
     os.setsid()
     os.environ.clear()
     os.environ.update(request["environment"])

@@ -1,7 +1,7 @@
-"""Real processes of this project without the CPU second of Python's imports.
+"""Real processes of this project that do not spend a CPU second on Python's imports.
 
-They are forked from a nurse (`tests/support/nurse.py`). There is one for each set of modules,
-started on first use.
+They are forked from a nurse (`tests/support/nurse.py`). Each set of modules has one nurse, started
+on first use.
 """
 
 import atexit
@@ -54,11 +54,13 @@ class Forked:
         self.pid = self._number()
 
     def poll(self) -> int | None:
-        """Its exit code (of a signal: minus its number), or nothing while it runs."""
+        """Return the exit code (after a signal: minus its number), or None while the process
+        runs.
+        """
         return self._ended(0)
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit code, once it has ended."""
+        """Wait until the process has ended; return its exit code."""
         code = self._ended(timeout)
         if code is None:
             assert timeout is not None
@@ -66,18 +68,18 @@ class Forked:
         return code
 
     def send_signal(self, number: signal.Signals) -> None:
-        """Send it, if it still runs."""
+        """Send the signal to the process if it still runs."""
         # There is a moment between its end and the nurse's report.
         if self.poll() is None:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
     def terminate(self) -> None:
-        """Ask it to end."""
+        """Ask the process to end."""
         self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it."""
+        """Kill the process."""
         self.send_signal(signal.SIGKILL)
 
     def _ended(self, seconds: float | None) -> int | None:
@@ -93,7 +95,7 @@ class Forked:
 
 
 class Nursery:
-    """Starts processes that have `modules` loaded; `environment` is that of the loading."""
+    """Starts processes that have `modules` loaded; `environment` is used while they are loaded."""
 
     def __init__(self, *modules: str, environment: Mapping[str, str] | None = None) -> None:
         self._asking, asked = socket.socketpair()
@@ -123,10 +125,10 @@ class Nursery:
         environment: Mapping[str, str],
         folder: Path = PROJECT,
     ) -> Forked:
-        """Run `python -m module …`, `python script.py …` or `python -c text`, all perhaps after `-W
-        ignore`, with `environment` and no other.
+        """Run `python -m module …`, `python script.py …` or `python -c text`, each also with `-W
+        ignore`, with exactly this `environment`.
 
-        It writes into the file numbered `output`, and its errors there too by default.
+        The process writes into the file numbered `output`, by default also its errors.
         """
         python, *words = command
         assert python == sys.executable, f"{python} is not what the nurse runs"
@@ -142,7 +144,7 @@ class Nursery:
 
 
 def _request(words: list[str]) -> dict[str, Any]:
-    """A command line for the nurse."""
+    """Return the nurse's request for a command line."""
     quiet = words[:2] == ["-W", "ignore"]
     words = words[2 * quiet :]
     text = words.pop(1) if words[0] == "-c" else ""
@@ -153,7 +155,7 @@ def _request(words: list[str]) -> dict[str, Any]:
 
 @cache
 def of_libraries() -> Nursery:
-    """Whose children have the libraries loaded, and nothing of this project."""
+    """Return the nursery whose children have the libraries loaded, and nothing of this project."""
     return Nursery(*LIBRARIES)
 
 
@@ -164,7 +166,7 @@ def from_libraries(
     environment: Mapping[str, str],
     folder: Path = PROJECT,
 ) -> Forked:
-    """Start `command` in a process that has the libraries already."""
+    """Start `command` in a process that has already loaded the libraries."""
     return of_libraries().start(command, output=output, environment=environment, folder=folder)
 
 
@@ -175,7 +177,10 @@ def run(
     folder: Path = PROJECT,
     seconds: float = 120,
 ) -> "subprocess.CompletedProcess[str]":
-    """The result of a program that has the libraries already; ended after so many seconds."""
+    """Run a program in a process that has already loaded the libraries; return its result.
+
+    The program is killed after `seconds`.
+    """
     with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as wrong:
         files = {"output": said.fileno(), "errors": wrong.fileno()}
         forked = of_libraries().start(command, environment=environment, folder=folder, **files)
@@ -195,7 +200,9 @@ def from_nothing(
     environment: Mapping[str, str],
     folder: Path = PROJECT,
 ) -> subprocess.Popen[bytes]:
-    """The same as for a user, Python included: for measuring how long a start takes."""
+    """Start `command` as a user does, without preloaded libraries, to measure how long a start
+    takes.
+    """
     return start_child(
         command,
         cwd=folder,

@@ -1,4 +1,4 @@
-"""Faults from outside: who does a step now, and what is done to him."""
+"""Outages: find the process that executes a step now, and kill or disconnect what it needs."""
 
 import os
 import signal
@@ -16,14 +16,14 @@ from valkyr_project.embedded import Redis
 
 
 def marks_of(execution_id: UUID, step: str) -> list[dict[str, Any]]:
-    """The marks that one step left, in order."""
+    """Return the marks that one step left, in order."""
     return [mark for mark in marks(execution_id) if mark["step"] == step]
 
 
 def wait_for_mark(
     execution_id: UUID, step: str = "work.main", number: int = 1, seconds: float = 30
 ) -> dict[str, Any]:
-    """The step's mark of that number, once it is there."""
+    """Wait for the step's mark with that number, and return it."""
     wait_until(
         lambda: len(marks_of(execution_id, step)) >= number,
         seconds,
@@ -34,7 +34,7 @@ def wait_for_mark(
 
 
 def kill(pid: int) -> datetime:
-    """kill -9; the database's time just before."""
+    """Kill a process with SIGKILL; return the database's time just before."""
     at = database_now()
     os.kill(pid, signal.SIGKILL)
     return at
@@ -42,7 +42,7 @@ def kill(pid: int) -> datetime:
 
 @contextmanager
 def redis_away(server: Redis) -> Iterator[None]:
-    """Redis is killed, and started again at its address after the block: every message is lost."""
+    """Kill Redis, and start it at its address after the block: every message is lost."""
     url = server.url
     os.kill(server.pid, signal.SIGKILL)
     wait_until(lambda: not server.alive(), 10, "the end of Redis")

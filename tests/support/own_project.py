@@ -1,4 +1,4 @@
-"""Runs a Django project that is not ours, with our apps: its database, web process, worker."""
+"""Runs another project with Valkyr's apps: its database, web process and worker."""
 
 import json
 import os
@@ -24,7 +24,7 @@ LONGEST = 180
 
 @dataclass
 class OwnProject:
-    """A project in `tests/projects`, with a database of its own on the tests' server."""
+    """A project in `tests/projects`, with its own database on the tests' server."""
 
     name: str
     folder: Path
@@ -49,23 +49,23 @@ class OwnProject:
         }
 
     def url(self, database: str) -> str:
-        """The address of a database on the tests' server."""
+        """Return the address of a database on the tests' server."""
         return f"{os.environ['DATABASE_URL'].rpartition('/')[0]}/{database}"
 
     def rows(self, sql: str, *values: Any, database: str = "") -> list[tuple[Any, ...]]:
-        """What a statement gives on the project's database."""
+        """Return the rows of a statement on the project's database."""
         with psycopg.connect(self.url(database or self.database), autocommit=True) as session:
             cursor = session.execute(sql, values or None)  # type: ignore[call-overload]
             return cursor.fetchall() if cursor.description else []
 
     def run(self, *arguments: str, **environment: str) -> str:
-        """What a program of the project prints; fails the test with its errors."""
+        """Return the output of a program of the project; fail the test with its errors."""
         done = self._ran(*arguments, **environment)
         assert done.returncode == 0, f"{arguments}:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
         return done.stdout
 
     def refused(self, *arguments: str, **environment: str) -> str:
-        """The output of a program that fails; fails the test if it succeeds."""
+        """Return the errors of a program that must fail; fail the test if it succeeds."""
         done = self._ran(*arguments, **environment)
         assert done.returncode != 0, done.stdout
         return done.stderr
@@ -75,14 +75,16 @@ class OwnProject:
         return nursery.run([sys.executable, *arguments], environment=named, seconds=LONGEST)
 
     def seed(self, *databases: str) -> dict[str, str]:
-        """Migrate the databases of these aliases and fill them."""
+        """Migrate the databases of these aliases and fill them; return what the program reports."""
         program = ("-m", "tests.projects.people.seed", *databases)
         told: dict[str, str] = json.loads(self.run(*program))
         return told
 
     @contextmanager
     def databases(self, *others: str, own: bool = True) -> Iterator[None]:
-        """The project's empty database, unless it is there, and others."""
+        """Create the project's empty database, unless `own` is false, and the others; drop them at
+        the end.
+        """
         names = [*([self.database] if own else []), *others]
         for name in names:
             self.rows(f'CREATE DATABASE "{name}"', database="postgres")
@@ -94,7 +96,7 @@ class OwnProject:
 
     @contextmanager
     def process(self, name: str, *arguments: str, **environment: str) -> Iterator[Any]:
-        """A process of the project, ended after."""
+        """Run a process of the project during the block."""
         log = (self.folder / f"{name}.log").open("wb")
         with log:
             process = nursery.from_libraries(
@@ -113,7 +115,7 @@ class OwnProject:
 
     @contextmanager
     def web(self) -> Iterator[str]:
-        """Its web process; yields the address."""
+        """Run the project's web process; yield its address."""
         arguments = (
             *("-m", "uvicorn", f"tests.projects.{self.name}.asgi:application"),
             *("--host", "127.0.0.1", "--port", str(self.port)),
@@ -134,7 +136,7 @@ class OwnProject:
 
     @contextmanager
     def worker(self) -> Iterator[Any]:
-        """A Celery worker of the project, for all queues."""
+        """Run a Celery worker of the project, for all queues."""
         arguments = (
             *("-m", "celery", "-A", "tests.projects.people", "worker", "-c", "2"),
             *("-Q", "default,io,control", "--loglevel", "WARNING"),

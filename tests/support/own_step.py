@@ -1,4 +1,4 @@
-"""What "Your own" says: a step is written, tested, and run by a stack that loads it."""
+"""The page "Your own" is correct: a step is written, tested, and run by a stack that loads it."""
 
 import os
 import re
@@ -12,10 +12,10 @@ BLOCK = re.compile(r"```(sh|console|yaml|text)\n(.*?)```", re.DOTALL)
 
 
 class OwnStep:
-    """A newcomer's folder in which the page is followed, block by block."""
+    """A new user's folder in which the page is followed, block by block."""
 
     def __init__(self, folder: Path) -> None:
-        """Nothing is done yet but that the project's files are at hand."""
+        """Prepare the folder: only the project's files are available."""
         self.folder = folder
         self._write, self._test, self._use = _blocks("sh")
         (started,) = _blocks("console")
@@ -28,16 +28,16 @@ class OwnStep:
         (folder / "less.yaml").write_text(_blocks("yaml")[0])
 
     def write(self) -> str:
-        """Make the step's files; what that printed."""
+        """Write the step's files; return the output."""
         return self._shell(self._write)
 
     def test(self) -> str:
-        """Run the tests that were written with it; return their output."""
+        """Run the tests that were written with the step; return their output."""
         database = f"test_your_own_{os.getpid()}"
         return self._shell(self._test, VALKYR_TEST_DATABASE_NAME=database)
 
     def use(self, url: str, token: str) -> str:
-        """Publish the page's workflow to a stack and run it; what it printed."""
+        """Publish the page's workflow to a stack and run it; return the output."""
         return self._shell(self._use, URL=url, TOKEN=token)
 
     def _shell(self, script: str, **more: str) -> str:

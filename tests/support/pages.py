@@ -1,7 +1,7 @@
 """Pages executed as printed: their shell blocks are run, and the output is compared.
 
-A block ```sh is run; a block ```json or ```text right after it is its output. In text `…` stands
-for anything on its line; JSON is compared by value.
+A block ```sh is run; a block ```json or ```text directly after it is its output. In text, `…`
+stands for anything on its line; JSON is compared by value.
 """
 
 import json
@@ -19,7 +19,7 @@ NEXT = "~~~ next block ~~~"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One shell block; `kind` is that of its output, empty if the page does not show any."""
+    """One shell block; `kind` is the kind of its output, or empty if the page shows none."""
 
     script: str
     kind: str = ""
@@ -27,7 +27,7 @@ class Part:
 
 
 def parts(page: Path) -> list[Part]:
-    """The shell blocks of a page, in order."""
+    """Return the shell blocks of a page, in order."""
     found: list[Part] = []
     for kind, text in BLOCK.findall(page.read_text()):
         if kind == "sh":
@@ -39,7 +39,7 @@ def parts(page: Path) -> list[Part]:
 
 
 def sign_in(stack: Stack) -> str:
-    """An access token of the stack's administrator."""
+    """Return an access token of the stack's administrator."""
     body = {"username": "admin", "password": stack.secrets()["VALKYR_ADMIN_PASSWORD"]}
     request = urllib.request.Request(
         f"{stack.url}/v1/auth/token",
@@ -51,9 +51,9 @@ def sign_in(stack: Stack) -> str:
 
 
 def walk(page: Path, stack: Stack, token: str, seconds: float = 200) -> list[str]:
-    """Follow a page in one shell in the project's folder; return each block's output.
+    """Run a page's blocks in one shell in the project's folder; return each block's output.
 
-    `token` saves each page its sign-in, because sign-ins are limited per minute.
+    `token` replaces the page's own sign-in, because sign-ins are limited per minute.
     """
     script = f"\necho; echo '{NEXT}'\n".join(part.script for part in parts(page))
     done = subprocess.run(
@@ -72,7 +72,7 @@ def walk(page: Path, stack: Stack, token: str, seconds: float = 200) -> list[str
 
 
 def differences(page: Path, said: list[str]) -> list[str]:
-    """The places where a page promises another output."""
+    """Return the places where the output differs from what the page shows."""
     return [
         f"--- the page\n{part.printed}\n--- printed\n{found}"
         for part, found in zip(parts(page), said, strict=True)
@@ -81,7 +81,7 @@ def differences(page: Path, said: list[str]) -> list[str]:
 
 
 def same(part: Part, found: str) -> bool:
-    """Whether a block printed what its page shows."""
+    """Return whether a block printed what its page shows."""
     if part.kind == "json":
         try:
             return bool(json.loads(part.printed) == json.loads(found))

@@ -16,7 +16,7 @@ from runners.partitions.short_locks import ATTEMPTS
 
 @contextmanager
 def partitioned(days: int = 1) -> Iterator[None]:
-    """Convert the table, with partitions ahead, and back afterwards."""
+    """Partition the table, with future partitions; convert it back at the end."""
     assert switching.turn_on(days)
     upkeep.add_ahead(attempts=ATTEMPTS)
     try:
@@ -26,7 +26,7 @@ def partitioned(days: int = 1) -> Iterator[None]:
 
 
 def begin_in_the_past(days: int) -> None:
-    """Replace the partitions of an empty table by daily ones that begin so many days ago."""
+    """Replace the partitions of an empty table by daily ones that begin `days` days ago."""
     today = database_now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM runners_run")
@@ -38,6 +38,6 @@ def begin_in_the_past(days: int) -> None:
 
 
 def id_of_day(days: float) -> UUID:
-    """An id of so many days ago."""
+    """Return an id that is `days` days old."""
     at = first_id_at(database_now() - timedelta(days=days))
     return UUID(int=at.int | secrets.randbits(62))

@@ -1,4 +1,4 @@
-"""A real HTTP server that answers correctly, incorrectly, slowly, endlessly and not at all."""
+"""A real HTTP server that answers correctly, incorrectly, slowly, endlessly or not at all."""
 
 import gzip
 import json
@@ -15,7 +15,9 @@ MEBIBYTE = 1024 * 1024
 
 
 class Partner(ThreadingHTTPServer):
-    """Serves on a free port of 127.0.0.1; `received` lists requests in the order they came."""
+    """Serves on a free port of 127.0.0.1; `received` lists requests in the order of their
+    arrival.
+    """
 
     daemon_threads = True
 
@@ -37,7 +39,7 @@ class Partner(ThreadingHTTPServer):
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that hang up are part of the tests."""
+        """Ignore errors: some tests close the connection."""
 
 
 class Answers(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""A passkey in software: answers as a browser and its device do, without a browser."""
+"""A passkey in software, which answers as a browser and its device do."""
 
 import json
 from hashlib import sha256
@@ -27,7 +27,7 @@ class SoftPasskey:
         self.uses = 0
 
     def created(self, options: dict[str, Any]) -> str:
-        """The answer to options for a new key."""
+        """Return the answer to the options for a new key."""
         flags = AuthenticatorData.FLAG.UP | AuthenticatorData.FLAG.UV | AuthenticatorData.FLAG.AT
         data = AuthenticatorData.create(self._site_hash(), flags, self.uses, self.attested())
         return self._answer(
@@ -37,7 +37,7 @@ class SoftPasskey:
         )
 
     def signed(self, options: dict[str, Any]) -> str:
-        """The answer to options for a sign-in."""
+        """Return the answer to the options for a sign-in."""
         self.uses += 1
         flags = AuthenticatorData.FLAG.UP | AuthenticatorData.FLAG.UV
         data = AuthenticatorData.create(self._site_hash(), flags, self.uses)
@@ -46,7 +46,7 @@ class SoftPasskey:
         return self._answer(clientDataJSON=client, authenticatorData=data, signature=signature)
 
     def attested(self) -> AttestedCredentialData:
-        """Its id and public key."""
+        """Return the passkey's id and public key."""
         public = ES256.from_cryptography_key(self.key.public_key())
         return AttestedCredentialData.create(Aaguid.NONE, self.id, public)
 

@@ -1,6 +1,6 @@
-"""Passwords of tests, hashed as usual with a thousandth of the rounds.
+"""Passwords of tests, hashed as usual, with a thousandth of the rounds.
 
-The rounds cost time on purpose: half a second for each password that is set and each sign-in. Other
+The rounds are slow on purpose: half a second for each password that is set and each sign-in. Other
 processes, such as a stack's, check these hashes too and replace them at the first sign-in.
 """
 
@@ -8,6 +8,6 @@ from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
 
 class QuickHasher(PBKDF2PasswordHasher):
-    """What Django uses, but quick."""
+    """Django's hasher with few rounds."""
 
     iterations = PBKDF2PasswordHasher.iterations // 1000

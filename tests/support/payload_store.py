@@ -1,4 +1,4 @@
-"""A payload store in a folder, for values above 4 KiB, and an answer that is larger."""
+"""A payload store in a folder, for values above 4 KiB, and an answer that is larger than that."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ TEXT = "x" * 20_000
 
 
 def use_store(settings: Any, folder: Path) -> Path:
-    """Let the settings name a payload store below the folder; return where it is."""
+    """Set a payload store below the folder in the settings; return its path."""
     settings.VALKYR = {
         **getattr(settings, "VALKYR", {}),
         "PAYLOAD_STORE": f"file://{folder}/payloads",
@@ -17,7 +17,7 @@ def use_store(settings: Any, folder: Path) -> Path:
 
 
 def answer(text: str = TEXT) -> dict[str, Any]:
-    """What `http.request` returns, with this text."""
+    """Return an output of `http.request` with this text."""
     return {
         "status": 200, "headers": {}, "body": {"id": text}, "bodyEncoding": "json", "url": "u",
         "durationMs": 1,

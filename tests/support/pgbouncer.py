@@ -1,4 +1,4 @@
-"""A PgBouncer of our own before the tests' PostgreSQL: on 127.0.0.1, in transaction mode."""
+"""A PgBouncer for the tests' PostgreSQL: on 127.0.0.1, in transaction mode."""
 
 import shutil
 import signal
@@ -30,15 +30,17 @@ max_client_conn = 200
 
 
 def missing() -> str:
-    """Why no pooler can be started here; empty if one can."""
+    """Return why no pooler can be started here; "" if one can."""
     return "" if shutil.which("pgbouncer") else MISSING
 
 
 class PgBouncer:
-    """A pooler with its files under `<home>/pgbouncer`; its account must be able to pass `home`."""
+    """A pooler with its files under `<home>/pgbouncer`; its account must be able to enter
+    `home`.
+    """
 
     def __init__(self, home: Path, database_url: str, *, size: int) -> None:
-        """`size`: the maximum number of connections to PostgreSQL."""
+        """Configure the pooler; `size` is the maximum number of connections to PostgreSQL."""
         parts = urlsplit(database_url)
         port = free_port()
         self.url = urlunsplit(parts._replace(netloc=f"{parts.netloc.rpartition(':')[0]}:{port}"))
@@ -60,7 +62,7 @@ class PgBouncer:
             self._account.own(path)
 
     def start(self) -> None:
-        """Start it and return once it accepts a connection."""
+        """Start the pooler and return when it accepts a connection."""
         with (self._folder / "log").open("wb") as log:
             self._process = start_child(
                 [shutil.which("pgbouncer") or "pgbouncer", str(self._folder / "configuration")],
@@ -74,7 +76,7 @@ class PgBouncer:
         wait_until(self._answers, 20, "PgBouncer's first answer")
 
     def stop(self) -> None:
-        """End it."""
+        """End the pooler."""
         if self._process is not None:
             stop(self._process, STOP_STEPS)
 

@@ -1,11 +1,11 @@
-"""Databases whose hot tables are empty, fresh, full or idle, and how PostgreSQL plans for each.
+"""Databases whose hot tables are empty, fresh, full or idle, and PostgreSQL's plans for each.
 
-Rows are made by SQL, in databases of their own without autovacuum. `FULL` is as many as change no
-choice any more: reading a table of 10,000 finished executions and 20,000 runs costs a hundred times
-a look into an index, and more rows add to the first only. With 1,000,000 and 2,000,000 the plans of
-87 of 90 statements were the same (2026-11-26; it takes four minutes). `forgotten`, `leftovers` and
-`long_running` read a whole table in the state "fresh, analysed", where every row had become due in
-those minutes.
+SQL creates the rows, in separate databases without autovacuum. `FULL` is a number of rows above
+which no plan changes: reading a table of 10,000 finished executions and 20,000 runs costs a hundred
+times an index look-up, and more rows add only to the former. With 1,000,000 and 2,000,000 the plans
+of 87 of 90 statements were the same (2026-11-26; it takes four minutes). `forgotten`, `leftovers`
+and `long_running` read a whole table in the state "fresh, analysed", where every row had become due
+in those minutes.
 """
 
 import re
@@ -94,7 +94,7 @@ def _idle(own: Session) -> None:
 
 
 def _full(own: Session) -> None:
-    """What has ended, most of it long ago."""
+    """Insert ended executions and runs, most of which ended long ago."""
     _idle(own)
     params = {"live": False, "many": FULL, "each": 2, "workspaces": WORKSPACES}
     own.execute(EXECUTIONS, params)
@@ -126,20 +126,20 @@ STATES: dict[str, tuple[Callable[[Session], None], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class TablePlan:
-    """What a plan reads, and the plan itself."""
+    """A plan, and the tables and indexes that it reads."""
 
     reads: frozenset[str]
     text: str
 
     @property
     def whole(self) -> frozenset[str]:
-        """The hot tables it reads from end to end."""
+        """Return the hot tables that the plan reads completely."""
         return frozenset(one for one in self.reads if one.startswith("all of "))
 
 
 @contextmanager
 def database(state: str) -> Iterator[Session]:
-    """A session in a new database whose tables are in this state."""
+    """Open a session in a new database whose tables are in this state."""
     fill, statistics = STATES[state]
     name = f"plans_{re.sub('[^a-z]+', '_', state)}"
     with migrated.copied(name), copies.session(autocommit=True, database=name) as own:
@@ -158,7 +158,7 @@ def database(state: str) -> Iterator[Session]:
 def kept_plan(
     own: Session, statement: str, values: Mapping[str, Any], *, generic: bool
 ) -> TablePlan:
-    """The plan of a prepared statement: the generic one, or one for these values."""
+    """Return the plan of a prepared statement: the generic one, or the one for these values."""
     names: dict[str, int] = {}
     text = re.sub(
         r"%\((\w+)\)s", lambda found: f"${names.setdefault(found[1], len(names) + 1)}", statement
@@ -175,7 +175,7 @@ def kept_plan(
 
 
 def plan_of(own: Session, query: Any) -> TablePlan:
-    """The plan of a query of the ORM, which is planned each time."""
+    """Return the plan of a query of the ORM, which is planned each time."""
     text, params = query.query.sql_with_params()
     given = psycopg.ClientCursor(own).mogrify(text, params)
     return _explained(own, sql.SQL(given))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Executions whose rows are given, and what is planned from them."""
+"""Executions with given rows, and the plans that the engine makes from them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -34,7 +34,9 @@ STUCK = "No step runs or is due, but these tasks are waiting: "
 
 @pytest.fixture
 def begin(queue: World) -> Iterator[Begin]:
-    """Starts an execution whose rows are those given, by path; afterwards it is over."""
+    """Yield a function that starts an execution with the given rows, by path; end the executions
+    afterwards.
+    """
     made: list[UUID] = []
 
     def with_rows(document: Mapping[str, Any], rows: Mapping[str, Row], **columns: Any) -> UUID:
@@ -79,18 +81,18 @@ def _put(execution: UUID, graph: Any, path: str, state: str, columns: Mapping[st
 
 
 def rows_of(execution: UUID) -> dict[str, str]:
-    """The states of all its runs, by path."""
+    """Return the states of all runs of an execution, by path."""
     return dict(Run.objects.filter(execution_id=execution).values_list("step_path", "state"))
 
 
 def sent(queue: World, execution: UUID) -> set[str]:
-    """The segments that were sent for it; "" stands for a plan by a worker."""
+    """Return the segments that were sent for an execution; "" stands for a plan by a worker."""
     messages = [one for one in queue.queue if one.execution == execution]
     return {name for one in messages for name in (one.segment, *one.others)}
 
 
 def state_at(execution: UUID, path: str, **known: Any) -> SegmentState:
-    """The state of a worker that is at this step and knows these things."""
+    """Return the state of a worker at this step, with these known values."""
     state = plan_execution.locked(execution)
     assert state is not None
     place, _ = find(state.context.version.graph, path)

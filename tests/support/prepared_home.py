@@ -1,4 +1,4 @@
-"""A stack's data folder with its tables, for tests that are not about a first start.
+"""A stack's data folder with its tables, for tests that do not test a first start.
 
 Creating the cluster and migrating takes four CPU seconds. If there is none for these migrations and
 packages, it is created and stored beside pytest's cache; tests copy it from there.
@@ -26,7 +26,7 @@ KEPT = ("data", "password")
 
 @contextmanager
 def prepared_home(config: pytest.Config) -> Iterator[Path]:
-    """A folder to start a stack in, removed at the end."""
+    """Create a folder in which a stack can start; remove it at the end."""
     with passable_folder() as folder:
         home = folder / "home"
         if config.cache is not None:
@@ -36,7 +36,7 @@ def prepared_home(config: pytest.Config) -> Iterator[Path]:
 
 
 def _fill(place: Path, homes: Path) -> None:
-    """Make the server's folder a copy of the stored one, which is created if there is none."""
+    """Copy the stored folder to the server's folder; create the stored one if there is none."""
     kept = homes / _fingerprint()
     with (homes / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -46,7 +46,9 @@ def _fill(place: Path, homes: Path) -> None:
 
 
 def _fingerprint() -> str:
-    """What a stored folder depends on: its tables, and how its server is made."""
+    """Return a hash of what a stored folder depends on: its tables, and the way its server is
+    created.
+    """
     made = hashlib.sha256(migrated.fingerprint().encode())
     made.update(str(server_account()).encode())
     for file in sorted((PROJECT / "valkyr_project" / "embedded").glob("*.py")):
@@ -55,8 +57,8 @@ def _fingerprint() -> str:
 
 
 def _make(kept: Path) -> None:
-    """Create a server's folder with all tables and store it, whole or not at all; older ones are
-    deleted.
+    """Create a server's folder with all tables and store it, completely or not at all; delete older
+    ones.
     """
     for old in kept.parent.iterdir():
         if old.is_dir():
@@ -86,6 +88,8 @@ def _migrate(url: str) -> None:
 
 
 def _copy(place: Path, to: Path) -> None:
-    """Copy what a server's next start needs, as it is: its account owns the data."""
+    """Copy what a server's next start needs, with its ownership: the server's account owns the
+    data.
+    """
     to.mkdir(mode=0o711)
     subprocess.run(["cp", "-a", *(place / name for name in KEPT), to], check=True, timeout=60)

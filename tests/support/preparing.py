@@ -1,4 +1,6 @@
-"""Remote steps in tests that start no workers: prepared by the function that their task calls."""
+"""Remote steps in tests that start no workers: the function that the workers' task calls prepares
+them.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

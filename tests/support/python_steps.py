@@ -1,4 +1,6 @@
-"""Steps that a test's module declares, usable while it runs, and unknown to other tests."""
+"""Steps that a test's module declares: they exist while it runs, and other tests do not see
+them.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +15,7 @@ from valkyr_plugins.python_workflows import discovery
 
 @contextmanager
 def steps_of(module: ModuleType) -> Iterator[None]:
-    """Declare the steps of that module only, and forget them afterwards.
+    """Declare only the steps of that module, and remove them afterwards.
 
     Other tests of the process have declared their own steps, some of the same type.
     """

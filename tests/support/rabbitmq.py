@@ -1,6 +1,6 @@
-"""RabbitMQ of our own, one node or three, on 127.0.0.1, with own folders, ports and epmd.
+"""A RabbitMQ for tests, one node or three, on 127.0.0.1, with its own folders, ports and epmd.
 
-Debian's service is not used. Erlang's port mapper (epmd) is a child too: one that Erlang started by
+Debian's service is not used. Erlang's port mapper (epmd) is a child too: one that Erlang starts
 itself would outlive all tests.
 """
 
@@ -42,7 +42,7 @@ log.file = false
 
 
 def missing() -> str:
-    """Why no node can be started here; empty if one can."""
+    """Return why no node can be started here; "" if one can."""
     return "" if PROGRAM.exists() and shutil.which("epmd") else MISSING
 
 
@@ -72,11 +72,13 @@ class RabbitMQ:
 
     @property
     def name(self) -> str:
-        """What Erlang calls it."""
+        """The node's name in Erlang."""
         return f"valkyr-{self._port}@localhost"
 
     def cluster_with(self, nodes: "Sequence[RabbitMQ]", partition: str = "ignore") -> None:
-        """Write its configuration: at its first start it joins these nodes, including itself."""
+        """Write the node's configuration: at its first start it joins these nodes, including
+        itself.
+        """
         text = CONFIGURATION.format(port=self._port, password=self._password, partition=partition)
         for number, node in enumerate(nodes, 1):
             text += f"cluster_formation.classic_config.nodes.{number} = {node.name}\n"
@@ -94,7 +96,7 @@ class RabbitMQ:
 
     @property
     def pid(self) -> int:
-        """The node's process, once started."""
+        """The id of the node's process; 0 before the start."""
         return self._node.pid if self._node else 0
 
     def launch(self) -> None:
@@ -104,7 +106,9 @@ class RabbitMQ:
         self._node = self._spawn([str(PROGRAM)])
 
     def wait(self) -> None:
-        """Return once it takes connections; AssertionError with its last output otherwise."""
+        """Return when the node accepts connections. Raise AssertionError with its last output
+        otherwise.
+        """
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
             assert self.alive(), f"RabbitMQ ended:\n{self.last_lines()}"
@@ -112,17 +116,17 @@ class RabbitMQ:
             time.sleep(0.1)
 
     def start(self) -> str:
-        """Launch, wait, and return the URL."""
+        """Launch the node, wait until it is ready, and return the URL."""
         self.launch()
         self.wait()
         return self.url
 
     def alive(self) -> bool:
-        """Whether the node's process runs."""
+        """Return whether the node's process runs."""
         return self._node is not None and self._node.poll() is None
 
     def kill(self) -> None:
-        """kill -9; confirmed messages are on its disk."""
+        """Kill the node with SIGKILL; confirmed messages are on its disk."""
         assert self._node is not None
         os.killpg(self._node.pid, signal.SIGKILL)
         self._node.wait()
@@ -142,7 +146,7 @@ class RabbitMQ:
         self._node = self._mapper = None
 
     def last_lines(self) -> str:
-        """The last lines of its log."""
+        """Return the last lines of the node's log."""
         return (self._home / "log").read_text(errors="replace")[-3000:]
 
     def _spawn(self, command: list[str]) -> subprocess.Popen[bytes]:
@@ -190,7 +194,7 @@ class RabbitMQ:
 
 
 class RabbitCluster:
-    """Three nodes of one cluster; clients get all of their addresses."""
+    """Three nodes of one cluster; clients get the addresses of all three."""
 
     def __init__(self, home: Path, partition: str = "ignore") -> None:
         first = RabbitMQ(home, "rabbitmq-1")
@@ -201,11 +205,11 @@ class RabbitCluster:
 
     @property
     def url(self) -> str:
-        """What Celery is given."""
+        """The value of Celery's broker setting."""
         return ";".join(node.url for node in self.nodes)
 
     def start(self) -> str:
-        """Start all, wait until each takes connections, and return the URL."""
+        """Start all nodes, wait until each accepts connections, and return the URL."""
         for node in self.nodes:
             node.launch()
         for node in self.nodes:
@@ -213,14 +217,14 @@ class RabbitCluster:
         return self.url
 
     def stop(self) -> None:
-        """Stop all; the first one last, with the port mapper."""
+        """Stop all nodes; stop the first one last, with the port mapper."""
         for node in reversed(self.nodes):
             node.stop()
 
 
 @contextmanager
 def publishing_to(url: str) -> Iterator[None]:
-    """This process sends its messages to that node, by the settings for RabbitMQ."""
+    """Send this process's messages to that node, with the settings for RabbitMQ."""
     app = current_app._get_current_object()
     changed: dict[str, Any] = {
         "broker_url": url,

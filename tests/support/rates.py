@@ -1,4 +1,4 @@
-"""Rates are reset for each test, so that counts of others do not reject its requests."""
+"""Reset rates before each test, so that other tests' counts do not reject its requests."""
 
 from functools import lru_cache
 
@@ -19,5 +19,5 @@ def forget_rates() -> None:
 
 @lru_cache(maxsize=1)
 def _store(url: str) -> redis.Redis:
-    """One connection for all tests: opening one takes longer than its queries."""
+    """Return one connection for all tests: opening one takes longer than its queries."""
     return redis.Redis.from_url(url)

@@ -11,10 +11,10 @@ SMALL = ("blast-small", "epigenomics-hep-1seq", "srasearch-10a")
 
 
 def real_graph(name: str, use: str = "flow.noop", **by_task: Any) -> dict[str, Any]:
-    """The definition of a measured workflow whose tasks all use one module.
+    """Return the definition of a measured workflow whose tasks all use one module.
 
-    Each waits for all its predecessors, as the measured ones did; each of `by_task` is called with
-    the task's number and returns the value of that key.
+    Each task waits for all its predecessors, as in the measured workflow. Each function in
+    `by_task` is called with the task's number and returns the value of its key.
     """
     measured = json.loads((FOLDER / f"{name}.json").read_text())
     tasks = []
@@ -29,10 +29,10 @@ def real_graph(name: str, use: str = "flow.noop", **by_task: Any) -> dict[str, A
 def repeated(
     name: str, container: str, config: dict[str, Any], use: str = "flow.noop", **by_task: Any
 ) -> dict[str, Any]:
-    """A measured workflow as the body of a `flow.map` or `flow.loop` named `again`.
+    """Return a measured workflow as the body of a `flow.map` or `flow.loop` named `again`.
 
-    Each task adds up the results of those before it, and the first ones begin with the place's
-    index; the whole returns the container's result.
+    Each task adds the results of its predecessors, and the first tasks begin with the place's
+    index; the workflow returns the container's result.
     """
     counter = "index" if container == "flow.map" else "loop.index"
     graph = real_graph(name, use, **by_task)
@@ -48,5 +48,7 @@ def repeated(
 
 
 def _slug(name: str) -> str:
-    """Task ids contain no dots; the last 90 characters distinguish these."""
+    """Return a task id without dots; the last 90 characters are enough to distinguish these
+    names.
+    """
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)[-90:].lstrip("-")

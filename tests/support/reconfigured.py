@@ -1,6 +1,6 @@
-"""The Celery app with other settings, in a process that has used it already.
+"""The Celery app with other settings, in a process that has already used it.
 
-Imported before Django is set up, by chaos' brokers.
+The chaos brokers import this module before Django is set up.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """A relay to a server on this machine, for networks that split, lose one direction, or are slow.
 
-Data that is sent while a direction is cut is delivered late, after the repair, as TCP does by
-sending again. New connections meanwhile get no answer. This needs neither privileges nor network
+Data sent while a direction is cut is delivered late, after the repair, as TCP does by sending
+again. New connections get no answer while it is cut. The relay needs neither privileges nor network
 namespaces.
 """
 
@@ -17,7 +17,7 @@ BITE = 65536
 
 
 class Relay:
-    """Forwards data both ways, while neither direction is cut."""
+    """Forwards data in both directions, unless one is cut."""
 
     def __init__(self, url: str) -> None:
         """Listen on a free port of 127.0.0.1 for clients of the server at `url`."""
@@ -35,17 +35,17 @@ class Relay:
         self.url = self._server._replace(netloc=netloc).geturl()
 
     def cut(self, *ways: Way) -> None:
-        """Stop delivering in these directions; in none by default."""
+        """Stop delivering in these directions, by default in both."""
         for way in ways or tuple(self._open):
             self._loop.call_soon_threadsafe(self._open[way].clear)
 
     def mend(self) -> None:
-        """Deliver what was sent meanwhile, and all that follows."""
+        """Deliver the data that was held back, and all later data."""
         for way in self._open.values():
             self._loop.call_soon_threadsafe(way.set)
 
     def slow(self, seconds: float) -> None:
-        """Delay everything by this time, in each direction."""
+        """Delay all data by this time (in seconds), in each direction."""
         self._delay = seconds
 
     def close(self) -> None:
@@ -122,7 +122,7 @@ class Relay:
 
 @contextmanager
 def relay(url: str) -> Iterator[Relay]:
-    """A relay to the server at `url` for the block."""
+    """Run a relay to the server at `url` during the block."""
     made = Relay(url)
     try:
         yield made

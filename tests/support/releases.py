@@ -1,7 +1,7 @@
-"""The next release, as docs/how-to/upgrading.md allows it.
+"""A next release, as docs/how-to/upgrading.md allows it.
 
-Our tree with added columns that have a default in the database, and a message with one more
-argument.
+It is this source tree with added columns that have a default in the database, and a message with
+one more argument.
 """
 
 import os
@@ -25,10 +25,10 @@ APPS = ("executions", "runners")
 
 
 class NextRelease:
-    """A separate tree; nothing of it is imported here."""
+    """A separate source tree; this process imports nothing from it."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
-        """`environment` names the database."""
+        """Copy the tree into `folder` and change it; `environment` names the database."""
         self.folder = folder
         self._environment = {**environment, "VALKYR_PROCESS": "tool"}
         for name in PACKAGES:
@@ -42,11 +42,11 @@ class NextRelease:
         self._run("manage.py", "makemigrations", *APPS, "--name", "next_release")
 
     def migrate(self) -> None:
-        """As a deployment does, while others work."""
+        """Migrate as a deployment does, while other processes work."""
         self._run("-m", "valkyr_project.migrate")
 
     def migrate_back(self) -> None:
-        """To the tables of this release."""
+        """Migrate back to the tables of this release."""
         for app in reversed(APPS):
             ours = sorted(path.stem for path in (PROJECT / app / "migrations").glob("0*.py"))
             self._run("manage.py", "migrate", app, ours[-1])

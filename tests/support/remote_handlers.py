@@ -1,7 +1,7 @@
 """The steps of the tests' remote runners: `test.effect` writes its mark as in a worker.
 
-Loaded by the reference client, which knows nothing of Valkyr; the marks' table is DATABASE's.
-During an effect it has a session there, named EFFECT, which ends with its process.
+The reference client, which knows nothing of Valkyr, loads them; the marks' table is in DATABASE.
+During an effect the client has a session there, named EFFECT, which ends with its process.
 """
 
 import os
@@ -21,7 +21,7 @@ RETURNING (SELECT count(*) FROM test_effects t
 
 
 def effect(job: Any) -> dict[str, Any]:
-    """Write a mark, wait as configured, and record who did it."""
+    """Write a mark, wait as configured, and return the facts about who did it."""
     given = {"key": job.key, "run": job.run["id"], "pid": os.getpid()}
     database = os.environ["DATABASE"]
     with psycopg.connect(database, autocommit=True, application_name=EFFECT) as own:

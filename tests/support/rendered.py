@@ -1,6 +1,6 @@
-"""The test client's record of a page: the context of each template that was rendered directly.
+"""The test client's record of a page: only the contexts of templates that were rendered directly.
 
-Django's copies the context of every template, including included and extended ones: about a hundred
+Django copies the context of every template, including included and extended ones: about a hundred
 copies of all of a page's variables, a tenth of the work.
 """
 
@@ -20,11 +20,11 @@ def _store_outermost(
     context: Context,
     **more: Any,
 ) -> None:
-    """Leave out contexts that are part of another template's."""
+    """Leave out contexts of templates that are part of another one."""
     if context.template is template:
         _store(store, signal, sender, template, context, **more)
 
 
 def install() -> None:
-    """Let test clients keep no more than that."""
+    """Let test clients record only the outermost contexts."""
     client.store_rendered_templates = _store_outermost  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Real graphs as bodies, on real workers: their failures, and their expected results."""
+"""Real graphs as bodies, on real workers, with failures and their expected results."""
 
 from random import Random
 from typing import Any
@@ -12,7 +12,7 @@ from tests.support.workflows import publish, start, wait_for_end
 
 
 def failing_here_and_there(rng: Random, counter: str) -> dict[str, Any]:
-    """Effects of which some fail once or twice, in some places."""
+    """Return the keys of effects, some of which fail once or twice in some places."""
 
     def fails(number: int) -> dict[str, Any]:
         times = [rng.choice([0] * 12 + [1, 2]) for _ in range(3)]
@@ -27,7 +27,7 @@ def failing_here_and_there(rng: Random, counter: str) -> dict[str, Any]:
 
 
 def run_to_its_end(document: dict[str, Any]) -> None:
-    """The correct state, order, and results, as the interpreter computes them."""
+    """Run the workflow to its end; check state, order and results against the interpreter's."""
     workflow = publish(document)
     execution: UUID = start(workflow)
     assert wait_for_end([execution], 100)[execution] == "SUCCESS"

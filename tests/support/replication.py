@@ -1,4 +1,6 @@
-"""Real PostgreSQL servers besides the tests' own: a primary, and a standby that follows it."""
+"""Real PostgreSQL servers in addition to the tests' own: a primary, and a standby that follows
+it.
+"""
 
 import signal
 import subprocess
@@ -22,7 +24,7 @@ STOP_STEPS = ((signal.SIGINT, 10.0), (signal.SIGQUIT, 5.0))
 
 @contextmanager
 def primary(home: Path) -> Iterator[Postgres]:
-    """A server with an empty database, which others may follow."""
+    """Run a server with an empty database, which others can follow."""
     server = Postgres(home, durable=False, settings=FOLLOWED)
     try:
         server.start()
@@ -32,7 +34,7 @@ def primary(home: Path) -> Iterator[Postgres]:
 
 
 def copy_database(source: str, target: str) -> None:
-    """Tables and rows of one database in another, empty one: `pg_dump`, `psql`."""
+    """Copy the tables and rows of one database to another, empty one with `pg_dump` and `psql`."""
     folder = postgres_bin(server_account())
     dump = subprocess.run(
         [str(folder / "pg_dump"), "--no-owner", source], capture_output=True, check=True
@@ -49,7 +51,7 @@ class Standby:
     """A server that follows another one, made by `pg_basebackup`."""
 
     def __init__(self, home: Path, followed: str, *, durable: bool = False) -> None:
-        """Copy the server at the URL `followed`; start nothing yet."""
+        """Copy the server at the URL `followed`; do not start the copy yet."""
         self._durable = durable
         self._account = server_account()
         self._bin = postgres_bin(self._account)
@@ -60,7 +62,7 @@ class Standby:
         self._place.fill_data(lambda data: self._copy(followed, data))
 
     def start(self) -> None:
-        """Start it; returns once it answers and follows."""
+        """Start the standby; return when it answers and follows."""
         # A standby must have at least as much room as its primary.
         settings = SETTINGS | FOLLOWED | {"port": str(self._port)}
         settings["fsync"] = "on" if self._durable else "off"
@@ -76,7 +78,7 @@ class Standby:
         wait_until(self._answers, 60, "the standby's first answer")
 
     def is_waited_for_by(self, followed: str) -> None:
-        """Make the followed server confirm a commit only once this one has it on its disk too."""
+        """Make the followed server confirm a commit only when this one has it on disk too."""
         with psycopg.connect(followed, autocommit=True) as connection:
             connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
             connection.execute("SELECT pg_reload_conf()")
@@ -88,7 +90,7 @@ class Standby:
             )
 
     def pause(self) -> None:
-        """Replay nothing more: it falls behind."""
+        """Stop replaying changes, so that the standby falls behind."""
         self._ask("SELECT pg_wal_replay_pause()")
         wait_until(
             lambda: self._ask("SELECT pg_get_wal_replay_pause_state()") == "paused",
@@ -97,7 +99,7 @@ class Standby:
         )
 
     def resume(self) -> None:
-        """Follow again."""
+        """Continue to replay changes."""
         self._ask("SELECT pg_wal_replay_resume()")
 
     def is_not_waited_for_by(self, followed: str) -> None:
@@ -107,7 +109,7 @@ class Standby:
             connection.execute("SELECT pg_reload_conf()")
 
     def fall_behind(self) -> None:
-        """Receive nothing more, as if the connection to its primary were cut."""
+        """Stop receiving changes, as if the connection to the primary were cut."""
         self._ask("ALTER SYSTEM SET primary_conninfo = 'host=127.0.0.1 port=1'")
         self._ask("SELECT pg_reload_conf()")
         wait_until(
@@ -117,16 +119,16 @@ class Standby:
         )
 
     def promote(self) -> None:
-        """Stop following, and accept writes; returns once it does."""
+        """Stop following, and accept writes; return when it does."""
         assert self._ask("SELECT pg_promote(true, 60)") is True, self._place.last_lines()
 
     def stop(self) -> None:
-        """End it at once."""
+        """End the standby at once."""
         if self._child is not None:
             stop(self._child, STOP_STEPS)
 
     def close(self) -> None:
-        """End it and unlock its folder."""
+        """End the standby and unlock its folder."""
         self.stop()
         self._place.unlock()
 

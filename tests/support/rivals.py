@@ -1,4 +1,4 @@
-"""Two sessions that race for one row; PostgreSQL reports which waits for which."""
+"""Two sessions that race for one row; PostgreSQL reports which session waits for which."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Rivals:
-    """Threads with a connection each; use as a context manager."""
+    """Threads with one connection each; use as a context manager."""
 
     def __init__(self, most: int = 8) -> None:
         self._threads = ThreadPoolExecutor(most)
@@ -24,7 +24,7 @@ class Rivals:
         self._threads.shutdown(wait=True)
 
     def begin(self, act: Callable[..., T], *args: Any, **options: Any) -> Future[T]:
-        """Let a rival act, in a separate session that ends with the act."""
+        """Call the function in a separate session that ends with the call."""
 
         def run() -> T:
             try:
@@ -36,7 +36,7 @@ class Rivals:
 
 
 def my_session() -> int:
-    """The process id of this thread's session in PostgreSQL."""
+    """Return the process id of this thread's PostgreSQL session."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         row = cursor.fetchone()
@@ -45,7 +45,9 @@ def my_session() -> int:
 
 
 def blocked_by(holder: int) -> int:
-    """How many sessions wait for a lock that the holder has, or for one that waits for it."""
+    """Return how many sessions wait for a lock that the holder has, or for a session that waits for
+    it.
+    """
     with connection.cursor() as cursor:
         # Otherwise a transaction sees the activity of its first look.
         cursor.execute("SELECT pg_stat_clear_snapshot()")
@@ -59,5 +61,5 @@ def blocked_by(holder: int) -> int:
 
 
 def wait_until_blocked(holder: int, sessions: int = 1) -> None:
-    """Return once this number of sessions waits for this one: the race is on."""
+    """Return when this number of sessions waits for the given one, so that the race has begun."""
     wait_until(lambda: blocked_by(holder) >= sessions, what=f"{sessions} sessions blocked")

@@ -1,4 +1,4 @@
-"""How often a client waits for PostgreSQL, however it sends its statements."""
+"""The number of times a client waits for PostgreSQL, however it sends its statements."""
 
 import tempfile
 from collections.abc import Iterator
@@ -9,17 +9,17 @@ from django.db import connection
 
 
 class RoundTrips:
-    """The number in a block that has ended."""
+    """The number of round trips in a block that has ended."""
 
     def __init__(self) -> None:
-        """None yet."""
+        """Begin at zero."""
         self._number = 0
 
     def read(self, trace: Path) -> None:
-        """Count in libpq's trace, a message per line.
+        """Count the round trips in libpq's trace, which has one message per line.
 
-        An answer is requested by a Sync, or with a simple Query. An empty Query is the pool's check
-        of a connection, which it sends once in five seconds; it is not counted.
+        An answer is requested by a Sync, or by a simple Query. An empty Query is the pool's check
+        of a connection, sent once in five seconds; it is not counted.
         """
         said = (line.split("\t")[1:] for line in trace.read_text().splitlines())
         self._number = sum(
@@ -38,7 +38,9 @@ def _empty(part: list[str]) -> bool:
 
 @contextmanager
 def round_trips() -> Iterator[RoundTrips]:
-    """Count those of this thread's connection in the block; read it afterwards."""
+    """Count the round trips of this thread's connection in the block; read the number
+    afterwards.
+    """
     found = RoundTrips()
     connection.ensure_connection()
     with tempfile.NamedTemporaryFile() as trace:

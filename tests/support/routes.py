@@ -1,4 +1,4 @@
-"""All addresses of a urlconf, as paths to try."""
+"""All URLs of a urlconf, as paths to request."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ PARAMETER = re.compile(r"<(?:(\w+):)?\w+>")
 
 
 def addresses(urlconf: Any = None, *, leave_out: tuple[str, ...] = ("admin/",)) -> list[str]:
-    """Each route outside the prefixes in `leave_out`, with made-up parameters."""
+    """Return each route outside the prefixes in `leave_out`, with invented parameters."""
     found = _routes(get_resolver(urlconf).url_patterns, "")
     return [f"/{PARAMETER.sub(_made_up, one)}" for one in found if not one.startswith(leave_out)]
 

@@ -1,6 +1,6 @@
 """`test.row`: a step that writes a row in the transaction that records it, then misbehaves.
 
-Its rows are counted by step, which reveals lost and duplicate ones.
+Its rows are counted by step, which reveals lost and duplicate rows.
 """
 
 import os
@@ -29,8 +29,8 @@ WRITE = "INSERT INTO test_rows (execution, step, attempt, parent) VALUES (%s, %s
 
 @step("test.row", effect="database", retry="none")
 def row(ctx: StepContext, way: str = "", seconds: float = 0, kills: int = 0) -> str:
-    """Write a row; `way` is the failure, `kills` the number of first tries that are killed
-    afterwards.
+    """Write a row; `way` is the kind of failure, `kills` the number of first attempts that are
+    killed afterwards.
     """
     from tests.support.modules import leave_mark
 
@@ -84,7 +84,7 @@ MODULE = getattr(row, MODULE_ATTRIBUTE)
 
 
 def rows(execution_id: Any) -> list[tuple[str, int]]:
-    """Step and attempt of the rows that an execution's steps wrote, in order."""
+    """Return step and attempt of the rows that an execution's steps wrote, in order."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT step, attempt FROM test_rows WHERE execution = %s ORDER BY id", [execution_id]

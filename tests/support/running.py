@@ -1,4 +1,4 @@
-"""Programs that must succeed: their output, or a failure with all of it."""
+"""Programs that must succeed: a test gets their output, or fails with all of it."""
 
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -14,9 +14,9 @@ def output_of(
     environment: Mapping[str, str] | None = None,
     seconds: float = 120,
 ) -> str:
-    """Run it to its end; return its output.
+    """Run a program to its end; return its output.
 
-    `environment` is the whole of it, by default the caller's.
+    `environment` is the complete environment, by default the caller's.
     """
     done = subprocess.run(
         command,

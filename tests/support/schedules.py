@@ -47,25 +47,27 @@ def publish(*triggers: Mapping[str, Any], **more: Any) -> Workflow:
 
 
 def scheduled(*, tasks: Sequence[Any] | None = None, **settings: Any) -> Trigger:
-    """The trigger of a new workflow, due every minute by default."""
+    """Publish a new workflow and return its trigger, due every minute by default."""
     workflow = publish(EVERY_MINUTE | settings, **({} if tasks is None else {"tasks": tasks}))
     return Trigger.objects.get(workflow=workflow)
 
 
 def every_hour() -> str:
-    """A schedule of every hour, due half an hour from now: no test meets one of its times."""
+    """Return an hourly schedule that is due half an hour from now, so that no test meets one of its
+    times.
+    """
     return f"{(database_now().minute + 30) % 60} * * * *"
 
 
 def let_pass(trigger: Trigger, time: timedelta) -> datetime:
-    """As if the schedule had not been read for so long; returns the moment since when."""
+    """Change the schedule as if it had not been read for `time`; return the time since when."""
     since = database_now() - time
     Trigger.objects.filter(pk=trigger.pk).update(next_at=since)
     return since
 
 
 def queued(trigger: Trigger, number: int) -> list[CronTick]:
-    """Ticks that wait for their turn, an hour apart, at no time of a schedule."""
+    """Create ticks that wait for their start, an hour apart, at no time of a schedule."""
     now = database_now().replace(second=30, microsecond=0)
     return CronTick.objects.bulk_create(
         CronTick(
@@ -80,7 +82,7 @@ def queued(trigger: Trigger, number: int) -> list[CronTick]:
 
 
 def end(execution: WorkflowExecution, state: ExecutionState = ExecutionState.SUCCESS) -> None:
-    """The execution ends as when its last step was recorded."""
+    """End the execution as when its last step is recorded."""
     with transaction.atomic():
         WorkflowExecution.objects.select_for_update(no_key=True).get(pk=execution.pk)
         lifecycle.finish(
@@ -89,6 +91,6 @@ def end(execution: WorkflowExecution, state: ExecutionState = ExecutionState.SUC
 
 
 def statuses(trigger: Trigger) -> list[str]:
-    """The result of each tick, oldest first."""
+    """Return the status of each tick, oldest first."""
     ticks = CronTick.objects.filter(trigger=trigger).order_by("fire_at")
     return list(ticks.values_list("status", flat=True))

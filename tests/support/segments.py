@@ -14,7 +14,7 @@ Held = tuple[SegmentState, Work]
 
 
 def seen(execution_id: UUID, segment: str) -> tuple[SegmentState, LiveRun]:
-    """The segment's live run as a worker sees it before it claims."""
+    """Return the segment's live run as a worker sees it before the claim."""
     version = Run.objects.filter(execution_id=execution_id).values_list(
         "execution__version_id", flat=True
     )[0]
@@ -24,7 +24,7 @@ def seen(execution_id: UUID, segment: str) -> tuple[SegmentState, LiveRun]:
 
 
 def claimed(execution_id: UUID, segment: str) -> Held:
-    """The segment's live run, claimed."""
+    """Claim the segment's live run."""
     state, run = seen(execution_id, segment)
     work = claim_run.claim(state, run)
     assert work is not None, f"the run of {segment} could not be claimed"
@@ -38,7 +38,7 @@ def recorded(held: Held) -> Work | None:
 
 
 def run_of(execution_id: UUID, path: str) -> Run:
-    """The newest attempt of a step."""
+    """Return the newest attempt of a step."""
     found = Run.objects.filter(execution_id=execution_id, step_path=path).order_by("-attempt")
     run = found.first()
     assert run is not None, f"{path} has no run"
@@ -46,7 +46,7 @@ def run_of(execution_id: UUID, path: str) -> Run:
 
 
 def lease_runs_out(run_id: Any) -> None:
-    """The run's lease has ended."""
+    """Let the run's lease expire."""
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE runners_run SET lease_until = clock_timestamp() - interval '1 s', "

@@ -1,6 +1,6 @@
-"""A primary Redis, its replica and three Sentinels of our own, on 127.0.0.1, which tests may kill.
+"""A primary Redis, its replica and three Sentinels for tests, on 127.0.0.1; tests can kill them.
 
-The server is the embedded one's program, which is a Sentinel too.
+The program is the embedded server's, which can run as a Sentinel too.
 """
 
 import os
@@ -47,7 +47,7 @@ sentinel failover-timeout {name} 10000
 
 
 class RedisNode:
-    """One server, or one Sentinel, with its folder; it rewrites its configuration."""
+    """One server or Sentinel, with its folder; it rewrites its configuration."""
 
     def __init__(self, home: Path, name: str) -> None:
         self._account = server_account()
@@ -59,13 +59,13 @@ class RedisNode:
         self.port = free_port()
 
     def configure(self, text: str, **values: object) -> None:
-        """Write its first configuration."""
+        """Write the node's first configuration."""
         file = self._folder / "redis.conf"
         file.write_text(text.format(port=self.port, folder=self._folder, **values))
         self._account.own(file)
 
     def launch(self, *words: str) -> None:
-        """Start it; does not wait."""
+        """Start the node. Does not wait."""
         with (self._folder / "log").open("ab") as log:
             self._child = spawn(
                 [str(self._program), str(self._folder / "redis.conf"), *words],
@@ -76,17 +76,17 @@ class RedisNode:
             )
 
     def kill(self) -> None:
-        """kill -9."""
+        """Kill the node with SIGKILL."""
         assert self._child is not None
         os.kill(self._child.pid, signal.SIGKILL)
         self._child.wait()
 
     def alive(self) -> bool:
-        """Whether it runs."""
+        """Return whether the node's process runs."""
         return self._child is not None and self._child.poll() is None
 
     def stop(self) -> None:
-        """Stop it."""
+        """Stop the node."""
         if self._child is not None:
             stop(self._child, STOP_STEPS)
 
@@ -101,13 +101,13 @@ class Sentinels:
 
     @property
     def url(self) -> str:
-        """What Celery is given."""
+        """The value of Celery's broker setting."""
         each = [f"sentinel://:{self.password}@{HOST}:{one.port}/0" for one in self.watchers]
         return ";".join(each)
 
     @property
     def environment(self) -> dict[str, str]:
-        """The values that the settings of the stand-alone platform read."""
+        """Return the environment variables that the stand-alone platform's settings read."""
         return {
             "REDIS_URL": self.url,
             "VALKYR_SENTINEL_MASTER": NAME,
@@ -115,7 +115,7 @@ class Sentinels:
         }
 
     def start(self) -> None:
-        """Start all; returns once the Sentinels know the replica and each other."""
+        """Start all nodes; return when the Sentinels know the replica and each other."""
         first, second = self.servers
         for one in self.servers:
             one.configure(SERVER, password=self.password)
@@ -135,7 +135,7 @@ class Sentinels:
         self.wait_whole()
 
     def primary(self) -> RedisNode | None:
-        """The server that the Sentinels name now; None while they name none."""
+        """Return the server that the Sentinels name now; None while they name none."""
         asked = Sentinel(
             [(HOST, one.port) for one in self.watchers],
             sentinel_kwargs={"password": self.own_password, "socket_timeout": 2},
@@ -147,15 +147,15 @@ class Sentinels:
         return next(one for one in self.servers if one.port == port)
 
     def replica(self) -> RedisNode:
-        """The other one."""
+        """Return the server that is not the primary."""
         return next(one for one in self.servers if one is not self.primary())
 
     def wait_whole(self) -> None:
-        """Return once each Sentinel knows a connected replica and both other Sentinels."""
+        """Return when each Sentinel knows a connected replica and both other Sentinels."""
         wait_until(self._whole, 60, "a replica, and Sentinels that know each other")
 
     def stop(self) -> None:
-        """Stop all."""
+        """Stop all nodes."""
         for one in (*self.watchers, *self.servers):
             one.stop()
 

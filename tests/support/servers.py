@@ -1,8 +1,8 @@
 """PostgreSQL and Redis for one test session: in a temporary folder, on free ports, without
 durability.
 
-`VALKYR_TEST_DATABASE_URL` and `VALKYR_TEST_REDIS_URL` name running servers instead (each alone or
-both), for those who run tests often.
+`VALKYR_TEST_DATABASE_URL` and `VALKYR_TEST_REDIS_URL`, alone or together, name running servers
+instead, for developers who run tests often.
 """
 
 import fcntl
@@ -24,12 +24,14 @@ class TestServers:
     __test__ = False
 
     def __init__(self) -> None:
-        """Start nothing yet."""
+        """Create the object; start nothing yet."""
         self._home: Path | None = None
         self._servers: list[Postgres | Redis] = []
 
     def start(self) -> None:
-        """Start what the environment does not name and set DATABASE_URL and REDIS_URL."""
+        """Start the servers that the environment does not name, and set DATABASE_URL and
+        REDIS_URL.
+        """
         database, redis = (
             os.environ.get(f"VALKYR_TEST_{name}_URL", "") for name in ("DATABASE", "REDIS")
         )
@@ -52,11 +54,11 @@ class TestServers:
 
     @property
     def own_database(self) -> bool:
-        """Whether the database server was started here, and ends with this session."""
+        """Return whether the database server was started here, and ends with this session."""
         return any(isinstance(server, Postgres) for server in self._servers)
 
     def stop(self) -> None:
-        """Stop what was started and remove its folder."""
+        """Stop the started servers and remove their folder."""
         while self._servers:
             self._servers.pop().stop()
         if self._home:
@@ -65,7 +67,7 @@ class TestServers:
 
 
 def _fresh_home() -> Path:
-    """A new folder that the servers' account may enter; folders of killed sessions are removed."""
+    """Create a folder that the servers' account may enter; remove folders of killed sessions."""
     for old in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         if _is_abandoned(old):
             _remove(old)
@@ -75,10 +77,10 @@ def _fresh_home() -> Path:
 
 
 def _is_abandoned(home: Path) -> bool:
-    """Whether both folders exist without a supervisor; if unsure, no.
+    """Return whether both folders exist without a supervisor; False if that is uncertain.
 
-    A new home is not touched: trying its locks would keep the process that is about to take them
-    from it.
+    A new home is not touched: trying its locks would take them from the process that is about to
+    lock it.
     """
     try:
         if time.time() - home.stat().st_mtime < NEW_SECONDS:

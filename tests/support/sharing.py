@@ -1,4 +1,4 @@
-"""Shares a workflow with a person or a group, as an administrator does."""
+"""Shares a workflow with a user or a group, as an administrator does."""
 
 from django.contrib.auth.models import AbstractBaseUser, Group, Permission
 
@@ -6,7 +6,9 @@ from executions.models import Workflow, WorkflowGroupPermission, WorkflowUserPer
 
 
 def assign_perm(name: str, whom: AbstractBaseUser | Group, workflow: Workflow) -> None:
-    """Give `whom` the permission of that codename on the workflow; twice changes nothing."""
+    """Give `whom` the permission with that codename on the workflow; a second call changes
+    nothing.
+    """
     permission = Permission.objects.get(
         content_type__app_label="executions",
         content_type__model="workflow",

@@ -1,4 +1,4 @@
-"""A session with tokens, as signing in with a password begins one."""
+"""A session with tokens, as a sign-in with a password begins one."""
 
 from typing import Any
 
@@ -7,10 +7,10 @@ from executions.accounts.token_sessions import Pair, sign_in
 
 
 def pair_of(user: Any) -> Pair:
-    """A new session's tokens."""
+    """Begin a session and return its tokens."""
     return sign_in(user, SessionClient())
 
 
 def bearer(user: Any) -> str:
-    """The header `Authorization` of a new session."""
+    """Begin a session and return its `Authorization` header."""
     return f"Bearer {pair_of(user).access}"

@@ -1,8 +1,8 @@
 """Workers, a queue and a clock in one thread: the engine's own functions in a chosen order.
 
-Messages are lost, doubled and reordered; workers die between an effect and its record; leases
-run out. PostgreSQL is real, only the transport and the passing of time are acted. The order of all
-that happens follows from the random numbers alone, so that what failed once fails again.
+Messages are lost, duplicated and reordered; workers die between an effect and its record; leases
+expire. PostgreSQL is real; only the transport and the passage of time are simulated. The order of
+all events follows from the random numbers alone, so that a failure can be reproduced.
 """
 
 from collections import deque
@@ -51,11 +51,11 @@ class Worker:
 
 
 class World(Transport):
-    """A queue, workers, and chances (0 to 1) that a message is lost or doubled, a worker ends, and
-    a user pauses the execution (or resumes it) between two events.
+    """A queue and workers, with chances (0 to 1) that a message is lost or duplicated, that a
+    worker ends, and that a user pauses or resumes the execution between two events.
 
-    If a pause has stopped everything, the user resumes sooner, and at once when the duties have
-    found nothing to do, because they would find nothing again.
+    If a pause has stopped everything, the user resumes sooner. The user resumes at once if the
+    duties have found nothing to do, because they would find nothing again.
     """
 
     def __init__(
@@ -75,9 +75,9 @@ class World(Transport):
         self.between: Callable[[], None] | None = None  # between two events, by chance or not
 
     def run(self, execution_id: UUID, turns: int = 4_000, *, whole: bool = True) -> None:
-        """Let chance decide what happens next until the execution has ended, within so many turns.
+        """Let chance decide what happens next until the execution has ended, within `turns` events.
 
-        One that has not ended then is an AssertionError, unless only part of it is wanted.
+        Raise AssertionError if it has not ended by then, unless `whole` is false.
         """
         for turn in range(turns):
             if turn % 5 == 0 and self._state(execution_id) in FINAL:
@@ -96,19 +96,19 @@ class World(Transport):
             raise AssertionError(f"not over after {turns} turns: {describe([execution_id])}")
 
     def drain(self) -> None:
-        """Let every worker and message finish; the results no longer matter."""
+        """Let every worker and message finish; ignore the results."""
         while self.workers or self.queue:
             self.turn()
 
     def turn(self) -> None:
-        """One action of those that drain the queue."""
+        """Perform one action that drains the queue."""
         if self.workers:
             self._work(0)
         elif self.queue:
             self._take(self.queue.pop())
 
     def drain_with_retries(self, execution_id: UUID) -> None:
-        """Only duties for retries and timers: the engine must need no other."""
+        """Run only the duties for retries and timers: the engine must need no others."""
         for _ in range(50):
             self.drain()
             if self._state(execution_id) in FINAL:
@@ -123,14 +123,14 @@ class World(Transport):
         return str(row[0])
 
     def _chance_of_somebody(self) -> float:
-        """A user pauses it now, or resumes it."""
+        """Return the chance that a user pauses or resumes the execution now."""
         at_rest = self.paused and not (self.queue or self.workers)
         if at_rest and self.settled:
             return 1
         return 0.3 if at_rest else self.pause
 
     def _toggle(self, execution_id: UUID) -> None:
-        """A user pauses it, or resumes it."""
+        """Let a user pause the execution, or resume it."""
         self.settled = False
         state = self._state(execution_id)
         self.paused = state == "RUNNING"
@@ -152,13 +152,13 @@ class World(Transport):
         self._next_segment(message, deque((message.segment, *message.others)))
 
     def _next_execution(self, message: Message, pack: ExecutionPack[SegmentState]) -> None:
-        """A worker takes the rest of a pack, as `receive.run_executions` does."""
+        """Let a worker take the rest of a pack, as `receive.run_executions` does."""
         begun = receive.next_execution(pack)
         if begun is not None:
             self.workers.append(Worker(message, deque(), *begun))
 
     def _next_segment(self, message: Message, left: deque[str]) -> None:
-        """A worker takes the rest of a message, as `receive.run_segment` does."""
+        """Let a worker take the rest of a message, as `receive.run_segment` does."""
         header = message.chord is not None
         while left:
             segment = Segment(left.popleft(), "", "")
@@ -222,7 +222,9 @@ class World(Transport):
         self._go_on(worker, lost=lost)
 
     def _go_on(self, worker: Worker, *, lost: bool) -> None:
-        """A worker's actions after its segment: what follows automatically, then the rest."""
+        """Let a worker act after its segment: first what follows automatically, then the rest of
+        its message.
+        """
         state, onward = worker.state, worker.state.next_segment
         onward = None if lost else onward
         if state.executions is not None:
@@ -236,7 +238,7 @@ class World(Transport):
             self._next_segment(worker.message, worker.left)
 
     def _sweep(self) -> None:
-        """Time passes, and the duties run."""
+        """Let time pass, and run the duties."""
         self._pass_time()
         duties: list[Callable[[], int]] = [
             due.due_runs,
@@ -252,7 +254,7 @@ class World(Transport):
         self.settled = not (did or self.queue or self.workers)
 
     def _pass_time(self) -> None:
-        """All timers are due; some leases have expired."""
+        """Make all timers due; let some leases expire."""
         held = [w.work.run_id for w in self.workers if self.rng.random() < 0.7]
         salt = self.order.getrandbits(32)
         ACTED.fetch("time_passes", {"salt": salt, "held": held})
@@ -260,7 +262,9 @@ class World(Transport):
 
 @contextmanager
 def world(rng: Random, monkeypatch: Any, **chances: float) -> Iterator[World]:
-    """A world whose queue replaces the broker; segments and chords are short or long."""
+    """Simulate workers with a queue that replaces the broker; segments and chords are short or
+    long.
+    """
     made = World(rng, **chances)
     with monkeypatch.context() as patched, configured(**drawn_limits(rng)):
         patched.setattr(messages, "publish", made.publish)
@@ -272,7 +276,7 @@ def world(rng: Random, monkeypatch: Any, **chances: float) -> Iterator[World]:
 
 
 def drawn_limits(rng: Random) -> dict[str, float]:
-    """Bounds of segments, chords, chains and packs, some short and some long."""
+    """Return bounds for segments, chords, chains and packs, some short and some long."""
     return {
         "stretch_steps": rng.choice([1, 2, 32]),
         "stretch_seconds": 60.0,
@@ -287,14 +291,18 @@ def drawn_limits(rng: Random) -> dict[str, float]:
 
 
 def drawn_estimates(rng: Random) -> Callable[[Step], float | None]:
-    """The known durations of steps: short for some, unknown for others, always the same."""
+    """Return a function that gives known durations of steps: short for some, unknown for others,
+    always the same.
+    """
     known: dict[str, float | None] = {}
     return lambda step: known.setdefault(step.path, rng.choice([None, 1.0, 1.0, 12.0]))
 
 
 @contextmanager
 def configured(**numbers: float) -> Iterator[None]:
-    """Other numbers in this process's configuration, which every part reads once and caches."""
+    """Set other numbers in this process's configuration, which each part of the engine reads once
+    and caches.
+    """
     known = config()
     before = {name: getattr(known, name) for name in numbers}
     try:

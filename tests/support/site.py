@@ -1,4 +1,4 @@
-"""The pages as a site, built as `make docs` builds it."""
+"""The documentation as a site, built as `make docs` builds it."""
 
 import os
 import subprocess
@@ -9,14 +9,14 @@ PROJECT = Path(__file__).parents[2]
 
 
 def built(into: Path, **environment: str) -> Path:
-    """The folder with the site; fails with MkDocs' message if a link is broken."""
+    """Return the folder with the site; fail with MkDocs' message if a link is broken."""
     done = build(PROJECT, into, **environment)
     assert done.returncode == 0, done.stderr + done.stdout
     return into
 
 
 def build(project: Path, into: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """MkDocs' messages about the pages of a checkout."""
+    """Build the pages of a checkout; return the result with MkDocs' messages."""
     return subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(into)],
         cwd=project,
@@ -29,7 +29,7 @@ def build(project: Path, into: Path, **environment: str) -> subprocess.Completed
 
 
 def mermaid() -> Path | None:
-    """The script that draws the diagrams; None if the npm registry does not answer."""
+    """Return the script that draws the diagrams; None if the npm registry does not answer."""
     done = subprocess.run(
         [str(PROJECT / ".ci" / "docs"), "mermaid"],
         env=os.environ | {"PY": sys.executable},

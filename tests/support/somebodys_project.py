@@ -1,4 +1,4 @@
-"""Somebody else's Django project, with its own Celery app, in which Valkyr is installed."""
+"""Another Django project, with its own Celery app, in which Valkyr is installed."""
 
 import json
 import os
@@ -80,7 +80,7 @@ APPS = [
 
 
 class SomebodysProject:
-    """The project's folder, its programs, and their output; ended by `stop`."""
+    """The project's folder, its programs, and their output; `stop` ends the programs."""
 
     def __init__(self, folder: Path, database: str, broker: str, more: str = "") -> None:
         self.folder, self.broker = folder, broker
@@ -103,7 +103,7 @@ class SomebodysProject:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment of its programs, without ours."""
+        """The environment of the project's programs, without the tests' own variables."""
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         return kept | {
             "DJANGO_SETTINGS_MODULE": "shop.settings",
@@ -112,13 +112,13 @@ class SomebodysProject:
         }
 
     def run(self, program: str, **environment: str) -> Any:
-        """The last line of a program's output, from JSON."""
+        """Run a program; return the last line of its output, parsed from JSON."""
         begin = "import django, json; django.setup()\n"
         done = self._run([sys.executable, "-c", begin + program], environment)
         return json.loads(done.stdout.splitlines()[-1])
 
     def manage(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """A management command, whatever its exit code."""
+        """Run a management command; return its result for any exit code."""
         return self._run([sys.executable, "-m", "django", *command], environment, check=False)
 
     def celery(self, *command: str) -> nursery.Forked:
@@ -145,7 +145,7 @@ class SomebodysProject:
         return file.read_text() if file.exists() else ""
 
     def stop(self) -> None:
-        """End what was started."""
+        """End the programs that were started."""
         for process in self._started:
             process.send_signal(signal.SIGTERM)
         for process in self._started:
@@ -171,7 +171,7 @@ class SomebodysProject:
 def somebodys_project(
     folder: Path, name: str, broker: str, more: str = ""
 ) -> Iterator[SomebodysProject]:
-    """A project on a migrated database of its own."""
+    """Create a project on its own migrated database; stop and delete it at the end."""
     with copied(name):
         made = SomebodysProject(folder, name, broker, more)
         try:

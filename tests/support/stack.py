@@ -1,4 +1,4 @@
-"""A whole stack, started as `make up` starts it, for tests that look at it from outside."""
+"""A whole stack, started as `make up` starts it, for tests that examine it from outside."""
 
 import json
 import os
@@ -29,7 +29,7 @@ class Stack:
         python: str = sys.executable,
         **popen: Any,
     ) -> None:
-        """Start it; `extra` adds environment variables, `popen` is passed to subprocess."""
+        """Start the stack; `extra` adds environment variables, `popen` is passed to subprocess."""
         self.home = home
         self.python = python
         self.popen = popen
@@ -45,7 +45,7 @@ class Stack:
         self.start()
 
     def start(self) -> None:
-        """Start it, or again after its end; does not wait."""
+        """Start the stack, also after its end. Does not wait."""
         self.lines: list[str] = []
         self.process = start_child(
             [self.python, "-m", "valkyr_project.up"],
@@ -65,7 +65,7 @@ class Stack:
 
     def run(self, module: str, *words: str) -> "subprocess.CompletedProcess[str]":
         """Run a program of the project as the user who started the stack would; return its
-        output.
+        result.
         """
         return self._run("-m", module, *words)
 
@@ -103,22 +103,24 @@ class Stack:
 
     @property
     def text(self) -> str:
-        """Its output so far."""
+        """The stack's output so far."""
         return "".join(self.lines)
 
     def facts(self) -> dict[str, Any]:
-        """What it announced in running.json."""
+        """Return the contents of the stack's running.json."""
         found = json.loads((self.home / "running.json").read_text())
         assert isinstance(found, dict)
         return found
 
     def secrets(self) -> dict[str, str]:
-        """The contents of its secrets.env."""
+        """Return the contents of the stack's secrets.env."""
         lines = (self.home / "secrets.env").read_text().splitlines()
         return dict(line.split("=", 1) for line in lines if not line.startswith("#"))
 
     def wait_ready(self, seconds: float = 120) -> None:
-        """Return once the closing block was printed; raise with the output otherwise."""
+        """Return when the closing block was printed. Raise AssertionError with the output
+        otherwise.
+        """
         wait_until(
             lambda: "Ctrl-C stops everything" in self.text or self.process.poll() is not None,
             seconds,
@@ -127,12 +129,14 @@ class Stack:
         assert self.process.poll() is None, self.text
 
     def family(self) -> list[psutil.Process]:
-        """The supervisor and everything below it."""
+        """Return the supervisor and all its descendants."""
         top = psutil.Process(self.process.pid)
         return [top, *top.children(recursive=True)]
 
     def find(self, words: str) -> psutil.Process | None:
-        """The process below whose command line contains `words`."""
+        """Return the descendant process whose command line contains `words`; None if there is
+        none.
+        """
         for child in psutil.Process(self.process.pid).children(recursive=True):
             try:
                 if words in " ".join(child.cmdline()):
@@ -142,7 +146,9 @@ class Stack:
         return None
 
     def kill_everything(self) -> None:
-        """kill -9 of the supervisor and all below it at once, as a power cut would."""
+        """Kill the supervisor and all its descendants with SIGKILL at once, as a power failure
+        would.
+        """
         family = self.family()
         for process in reversed(family):  # the supervisor last: it must not stop anything itself
             with suppress(psutil.NoSuchProcess):
@@ -152,7 +158,7 @@ class Stack:
         self._close()
 
     def stop(self, number: signal.Signals = signal.SIGTERM, seconds: float = 60) -> int:
-        """Ask it to stop and wait for its end; returns the exit code."""
+        """Ask the stack to stop and wait for its end; return the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         try:
@@ -175,7 +181,7 @@ class Stack:
 
 
 def clean_environment() -> dict[str, str]:
-    """The caller's environment without anything that configures Valkyr."""
+    """Return the caller's environment without anything that configures Valkyr."""
     names = ("VALKYR_", "CELERY_", "FLOWER_", "RUNNER_", "DJANGO_")
     exact = {"DATABASE_URL", "REDIS_URL", "PORT", "DATABASE_DIRECT_URL"}
     return {

@@ -14,7 +14,7 @@ CLIENTS = 50
 
 
 def workspace_of(**limits: int) -> Workspace:
-    """A workspace whose tier has these limits and no others."""
+    """Create a workspace whose tier has only these limits."""
     made = limited_workspace(1)
     Tier.objects.filter(pk=made.tier_id).update(max_concurrent=None)
     Tier.objects.filter(pk=made.tier_id).update(**limits)
@@ -37,7 +37,9 @@ def executions(workflow: Workflow) -> int:
 
 
 def at_once(act: Callable[[int], Any], clients: int = CLIENTS) -> list[Any]:
-    """The results of this number of clients, QuotaExceeded among them."""
+    """Call `act` from this number of concurrent clients; return the results, including
+    QuotaExceeded.
+    """
 
     def tried(number: int) -> Any:
         try:

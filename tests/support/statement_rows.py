@@ -1,4 +1,4 @@
-"""Rows for a statement of `runners/sql` or `executions/sql`, and a call of it."""
+"""Rows for a statement of `runners/sql` or `executions/sql`, and a call of that statement."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -54,8 +54,8 @@ def fetch_for(
 def set_all(execution: UUID, row: Row) -> tuple[Run, Run]:
     """Set the columns of a row; return the run and its sibling.
 
-    Names without prefix are columns of the run of step `one`; after `e.` of its execution, after
-    `o.` of the run of step `two`.
+    Names without a prefix are columns of the run of step `one`; names with `e.` are columns of its
+    execution, and with `o.` of the run of step `two`.
     """
     run, beside = run_of(execution, "one.main"), run_of(execution, "two.main")
     own = {column: value for column, value in row.items() if column[1] != "."}
@@ -77,12 +77,12 @@ def _set(table: str, row: Any, values: Row) -> None:
 
 
 def _whole_execution(row: Row) -> Row:
-    """With the columns that the table's constraints require in this state."""
+    """Add the columns that the table's constraints require in this state."""
     return {**row, "finished_at": PAST} if row.get("state", "").strip("'") in ENDED else row
 
 
 def _whole_run(row: Row) -> Row:
-    """With the columns that the table's constraints require in this state."""
+    """Add the columns that the table's constraints require in this state."""
     state = row.get("state", "").strip("'")
     if state in {*OVER, "SKIPPED"}:
         return {**row, "finished_at": PAST}

@@ -1,6 +1,6 @@
 """The pages' static files, collected once for a test session and its stacks.
 
-The process that distributes tests (`-n`) makes the folder, and the others inherit its name:
+The process that distributes tests (`-n`) creates the folder, and the others inherit its name:
 compressing a thousand files takes six CPU seconds. A copy stays beside pytest's cache, and later
 sessions use it while it is current.
 """
@@ -21,7 +21,7 @@ _keeping: list[Path] = []  # the folder of the copy, if one is made
 
 
 def choose_root() -> None:
-    """Set the folder in the environment; the process that makes it removes it at its end."""
+    """Set the folder in the environment; the process that creates it removes it at its end."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         return
     folder = Path(tempfile.mkdtemp(prefix="valkyr-static-"))
@@ -32,12 +32,12 @@ def choose_root() -> None:
 
 
 def keep_in(folder: Path) -> None:
-    """Copy the files from this folder if they are current, or leave a copy there."""
+    """Use this folder: copy its files if they are current, or store a copy there."""
     _keeping.append(folder)
 
 
 def collect() -> None:
-    """Fill the folder as `make up` does, unless it was filled; one process at a time."""
+    """Fill the folder as `make up` does, unless it is already filled; one process at a time."""
     from valkyr_project.up.prepare import static, static_is_current
 
     root = Path(os.environ[ROOT])
@@ -68,7 +68,9 @@ def _provide(root: Path, kept: Path) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Links where possible: a file is removed or replaced, and never written to."""
+    """Copy the files as links where possible: files are removed or replaced, and never changed in
+    place.
+    """
     shutil.copytree(source, target, copy_function=_link, dirs_exist_ok=True)
     shutil.copyfile(_stamp(source), _stamp(target))
 
@@ -114,7 +116,7 @@ def read_again() -> None:
     """Let Django read the manifest again.
 
     Django keeps the storage, and the storage keeps the manifest that it looked for before the files
-    were there. Collecting replaces that manifest, but copying the files does not.
+    existed. Collecting replaces that manifest, but copying the files does not.
     """
     from django.conf import settings
     from django.test.signals import setting_changed
@@ -123,6 +125,6 @@ def read_again() -> None:
 
 
 def collected() -> dict[str, str]:
-    """The environment that lets a stack find them and collect none itself."""
+    """Return the environment with which a stack finds the files and does not collect them."""
     collect()
     return {ROOT: os.environ[ROOT]}

@@ -17,7 +17,7 @@ ARCHIVE = "valkyr_plugins.archive"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Before or after the call with this number of a function or method."""
+    """A point before or after the n-th call of a function or method."""
 
     module: str
     name: str

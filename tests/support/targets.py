@@ -1,4 +1,4 @@
-"""A module for tests that calls targets in this process: they answer or fail as configured."""
+"""A test module that calls targets in this process, which answer or fail as configured."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -17,7 +17,7 @@ calls: dict[str, int] = defaultdict(int)
 
 
 class CallInputs(ModuleInputs):
-    """Whom to call."""
+    """The target to call."""
 
     target: str = Field(description="Its name.")
 
@@ -44,7 +44,7 @@ class Call(Module[CallInputs]):
 
 
 def circuit_of(target: str) -> str:
-    """The target's name for its breaker."""
+    """Return the target's name for its circuit."""
     return f"test.call:{target}"
 
 

@@ -1,4 +1,4 @@
-"""A thousand failures of four kinds: orders from a country that steps do not know."""
+"""A thousand failures of four kinds: orders from a country that the steps do not know."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ RULES: dict[str, dict[str, Any]] = {
 
 
 def workflow_of(name: str) -> Workflow:
-    """A published workflow whose first step checks the country."""
+    """Publish a workflow whose first step checks the country."""
     checked = {
         "data": {"country": "{{ input.country }}", "order": "{{ input.order }}"},
         "schema": {"properties": {"country": RULES[name]}},
@@ -26,6 +26,6 @@ def workflow_of(name: str) -> Workflow:
 
 
 def fail(workflow: Workflow, count: int, *, first: int = 0) -> None:
-    """Start orders from a country that the step does not know, and one valid one before."""
+    """Start orders from a country that the step does not know, after one valid order."""
     start_many(workflow, [{"country": "FR", "order": first}])
     start_many(workflow, [{"country": "UK", "order": first + n} for n in range(1, count + 1)])

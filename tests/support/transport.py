@@ -1,7 +1,7 @@
-"""Celery and its broker, simulated: messages wait in a list, and are lost and doubled by chance.
+"""Celery and its broker, simulated: messages wait in a list, and are lost or duplicated by chance.
 
-They are in the list where `dispatch` would send them by Celery. Chains and chords continue as in
-Celery: the next link once a task has succeeded, the chord's body after its last header.
+Messages that `dispatch` would send with Celery are put into the list. Chains and chords continue as
+in Celery: the next link when a task has succeeded, the chord's body after its last header.
 """
 
 import re
@@ -18,18 +18,19 @@ NUMBER = re.compile(r"(\d+)")
 
 @dataclass(eq=False)
 class Count:
-    """Headers of a chord that have not ended."""
+    """The number of a chord's headers that have not ended."""
 
     left: int
 
 
 @dataclass
 class Message:
-    """A task: a segment, or without one an `advance`; the chord it counts for, the chain after it.
+    """A task: a segment, or an `advance` if there is no segment; with the chord that counts it, and
+    the chain after it.
 
-    `others` are the siblings that a segment is packed with, `more` the executions of which the same
-    segment goes with it. `task` names one that `messages.tell` requested, about `execution` (or
-    whatever else has that id), with `words`.
+    `others` are the siblings with which a segment is packed, `more` the executions for which the
+    same segment is sent. `task` names one that `messages.tell` requested with `words`, about the
+    object with the id `execution`.
     """
 
     execution: UUID
@@ -43,7 +44,7 @@ class Message:
     words: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Name what it begins, without ids."""
+        """Return what the message begins, without ids."""
         kind = self.task or ("segment" if self.segment else "advance")
         parts = [kind, self.segment, *self.others, *(f"then {link}" for link in self.links)]
         if self.more:
@@ -52,7 +53,7 @@ class Message:
 
 
 class Transport:
-    """The messages on their way; `lose` and `double` are chances from 0 to 1."""
+    """The messages in transit; `lose` and `double` are chances from 0 to 1."""
 
     def __init__(self, rng: Random, *, lose: float, double: float) -> None:
         self.rng = rng
@@ -74,14 +75,14 @@ class Transport:
         return set() if self.queue else queues
 
     def put(self, message: Message) -> None:
-        """Take a message: once, twice or not at all."""
+        """Accept a message once, twice or not at all."""
         if self.rng.random() >= self.lose:
             self.queue.append(message)
         if self.rng.random() < self.double:
             self.queue.append(message)
 
     def done(self, message: Message) -> None:
-        """Its task succeeded: Celery's next messages."""
+        """Send the messages that Celery sends after a task succeeded."""
         if message.links:
             following, *rest = message.links
             self.put(Message(message.execution, message.version, following, links=tuple(rest)))
@@ -106,7 +107,7 @@ def _segment(item: Parcel, link: SegmentLink, **more: Any) -> Message:
 
 
 def _by_path(sent: tuple[Parcel, Chain | Chord]) -> tuple[UUID, list[Any]]:
-    """Its execution, and the position of its first segment, `t[10]` after `t[2]`."""
+    """Return the execution and the position of its first segment, with `t[10]` after `t[2]`."""
     item, canvas = sent
     first = canvas.headers[0] if isinstance(canvas, Chord) else canvas.links[0]
     path = [int(part) if part.isdigit() else part for part in NUMBER.split(first.segment)]

@@ -20,12 +20,12 @@ NAMED: dict[str, Any] = {
 def triggered(
     *triggers: dict[str, Any], workspace: Workspace | None = None, **more: Any
 ) -> Workflow:
-    """A published workflow that returns its payload, with these triggers."""
+    """Publish a workflow that returns its payload, with these triggers."""
     return publish({**ECHO, "triggers": list(triggers), **more}, workspace)
 
 
 def publish_again(workflow: Workflow, *triggers: dict[str, Any], **more: Any) -> None:
-    """A next version, with these triggers instead."""
+    """Publish a next version, with these triggers instead."""
     document = {"schema": "valkyr/1", "name": "tested", **ECHO, "triggers": list(triggers), **more}
     versioning.update_workflow(
         workflow.pk, {"definition": document}, actor=ACTOR, expected_revision=None
@@ -34,5 +34,5 @@ def publish_again(workflow: Workflow, *triggers: dict[str, Any], **more: Any) ->
 
 
 def only_trigger(workflow: Workflow) -> Trigger:
-    """The workflow's one trigger."""
+    """Return the workflow's only trigger."""
     return Trigger.objects.select_related("workflow").get(workflow=workflow)

@@ -25,13 +25,15 @@ Pks = dict[type[models.Model], set[Any]]
 
 
 def limited_models() -> list[type[models.Model]]:
-    """The models whose tables have a policy."""
+    """Return the models whose tables have a policy."""
     ours = (one for one in apps.get_models() if is_ours(one) and not one._meta.proxy)
     return sorted((one for one in ours if policy_of(one)), key=lambda one: one._meta.label)
 
 
 def planted(slug: str) -> tuple[Workspace, Any, Pks]:
-    """A workspace, its administrator, and the rows that it has now, in every such table."""
+    """Create rows in every such table; return the workspace, its administrator, and the rows'
+    keys.
+    """
     before = pks()
     place = rows.workspace(slug)
     boss = get_user_model().objects.create(username=f"boss-of-{slug}", is_staff=True)
@@ -45,14 +47,14 @@ def planted(slug: str) -> tuple[Workspace, Any, Pks]:
 
 
 def pks() -> Pks:
-    """The keys of all visible rows, by model; read without any filter."""
+    """Return the keys of all visible rows, by model, read without any filter."""
     return {
         model: set(model._base_manager.values_list("pk", flat=True)) for model in limited_models()
     }
 
 
 def _fill(model: Any, known: dict[Any, Any], before: Pks) -> Any:
-    """A row of this model that was planted now: an existing one, else a new one."""
+    """Return a row of this model that was created now; create one if there is none."""
     if model in known:
         return known[model]
     new = model._base_manager.exclude(pk__in=list(before[model]))

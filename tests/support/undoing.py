@@ -1,4 +1,6 @@
-"""What an execution had to undo, derived from its definition and the runs that succeeded."""
+"""The steps that an execution had to undo, derived from its definition and the runs that
+succeeded.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,17 +17,19 @@ INDEX = re.compile(r"\[\d+\]")
 
 
 def is_undo(path: str) -> bool:
-    """Whether a step path is that of an undo step."""
+    """Return whether a step path is that of an undo step."""
     return "undo:" in path
 
 
 def without(by_path: Mapping[str, T]) -> dict[str, T]:
-    """What belongs to the workflow's own steps."""
+    """Return the entries of the workflow's own steps."""
     return {path: value for path, value in by_path.items() if not is_undo(path)}
 
 
 def due(document: Mapping[str, Any], runs: Iterable[Run]) -> list[str]:
-    """The undo of every task whose last step succeeded in the execution, the newest first."""
+    """Return the undo of every task whose last step succeeded in the execution, the newest
+    first.
+    """
     last = dict(_with_undo(document, ""))
     found = []
     succeeded = [run for run in runs if run.state == "SUCCESS" and run.cached_from is None]
@@ -41,7 +45,7 @@ def due(document: Mapping[str, Any], runs: Iterable[Run]) -> list[str]:
 
 
 def problems(execution: WorkflowExecution, runs: Mapping[str, list[Run]]) -> Iterator[str]:
-    """The errors in its undo steps; `runs` are all attempts by step, in order."""
+    """Yield the errors in an execution's undo steps; `runs` are all attempts by step, in order."""
     undone = {path: tries for path, tries in runs.items() if is_undo(path)}
     if not execution.compensation:
         if undone:
@@ -69,7 +73,7 @@ def _over(tries: list[Run]) -> bool:
 
 
 def _with_undo(body: Mapping[str, Any], around: str) -> Iterator[tuple[str, str]]:
-    """Each task with an undo, by the containers around it, and its last module."""
+    """Yield each task with an undo, with the containers around it, and its last module."""
     for task in body["tasks"]:
         if "undo" in task:
             yield f"{around}{task['id']}", modules(task)[-1]["id"]

@@ -1,4 +1,4 @@
-"""uv, which builds, resolves and installs here; it calls a package index over the network."""
+"""uv, which builds, resolves and installs packages; it needs a package index on the network."""
 
 import os
 import subprocess
@@ -13,14 +13,14 @@ UNREACHABLE = ("error sending request", "dns error", "timed out", "Could not con
 
 
 def uv(*arguments: str | Path, given: str | None = None) -> str:
-    """Run uv and return its output; fails with its errors."""
+    """Run uv and return its output; fail with its errors."""
     done = _run(*arguments, given=given)
     assert done.returncode == 0, f"uv {' '.join(map(str, arguments))}\n{done.stderr[-3000:]}"
     return done.stdout
 
 
 def index_or_skip() -> None:
-    """Skip if no package index answers; in CI that is a failure."""
+    """Skip the test if no package index answers; in CI, fail."""
     if said := _why_unreachable():
         if os.environ.get("CI"):
             pytest.fail(f"the package index does not answer: {said}")
@@ -28,7 +28,7 @@ def index_or_skip() -> None:
 
 
 def closure(*requirements: str | Path) -> dict[str, str]:
-    """Names and versions of all resolved requirements, from wheels only.
+    """Return names and versions of all resolved requirements, from wheels only.
 
     A path is a pyproject.toml.
     """

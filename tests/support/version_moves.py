@@ -23,7 +23,9 @@ def versions(
     both: Mapping[str, Any] = NOTHING,
     **more: Any,
 ) -> Workflow:
-    """A workflow with two published versions; `both` have those keys, the second also `more`."""
+    """Create a workflow with two published versions; `both` adds keys to both, `more` to the
+    second.
+    """
     made = publish({"tasks": old, **both})
     changed = made.definition | {"tasks": new} | more
     versioning.update_workflow(
@@ -40,7 +42,7 @@ def move_of(workflow: Workflow, **names: str) -> VersionMove:
 
 
 def begun(workflow: Workflow, queue: World, payload: Any = None) -> UUID:
-    """An execution on the first version, at its first wait."""
+    """Start an execution on the first version, and run it to its first wait."""
     execution = start(workflow, payload, version=1)
     queue.drain()
     return execution

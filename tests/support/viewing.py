@@ -1,4 +1,4 @@
-"""A viewer that reports what it has seen so far, while it keeps watching."""
+"""A viewer that reports what it has received so far, while it keeps watching."""
 
 import socket
 import threading
@@ -27,19 +27,19 @@ class View:
 
     @property
     def finished(self) -> bool:
-        """Whether the server ended it."""
+        """Return whether the server ended the connection."""
         return not self._thread.is_alive()
 
     def until(self, condition: Callable[[LiveRun], Any], what: str = "what it waits for") -> None:
-        """Return once the received states match."""
+        """Return when the received states match the condition."""
         wait_until(lambda: condition(self.seen), 30, f"{what}: {self.seen}")
 
     def until_run(self, pk: Any, state: str) -> None:
-        """Return once that run was seen in that state."""
+        """Return when that run was received in that state."""
         self.until(lambda seen: seen.states().get(str(pk)) == state, f"run {pk} in {state}")
 
     def close(self) -> None:
-        """Disconnect at once: closing would wait for the thread that reads."""
+        """Disconnect at once: an orderly close would wait for the thread that reads."""
         with suppress(OSError):
             stream = self.answer.extensions["network_stream"]
             stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
@@ -55,7 +55,7 @@ class View:
 
 @contextmanager
 def viewing(url: str, headers: dict[str, str], last: str = "") -> Iterator[View]:
-    """Watch for the time of the block, from the first frame on."""
+    """Watch during the block; it begins with the first frame."""
     view = View(url, headers, last)
     try:
         view.until(lambda seen: seen.events, "the first frame")

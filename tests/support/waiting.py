@@ -1,4 +1,4 @@
-"""Waiting for a condition with a deadline, instead of sleeping a fixed time."""
+"""Wait for a condition with a deadline, instead of sleeping for a fixed time."""
 
 import time
 from collections.abc import Callable
@@ -14,7 +14,8 @@ def wait_until(
     what: str = "the condition",
     seen: Callable[[], object] = str,
 ) -> None:
-    """Return once `condition()` is true; raise AssertionError after `seconds`, with what is `seen`.
+    """Return when `condition()` is true. Raise AssertionError after `seconds`, with the result of
+    `seen`.
 
     Checking takes at most a tenth of the time, so that it does not slow down the condition.
     """
@@ -30,7 +31,7 @@ def wait_until(
 
 
 def wait_until_gone(pids: list[int], seconds: float = 30.0) -> None:
-    """Return once none of the processes exists; raise AssertionError after `seconds`."""
+    """Return when none of the processes exists. Raise AssertionError after `seconds`."""
     wait_until(lambda: not any(_runs(pid) for pid in pids), seconds, f"the end of processes {pids}")
 
 

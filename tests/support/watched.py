@@ -1,4 +1,4 @@
-"""The watchdog's memory of this process: what a test's threads tell it they do."""
+"""The watchdog's memory of this process: what a test's threads report about their work."""
 
 import os
 import threading
@@ -30,13 +30,13 @@ class Watched:
         return next(head for head in heads(self.descriptor) if head.pid == os.getpid())
 
     def note(self) -> Note | None:
-        """The run that the calling thread prepares or executes; None if it holds none."""
+        """Return the run that the calling thread prepares or executes; None if it holds none."""
         return note_of(self.descriptor, self.head().place, threading.get_native_id())
 
 
 @contextmanager
 def watched(monkeypatch: Any) -> Iterator[Watched]:
-    """The block in which this process reports to a watchdog's memory, as a worker does."""
+    """Report this process's work to a watchdog's memory during the block, as a worker does."""
     descriptor = create()
     slot = StallSlot(descriptor, start_of(os.getpid()))
     with monkeypatch.context() as patched:

@@ -23,7 +23,7 @@ class LiveRun:
         return bool(self.events) and self.events[-1] == "end"
 
     def take(self, event: str, cursor: str, data: dict[str, Any]) -> None:
-        """Process a frame; its name is stored last, because a thread that waits for it reads the
+        """Process a frame; store its name last, because a thread that waits for the name reads the
         rows.
         """
         told = data.get("executions", []) + ([data["execution"]] if "execution" in data else [])
@@ -37,7 +37,7 @@ class LiveRun:
 
 
 def read_events(lines: Iterable[str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Server-sent events as (event, id, data); comments and `retry` are skipped."""
+    """Yield server-sent events as (event, id, data); skip comments and `retry`."""
     fields: dict[str, str] = {}
     for line in lines:
         if line:
@@ -58,7 +58,9 @@ def watch(
     frames: int = 1_000_000,
     seconds: float = 60,
 ) -> LiveRun:
-    """Watch for one connection's time, at most `frames`, until it ends or `end` arrives."""
+    """Watch over one connection for at most `seconds` and `frames`, until it ends or `end`
+    arrives.
+    """
     sent = headers | ({"Last-Event-ID": seen.last} if seen.last else {})
     deadline = time.monotonic() + seconds
     with httpx.stream("GET", url, headers=sent, timeout=seconds) as answer:

@@ -29,10 +29,10 @@ def web_process(
     script_name: str = "",
     **more: str,
 ) -> Iterator[str]:
-    """Serve the committed test database; yields the address.
+    """Serve the committed test database; yield the address.
 
-    `prefix` is the path of `valkyr.urls`, `script_name` the one that a proxy removes before it;
-    `more` are variables of its environment.
+    `prefix` is the path of `valkyr.urls`, `script_name` the path that a proxy removes; `more` are
+    environment variables.
     """
     address = f"http://127.0.0.1:{(port := free_port())}"
     environment = {name: os.environ[name] for name in SHARED if name in os.environ}

@@ -1,4 +1,4 @@
-"""A web process that tests stop and start again at its address, as a deployment does."""
+"""A web process that tests stop and restart at the same address, as a deployment does."""
 
 import os
 import subprocess
@@ -46,15 +46,15 @@ class WebServer:
 
     @property
     def started(self) -> bool:
-        """Whether it was ever started."""
+        """Return whether the process was ever started."""
         return self._process is not None
 
     def alive(self) -> bool:
-        """Whether it runs."""
+        """Return whether the process runs."""
         return self._process is not None and self._process.poll() is None
 
     def sessions(self) -> int:
-        """How many sessions it has on the tests' database."""
+        """Return how many sessions the process has on the tests' database."""
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT count(*) FROM pg_stat_activity "
@@ -65,12 +65,12 @@ class WebServer:
         return int(row[0]) if row else 0
 
     def start(self) -> None:
-        """Start it, and return once it answers."""
+        """Start the process, and return when it answers."""
         self.launch()
         wait_until(self._answers, 60, "the web process's first answer")
 
     def launch(self) -> None:
-        """Start it; does not wait."""
+        """Start the process. Does not wait."""
         command = [
             *(
                 sys.executable,
@@ -86,7 +86,7 @@ class WebServer:
             self._process = self._begin(command, environment=self._environment, output=out.fileno())
 
     def stop(self) -> None:
-        """End it, and return once it has."""
+        """Stop the process, and return when it has ended."""
         assert self._process is not None
         self._process.terminate()
         try:
@@ -96,7 +96,7 @@ class WebServer:
             self._process.wait()
 
     def kill(self) -> None:
-        """End it without notice."""
+        """Kill the process without notice."""
         assert self._process is not None
         self._process.kill()
         self._process.wait()
@@ -112,7 +112,7 @@ class WebServer:
 
 @contextmanager
 def web_server(log: Path, extra: Mapping[str, str] | None = None) -> Iterator[WebServer]:
-    """A running web process that ends with the block."""
+    """Run a web process that ends with the block."""
     server = WebServer(log, extra)
     try:
         server.start()

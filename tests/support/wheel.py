@@ -14,17 +14,17 @@ from tests.support.uv import PROJECT, index_or_skip, uv
 
 
 class Environment(NamedTuple):
-    """A virtual environment; its processes do not know this project's folder."""
+    """A virtual environment; its processes do not see this project's folder."""
 
     folder: Path
 
     @property
     def python(self) -> str:
-        """Its interpreter."""
+        """The path of the environment's interpreter."""
         return str(self.folder / "bin" / "python")
 
     def run(self, *command: str, cwd: Path, **named: str) -> subprocess.CompletedProcess[str]:
-        """Run `python <command>` in it."""
+        """Run `python <command>` in the environment."""
         return subprocess.run(
             [self.python, *command],
             cwd=cwd,
@@ -38,7 +38,7 @@ class Environment(NamedTuple):
 
 @cache
 def built() -> Path:
-    """The folder with the sdist, and the wheel built from it, as by an installer."""
+    """Return the folder with the sdist, and the wheel built from it, as by an installer."""
     index_or_skip()
     folder = Path(tempfile.mkdtemp(prefix="valkyr-wheel-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -49,13 +49,13 @@ def built() -> Path:
 
 
 def wheel() -> Path:
-    """The wheel."""
+    """Return the path of the wheel."""
     (found,) = built().glob("*.whl")
     return found
 
 
 def environment_with(folder: Path, *others: str, python: str = sys.executable) -> Environment:
-    """A virtual environment with the wheel and other packages, all of them from wheels."""
+    """Create a virtual environment with the wheel and other packages, all of them from wheels."""
     made = Environment(folder / "venv")
     uv("venv", "--quiet", "--python", python, made.folder)
     into = ("--python", made.python, "--only-binary=:all:")
@@ -64,7 +64,7 @@ def environment_with(folder: Path, *others: str, python: str = sys.executable) -
 
 
 def lowest() -> list[str]:
-    """The oldest release of each dependency that the wheel allows."""
+    """Return the oldest release of each dependency that the wheel allows."""
     options = ("--resolution", "lowest-direct", "--only-binary=:all:", "--python-version", "3.11")
     told = uv(
         "pip", "compile", "--quiet", "--no-header", "--no-annotate", *options, "pyproject.toml"
@@ -73,7 +73,7 @@ def lowest() -> list[str]:
 
 
 def newest_python() -> str:
-    """The newest interpreter on the PATH, of pyenv, or installed by uv."""
+    """Return the newest interpreter: from the PATH, from pyenv, or installed by uv."""
     for minor in (14, 13, 12):
         if found := shutil.which(f"python3.{minor}"):
             done = subprocess.run([found, "--version"], capture_output=True, check=False)

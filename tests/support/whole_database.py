@@ -1,4 +1,4 @@
-"""Look for a text in every column of every table of the test's database."""
+"""Find a text in every column of every table of the test's database."""
 
 from django.db import connection
 
@@ -11,7 +11,7 @@ SELECT table_name, column_name, data_type
 
 
 def columns_with(text: str) -> list[str]:
-    """The columns, `table.column`, in which any row holds the text."""
+    """Return the columns, as `table.column`, in which any row contains the text."""
     with connection.cursor() as cursor:
         cursor.execute(COLUMNS)
         columns = cursor.fetchall()

@@ -1,4 +1,4 @@
-"""Tests that count by the hour wait until it lasts long enough."""
+"""Tests that count by the hour wait until the current hour lasts long enough."""
 
 from datetime import timedelta
 
@@ -7,7 +7,7 @@ from tests.support.waiting import wait_until
 
 
 def wait_for_a_long_hour(seconds: float) -> None:
-    """Return once the current hour lasts for more than `seconds`."""
+    """Return when the current hour lasts for more than `seconds`."""
     wait_until(lambda: _left() > timedelta(seconds=seconds), seconds + 10, "the next hour")
 
 

@@ -19,7 +19,7 @@ _numbers = count(1)
 
 
 def default_workspace() -> Workspace:
-    """The workspace of every installation, created again if a test emptied the tables."""
+    """Return the default workspace; create it if a test emptied the tables."""
     if there := Workspace.objects.filter(slug=Workspace.DEFAULT_SLUG).first():
         return there
     tier, _ = Tier.objects.get_or_create(name="unlimited")
@@ -29,14 +29,14 @@ def default_workspace() -> Workspace:
 
 
 def limited_workspace(places: int, *, waiting: int | None = None) -> Workspace:
-    """A new workspace in which at most `places` executions are active at once."""
+    """Create a workspace in which at most `places` executions are active at once."""
     name = f"limited-{next(_numbers)}-{WorkflowExecution().pk.hex[-8:]}"
     tier = Tier.objects.create(name=name, max_concurrent=places, max_pending=waiting)
     return Workspace.objects.create(slug=name, name=name, tier=tier)
 
 
 def publish(document: dict[str, Any], workspace: Workspace | None = None) -> Workflow:
-    """A workflow with this definition, published; its slug is unique."""
+    """Create and publish a workflow with this definition; its slug is unique."""
     document = {"schema": "valkyr/1", "name": "tested", **document}
     workflow = versioning.create_workflow(
         workspace or default_workspace(),
@@ -51,7 +51,7 @@ def publish(document: dict[str, Any], workspace: Workspace | None = None) -> Wor
 
 
 def start(workflow: Workflow, payload: Any = None, **options: Any) -> UUID:
-    """Start one execution; its id."""
+    """Start one execution; return its id."""
     return start_execution(workflow, payload or {}, actor=ACTOR, **options).execution.pk
 
 
@@ -61,13 +61,13 @@ def start_many(workflow: Workflow, payloads: Sequence[Any]) -> list[UUID]:
 
 
 def states(ids: Iterable[UUID]) -> dict[UUID, str]:
-    """The executions' states now."""
+    """Return the executions' current states."""
     found = WorkflowExecution.objects.filter(pk__in=list(ids))
     return dict(found.values_list("pk", "state"))
 
 
 def wait_for_end(ids: Iterable[UUID], seconds: float = 60) -> dict[UUID, str]:
-    """Return the executions' states once all are final; AssertionError names the others."""
+    """Return the executions' states when all are final. Raise AssertionError with the others."""
     wanted = list(ids)
 
     def unfinished() -> dict[UUID, str]:
@@ -83,7 +83,7 @@ def wait_for_end(ids: Iterable[UUID], seconds: float = 60) -> dict[UUID, str]:
 
 
 def describe(ids: Iterable[UUID]) -> str:
-    """The rows of some executions, for the message of a failing test."""
+    """Return the rows of some executions, for the message of a failing test."""
     lines = [f"now={database_now()}"]
     lines += [f"{name} seen {seen}" for name, seen in Runner.objects.values_list("name", "seen_at")]
     for execution in WorkflowExecution.objects.filter(pk__in=list(ids)[:3]):
@@ -98,13 +98,15 @@ def describe(ids: Iterable[UUID]) -> str:
 
 
 def task(name: str, use: str = "flow.noop", after: Any = None, **more: Any) -> dict[str, Any]:
-    """One task of one module."""
+    """Return one task with one module."""
     given = {"id": name, "use": use, **more}
     return given if after is None else given | {"after": after}
 
 
 def effect(name: str, after: Any = None, **inputs: Any) -> dict[str, Any]:
-    """A task that writes a mark (`modules.py`); among its inputs may be `retry` and others."""
+    """Return a task that writes a mark (`modules.py`); `inputs` may include `retry` and other task
+    keys.
+    """
     keys = ("retry", "timeoutSeconds", "join", "undo")
     own = {key: inputs.pop(key) for key in keys if key in inputs}
     return task(name, "test.effect", after, **{"with": inputs}, **own)
