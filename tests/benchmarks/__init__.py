@@ -1,1 +1,3 @@
-"""Measure this engine and plain Celery canvas; run by `make bench`, never by the tests."""
+"""Measurements of this engine and of plain Celery canvas; `make bench` runs them, the tests never
+do.
+"""

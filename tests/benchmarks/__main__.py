@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks`: its own servers, the workloads, the tables."""
+"""`python -m tests.benchmarks`: start servers, measure the workloads, print the tables."""
 
 import signal
 import sys
@@ -11,9 +11,7 @@ from tests.benchmarks.talk import say
 
 
 def main(options: Options) -> int:
-    """Measure what the options select, and print it; return 1 if some of it could not be
-    measured.
-    """
+    """Measure what the options select, and print it; return 1 if a part could not be measured."""
     if options.alone == "modules":
         _modules()
         return 0
@@ -152,7 +150,7 @@ ALONE: dict[str, Callable[[Stage, Options], None]] = {
 
 
 def _end(*_: Any) -> None:
-    """Leave in order, so that everything started ends too."""
+    """Exit in order, so that everything started ends too."""
     sys.exit("ended by SIGTERM")
 
 

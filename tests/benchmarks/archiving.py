@@ -1,7 +1,7 @@
-"""The archive over a million executions (`--scale 0.1`: a hundred thousand), in a folder.
+"""The archive of a million executions (`--scale 0.1`: a hundred thousand), in a folder.
 
 Executions of three runs each, which ended on ten days, are archived; then some of them are opened,
-and DuckDB counts all. A million need 15 GB of disk. The target of an opening is 5 s.
+and DuckDB counts all. A million executions need 15 GB of disk. The target for opening one is 5 s.
 """
 
 import time
@@ -31,7 +31,7 @@ COUNT = "SELECT count(*), sum(duration_ms) FROM runs WHERE state = 'SUCCESS'"
 
 @dataclass(frozen=True, slots=True)
 class ArchivedFigures:
-    """How long each part took, and how large the results are."""
+    """The duration of each part, and the sizes of the results."""
 
     executions: int
     files: int
@@ -44,7 +44,7 @@ class ArchivedFigures:
 
 
 def measure(stage: Stage, options: Options) -> ArchivedFigures:
-    """Fill the tables, archive all, open some, and count by SQL."""
+    """Fill the tables, archive all executions, open some, and count them by SQL."""
     worker = stage.add(engine_worker(stage.folder, concurrency=options.concurrency))
     engine = Engine(stage, worker)
     many = max(1_000, round(EXECUTIONS * options.scale))

@@ -1,8 +1,8 @@
-"""A backlog of 100,000 single-step executions, made while no worker runs, and then processed.
+"""A backlog of 100,000 single-step executions, created while no worker runs, and then processed.
 
 growing.py explains how it grows. Beat and the sweeper run throughout. The rate of each tenth comes
-from the rows' own times; the CPU of each tenth is read from /proc five times a second and asks the
-database nothing.
+from the rows' own times. The CPU of each tenth is read from /proc five times a second, without
+queries to the database.
 """
 
 import threading
@@ -27,7 +27,7 @@ PATIENCE = 900.0
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """Steps per second, CPU milliseconds per step, of each tenth; milliseconds of ticks."""
+    """Steps per second and CPU milliseconds per step of each tenth; milliseconds of the duties."""
 
     executions: int
     growing: list[float]  # executions accepted per second, by tenth
@@ -40,12 +40,12 @@ class Backlog:
 
     @property
     def spread(self) -> float:
-        """The largest distance of a tenth from the mean rate."""
+        """The largest relative distance of a tenth from the mean rate."""
         return spread(self.rates)
 
     @property
     def cpu_spread(self) -> float:
-        """The same for the CPU per step."""
+        """The largest relative distance of a tenth from the mean CPU per step."""
         return spread(self.cpu_ms)
 
 
@@ -92,7 +92,7 @@ def _running(workflow: Any) -> bool:
 
 
 def _ends(workflow: Any, many: int) -> list[float]:
-    """Return when each ended, in order; raises if one did not succeed."""
+    """Return when each execution ended, in order. Raise RuntimeError if one did not succeed."""
     from executions.models import WorkflowExecution
 
     rows = WorkflowExecution.objects.filter(workflow=workflow, state="SUCCESS")

@@ -1,4 +1,4 @@
-"""A backtest of 1,000 executions with calls to a partner that counts; none of them is repeated.
+"""A backtest of 1,000 executions with calls to a partner, which counts them: no call is repeated.
 
 The draft charges another amount, so that each execution is different. Target: 1,000 executions in
 60 s on 2 cores, and no request.
@@ -22,7 +22,9 @@ GOAL_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Backtested:
-    """Executions compared, the seconds from the request to the end, and what the partner heard."""
+    """The number of compared executions, the seconds from the request to the end, and the requests
+    to the partner.
+    """
 
     executions: int
     different: int
@@ -36,7 +38,9 @@ class Backtested:
 
 
 def definition(url: str, amount: str) -> dict[str, Any]:
-    """Ten steps: decisions, data, two calls and a map with a call for each line."""
+    """Return a workflow of ten steps: decisions, data, two calls and a map with a call for each
+    line.
+    """
 
     def call(name: str, **body: Any) -> dict[str, Any]:
         inputs = {"url": f"{url}/echo", "method": "POST", "json": body}
@@ -84,7 +88,7 @@ def measure(stage: Stage, options: Options) -> Backtested:
 
 
 def report(found: Backtested) -> None:
-    """Print the result and its targets; raise if the partner heard a request."""
+    """Print the result and its targets; raise if the partner received a request."""
     print(
         f"{found.executions:,} executions compared in {found.seconds:.1f} s "
         f"(goal {GOAL_SECONDS:.0f}): {found.a_second:.0f} a second; {found.different:,} different; "

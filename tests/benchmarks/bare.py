@@ -1,8 +1,8 @@
 """The comparison for W5: a plain DRF view that does the same checks and inserts one row.
 
 It authenticates the caller by token, looks up the workflow and the caller's membership, reads the
-body strictly, checks the payload against the input schema, and inserts an execution. It plans
-nothing, writes no audit row, counts nothing and sends nothing.
+body strictly, checks the payload against the input schema, and inserts an execution. It plans,
+counts and sends nothing, and writes no audit entry.
 """
 
 from typing import Any
@@ -22,10 +22,10 @@ from executions.triggers.request import check, chosen_version
 
 
 class Insert(Endpoint):
-    """One row a request."""
+    """Inserts one row per request."""
 
     def post(self, request: Request, workflow_id: UUID) -> Response:
-        """Check, insert, answer."""
+        """Check the request, insert a row, and answer."""
         workflows = Workflow.objects.filter(archived_at=None).defer("definition", "description")
         workflow, may = obtain(self.user, workflows, workflow_id, Action.TRIGGER)
         given: dict[str, Any] = self.body(Start)

@@ -26,7 +26,7 @@ class Caller:
     failed: list[str] = field(default_factory=list)
 
     def run(self, stop: threading.Event) -> None:
-        """Send requests until stopped."""
+        """Send requests until `stop` is set."""
         while not stop.wait(PAUSE):
             began = time.time()
             try:
@@ -39,13 +39,15 @@ class Caller:
                 self.failed.append(f"{answer.status_code} {answer.text[:200]}")
 
     def between(self, begin: float, end: float) -> list[float]:
-        """Milliseconds of the requests that were sent then; raises if one failed."""
+        """Return the milliseconds of the requests sent between two times. Raise RuntimeError if a
+        request failed.
+        """
         if self.failed:
             raise RuntimeError(f"{len(self.failed)} requests failed, such as {self.failed[0]}")
         return [took for at, took in self.sent if begin <= at <= end]
 
     def quantiles(self) -> Quantiles:
-        """Of all its requests."""
+        """Return the quantiles of all requests."""
         return quantiles(self.between(0, float("inf")))
 
 

@@ -1,4 +1,4 @@
-"""The processes of one measurement, and the servers they talk to."""
+"""The processes of one measurement, and the servers that they use."""
 
 import math
 import time
@@ -26,7 +26,7 @@ class Cast:
     until: float = math.inf  # the monotonic time limit of the current measurement
 
     def add(self, program: Program) -> Program:
-        """End a process with the measurement."""
+        """Add a process that ends with the measurement."""
         self.programs.append(program)
         return program
 
@@ -41,11 +41,13 @@ class Cast:
             self.programs.pop().stop()
 
     def last_lines(self) -> str:
-        """The last lines of each process's log; the folder is deleted with the stage."""
+        """Return the last lines of each process's log; the logs are deleted with the stage's
+        folder.
+        """
         return "\n".join(f"--- {one.name}\n{one.last_lines()}" for one in self.programs)
 
     def check(self) -> None:
-        """Raise if a process that should run has ended, or the time limit is over."""
+        """Raise if a process that should run has ended, or the time limit has passed."""
         if time.monotonic() > self.until:
             raise TimeoutError(f"given up: it takes too long.\n{self.last_lines()}")
         for program in self.programs:

@@ -1,6 +1,6 @@
-"""The same chains on one PostgreSQL server, and on four cells: what each server does for a step.
+"""The same chains on one PostgreSQL server, and on four cells: each server's work per step.
 
-CPU and log, not times: on one machine, four servers share its processors and disk.
+CPU and log are measured, not times: on one machine, four servers share its processors and disk.
 """
 
 import json
@@ -45,7 +45,7 @@ class Share:
 
 
 def measure(stage: Stage, options: Options) -> tuple[ServerUse, list[ServerUse]]:
-    """The work of the server that has everything, and that of each of four."""
+    """Return the work of the server that has everything, and that of each of four."""
     executions = max(40, round(EXECUTIONS * options.scale))
     stage.add(programs.engine_worker(stage.folder, concurrency=options.concurrency))
     document, steps = shapes.BY_NAME[SHAPE]
@@ -62,7 +62,7 @@ def measure(stage: Stage, options: Options) -> tuple[ServerUse, list[ServerUse]]
 
 @contextmanager
 def _further(stage: Stage, options: Options) -> Iterator[dict[str, Postgres]]:
-    """Three more servers, migrated, each with a worker."""
+    """Start three more servers, migrated, each with a worker."""
     from tests.support.cell_databases import cells_at
 
     with ExitStack() as stack:
@@ -115,7 +115,7 @@ def _publish(cell: str, document: dict[str, Any]) -> Any:
 
 
 def _run(stage: Stage, shares: Sequence[Share], executions: int, steps: int) -> list[ServerUse]:
-    """Run the executions, in equal shares; return what each server did."""
+    """Run the executions, in equal shares; return the work of each server."""
     from executions.access.actor import Actor
     from executions.database.routing import alias_of, serving
     from executions.models import WorkflowExecution
@@ -157,7 +157,9 @@ def _wal(server: Postgres) -> int:
 
 
 def report(alone: ServerUse, four: Sequence[ServerUse]) -> None:
-    """Print a line for each server, and how much less the busiest of four does than one alone."""
+    """Print a line for each server, and how much less work the busiest of four does than one
+    alone.
+    """
     say("server     steps   CPU ms a step   WAL B a step   WAL, KiB")
     for one in (alone, *four):
         say(
@@ -170,5 +172,5 @@ def report(alone: ServerUse, four: Sequence[ServerUse]) -> None:
 
 
 def factors(alone: ServerUse, four: Sequence[ServerUse]) -> tuple[float, float]:
-    """How many times the CPU work and the log of the busiest cell one server alone has."""
+    """Return the CPU and log of one server alone, each divided by that of the busiest cell."""
     return alone.cpu / max(one.cpu for one in four), alone.wal / max(one.wal for one in four)

@@ -1,7 +1,7 @@
 """This run compared with the last committed one: CPU milliseconds per step and ratios, never rates.
 
-A rate depends on the machine's load; CPU per step is the engine's cost on such a machine, and a
-ratio to plain Celery, run alternately on the same machine, is comparable between machines.
+A rate depends on the machine's load. CPU per step is the engine's cost on such a machine. A ratio
+to plain Celery, run alternately on the same machine, is comparable between machines.
 """
 
 import re
@@ -16,7 +16,7 @@ NOTEWORTHY = 0.10
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One figure of both runs."""
+    """One figure in both runs."""
 
     figure: str
     last: float
@@ -24,12 +24,12 @@ class Difference:
 
     @property
     def change(self) -> float:
-        """As a share of the last one."""
+        """The change as a share of the last value."""
         return self.new / self.last - 1
 
     @property
     def mark(self) -> str:
-        """`worse` or `better` beyond a tenth, else nothing."""
+        """Return `WORSE` or `better` for a change of more than a tenth, otherwise ""."""
         if abs(self.change) <= NOTEWORTHY:
             return ""
         rose = self.change > 0
@@ -37,7 +37,9 @@ class Difference:
 
 
 def differences(new: Mapping[str, float], last: Mapping[str, float]) -> list[Difference]:
-    """The figures that both runs have and that may be compared, in the order of the new run."""
+    """Return the figures that both runs have and that can be compared, in the order of the new
+    run.
+    """
     return [
         Difference(name, last[name], value)
         for name, value in new.items()

@@ -1,6 +1,6 @@
 """CPU seconds of whole process trees, including children that have ended.
 
-Those of a live process are read from its clock, in nanoseconds. `/proc` counts in hundredths of a
+A live process is measured by its own clock, in nanoseconds. `/proc` counts in hundredths of a
 second, and a broker uses at most two of these in a short part.
 """
 
@@ -15,7 +15,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def tree_seconds(pid: int) -> float:
-    """User and system time of a process, its living descendants and those already reaped."""
+    """Return user and system time of a process, its living descendants and those already reaped."""
     try:
         processes = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
     except psutil.NoSuchProcess:
@@ -24,7 +24,7 @@ def tree_seconds(pid: int) -> float:
 
 
 def process_seconds(pid: int) -> float:
-    """User and system time of a process and of its children already reaped; 0 once it has ended."""
+    """Return user and system time of a process and of its reaped children; 0 after its end."""
     try:
         own = time.clock_gettime(_clock_of(pid))
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -34,13 +34,13 @@ def process_seconds(pid: int) -> float:
 
 
 def _clock_of(pid: int) -> int:
-    """The clock of a process's CPU time, as `clock_getcpuclockid` of Linux numbers it."""
+    """Return the clock of a process's CPU time, as `clock_getcpuclockid` of Linux numbers it."""
     return (~pid << 3) | 2
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """CPU seconds of one measured stretch."""
+    """CPU seconds of one measured period."""
 
     workers: float
     postgres: float
@@ -49,7 +49,7 @@ class Usage:
 
     @property
     def total(self) -> float:
-        """All of it."""
+        """The sum of all parts."""
         return self.workers + self.postgres + self.redis + self.publisher
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -57,14 +57,14 @@ class Usage:
 
 
 class Meter:
-    """Reads the trees when created; returns later what they used since."""
+    """Reads the trees when created; returns later what they used since then."""
 
     def __init__(self, *, workers: int, postgres: int, redis: int) -> None:
         self._pids = (workers, postgres, redis)
         self._before = self._read()
 
     def used(self, publisher: float) -> Usage:
-        """The trees' use since then; `publisher` are the caller's own seconds."""
+        """Return what the trees used since then; `publisher` is the caller's own CPU seconds."""
         after = self._read()
         parts = [now - before for now, before in zip(after, self._before, strict=True)]
         return Usage(*parts, publisher)

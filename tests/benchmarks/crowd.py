@@ -1,8 +1,9 @@
 """Ten thousand executions alive at once, and a quarter of a million steps pending.
 
-Each execution has 25 steps with an effect that are ready together; they are made, as growing.py
-says, while no worker of steps runs. Then workers run for a minute beside beat, the sweeper and two
-callers of the API. The benchmark does not wait for the end: it measures the engine under this load.
+Each execution has 25 steps with an effect that are ready together; they are created as growing.py
+describes, while no step worker runs. Then workers run for a minute together with beat, the sweeper
+and two callers of the API. The benchmark does not wait for the end: it measures the engine under
+this load.
 """
 
 import time
@@ -55,7 +56,7 @@ class Crowd:
 
 
 def measure(cast: Cast, options: Options) -> Crowd:
-    """Start them all, then measure for a minute."""
+    """Start all executions, then measure for a minute."""
     many = max(200, round(EXECUTIONS * options.scale))
     seconds = max(10.0, SECONDS * min(1.0, 2 * options.scale))
     control = cast.add(control_worker(cast.folder, timed=True))
@@ -106,7 +107,7 @@ def _callers(client: httpx.Client, workflow: Any) -> dict[str, Caller]:
 
 
 def _settle(worker: Program) -> None:
-    """Let children start and load what they need."""
+    """Wait until children have started and loaded what they need."""
     until = time.monotonic() + 60
     while not psutil.Process(worker.pid).children() and time.monotonic() < until:
         time.sleep(0.1)

@@ -1,7 +1,7 @@
 """A CSV file in batches: its seconds, and the process's peak memory.
 
-`python -m tests.benchmarks.csv_rows ROWS` is the measured process; it prints a line of JSON. Django
-must be set up by its environment.
+`python -m tests.benchmarks.csv_rows ROWS` is the measured process; it prints a line of JSON. Its
+environment must set up Django.
 """
 
 import json
@@ -33,7 +33,7 @@ class Pass:
 
 
 def measure(rows: int = ROWS) -> Pass:
-    """Measure in a process of its own, on a temporary file."""
+    """Measure in a separate process, on a temporary file."""
     with tempfile.TemporaryDirectory(prefix="valkyr-csv-") as folder:
         with (Path(folder) / "rows.csv").open("wb") as file:
             file.write(b"id,email,article,at,total\n")
@@ -55,7 +55,7 @@ def measure(rows: int = ROWS) -> Pass:
 
 
 def told(found: Pass) -> str:
-    """Two lines for people."""
+    """Return the result as two lines of text."""
     verdict = "met" if found.peak_mib <= MOST_MIB else "MISSED"
     return (
         f"\n{found.rows:,} rows: cut into {found.batches} batches in {found.cutting:.1f} s, all "
@@ -100,7 +100,7 @@ def _pass() -> dict[str, Any]:
 
 
 def _peak_mib() -> float:
-    """The process's peak memory; getrusage would include its parent's before exec."""
+    """Return the process's peak memory in MiB; getrusage would include its parent's before exec."""
     status = Path("/proc/self/status").read_text()
     line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
     return int(line.split()[1]) / 1024

@@ -1,8 +1,9 @@
-"""Dashboards over a million finished executions, what counting their hours costs, and the index.
+"""Dashboards over a million finished executions, the cost of counting their hours, and the index.
 
 The first page and a workflow's page are requested as a superuser and as members of a large and of a
 small workspace, in every range, without a cache. The index of `finished_at` is tried on copies of
-the table: rows are inserted and ended, alternately with it, with a BRIN, and without.
+the table: rows are inserted and ended, alternately with this index, with a BRIN index, and without
+an index.
 """
 
 import time
@@ -65,7 +66,7 @@ def report(found: Measured) -> None:
 
 
 def count_all() -> tuple[Quantiles, float]:
-    """Count every hour; milliseconds of each, seconds of all."""
+    """Count every hour; return the milliseconds of each hour, and the seconds of all."""
     from executions.database.clock import database_now
     from valkyr_plugins.figures.rollup import count_hour, due
 
@@ -78,7 +79,7 @@ def count_all() -> tuple[Quantiles, float]:
 
 
 def _pages() -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Every page as every user, in every range."""
+    """Yield every page as every user, in every range."""
     from django.conf import settings
     from django.contrib.auth import get_user_model
     from django.test import Client
@@ -129,7 +130,9 @@ def _times(ask: Callable[[], Any]) -> Iterator[float]:
 
 
 def _ending() -> dict[str, float]:
-    """Microseconds of inserting and ending one execution, by index, in turns."""
+    """Return the microseconds of inserting and ending one execution, by index, measured in
+    turns.
+    """
     found: dict[str, list[float]] = {name: [] for name in INDEXES}
     for _ in range(TURNS):
         for name, statement in INDEXES.items():

@@ -1,6 +1,6 @@
 """The overhead of a data module on small inputs: its own time, and that of a whole pure step.
 
-A whole step is what a worker does for it in memory: render, canonical JSON, hash and key, the time
+A whole step is the worker's work for it in memory: render, canonical JSON, hash and key, the time
 limit, the module, its output as JSON. No database is needed.
 """
 
@@ -49,7 +49,7 @@ INPUT = {"name": "Ann", "rows": ROWS}
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Milliseconds of CPU per call, in the best of several rounds, which other work affects
+    """Milliseconds of CPU per call in the best of several rounds, which other work affects
     least.
     """
 
@@ -59,12 +59,12 @@ class Cost:
 
 
 def measure() -> list[Cost]:
-    """Each module of the family; Django must be set up."""
+    """Measure each module of the family; Django must be set up."""
     return [_cost(name, config) for name, config in SMALL.items()]
 
 
 def table(costs: list[Cost]) -> str:
-    """One row a module."""
+    """Return a table with one row per module."""
     lines = [f"\n{'CPU ms a call':22} {'module':>8} {'whole step':>11}   module <= {MOST_MS}"]
     for cost in costs:
         verdict = "met" if cost.alone <= MOST_MS else "MISSED"

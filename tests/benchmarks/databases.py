@@ -11,13 +11,13 @@ FRESH = "bench_fresh"
 
 
 def keep_fresh(url: str) -> None:
-    """Set aside a copy of this database, to which nothing is connected."""
+    """Keep a copy of this database, to which nothing is connected."""
     _copy(url, url.rpartition("/")[2], FRESH)
 
 
 @contextmanager
 def fresh(url: str, name: str) -> Iterator[str]:
-    """The address of a database with its tables and no rows, dropped afterwards."""
+    """Create a database with tables and no rows; yield its address, and drop it afterwards."""
     _copy(url, FRESH, name)
     try:
         yield f"{url.rpartition('/')[0]}/{name}"
@@ -26,12 +26,14 @@ def fresh(url: str, name: str) -> Iterator[str]:
 
 
 def redis_database(url: str, number: int) -> str:
-    """The same Redis, another of its sixteen databases."""
+    """Return the address of another of the sixteen databases of the same Redis."""
     return f"{url.rpartition('/')[0]}/{number}"
 
 
 def forget(url: str) -> None:
-    """Empty one Redis database except for its bindings: a queue is declared once per process."""
+    """Empty one Redis database except for its bindings, because each process declares a queue only
+    once.
+    """
     with redis.Redis.from_url(url) as client:
         for key in client.scan_iter(count=1_000):
             if b"_kombu.binding." not in key:

@@ -21,7 +21,7 @@ WARM = 10
 
 @dataclass(frozen=True, slots=True)
 class Latencies:
-    """Milliseconds."""
+    """The quantiles of each duration, in milliseconds."""
 
     answered: Quantiles  # request sent -> 202
     first_line: Quantiles  # request sent -> first line of the step
@@ -32,7 +32,7 @@ class Latencies:
 
 
 def measure(stage: Cast, options: Options) -> Latencies | None:
-    """Send as many requests as the scale says, one after another."""
+    """Send requests one after another; the scale gives their number."""
     if "W3" not in options.only:
         return None
     number = max(40, round(200 * options.scale))
@@ -57,7 +57,7 @@ def measure(stage: Cast, options: Options) -> Latencies | None:
 
 
 def sign_in(client: httpx.Client, stage: Cast) -> None:
-    """Give the client a token, as soon as the web process answers."""
+    """Give the client a token, when the web process answers."""
     account = {
         "username": os.environ["VALKYR_ADMIN_USERNAME"],
         "password": os.environ["VALKYR_ADMIN_PASSWORD"],
@@ -76,7 +76,7 @@ def sign_in(client: httpx.Client, stage: Cast) -> None:
 
 
 def _once(client: httpx.Client, workflow_id: Any, stage: Cast) -> tuple[float, ...]:
-    """Milliseconds: answered, first line, recorded, lease, dispatch."""
+    """Return the milliseconds of one request: answered, first line, recorded, lease, dispatch."""
     from executions.models import WorkflowExecution
     from runners.models import Run
 

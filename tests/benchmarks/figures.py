@@ -1,6 +1,6 @@
 """Every figure of a run under one flat name, such as `W1e.cpu_ms.database`.
 
-Targets, comparisons, the saved result and the page's tables all read these.
+Targets, comparisons, the saved result and the page's tables all read these figures.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ Figures = dict[str, float]
 
 
 def of_throughput(outcomes: list[Outcome]) -> Figures:
-    """Rates, ratios, and CPU milliseconds per step by process."""
+    """Return rates, ratios, and CPU milliseconds per step by process."""
     found: Figures = {}
     for outcome in outcomes:
         name = outcome.workload.name
@@ -49,7 +49,7 @@ def _of_side(name: str, made: list[Repetition]) -> Figures:
 
 
 def of_latencies(found: Latencies | None) -> Figures:
-    """W3, milliseconds."""
+    """Return the figures of W3, in milliseconds."""
     if found is None:
         return {}
     parts = {
@@ -69,7 +69,7 @@ def of_latencies(found: Latencies | None) -> Figures:
 
 
 def of_calls(found: InFlight | None) -> Figures:
-    """W4."""
+    """Return the figures of W4."""
     if found is None:
         return {}
     figures = _of_side("W4", [found.engine.repetition]) | {"W4.peak": float(found.engine.peak)}
@@ -80,7 +80,7 @@ def of_calls(found: InFlight | None) -> Figures:
 
 
 def of_triggers(found: Triggering | None) -> Figures:
-    """W5."""
+    """Return the figures of W5."""
     if found is None:
         return {}
     return {
@@ -93,7 +93,7 @@ def of_triggers(found: Triggering | None) -> Figures:
 
 
 def of_backlog(found: Mapping[str, Any] | None) -> Figures:
-    """A backlog worked off."""
+    """Return the figures of a processed backlog."""
     if found is None:
         return {}
     figures = {
@@ -111,7 +111,7 @@ def of_backlog(found: Mapping[str, Any] | None) -> Figures:
 
 
 def of_crowd(found: Mapping[str, Any] | None) -> Figures:
-    """Ten thousand executions alive."""
+    """Return the figures of ten thousand concurrent executions."""
     if found is None:
         return {}
     start, end = found["memory"]
@@ -131,7 +131,7 @@ def of_crowd(found: Mapping[str, Any] | None) -> Figures:
 
 
 def of_full(found: Mapping[str, Any] | None) -> Figures:
-    """Over full tables."""
+    """Return the figures of a run over full tables."""
     if found is None:
         return {}
     figures = {"full.executions": float(found["executions"])}
@@ -142,7 +142,7 @@ def of_full(found: Mapping[str, Any] | None) -> Figures:
 
 
 def of_memory(found: Growth | None) -> Figures:
-    """A worker's child."""
+    """Return the figures of the memory of a worker's child."""
     if found is None:
         return {}
     first, last = min(found.pss), max(found.pss)
@@ -155,7 +155,7 @@ def of_memory(found: Growth | None) -> Figures:
 
 
 def of_idle(found: Idle | None) -> Figures:
-    """An idle stack: MiB and per cent of a core."""
+    """Return the figures of an idle stack: MiB and per cent of a core."""
     if found is None:
         return {}
     return (

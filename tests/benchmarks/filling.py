@@ -1,10 +1,10 @@
 """Tables filled by SQL with rows as the engine leaves them: forty workspaces of all sizes.
 
-An execution's row is copied from one that the engine made; only ids, times and states differ. Two
-sessions fill at once, and neither checks each row's foreign keys.
+An execution's row is copied from one that the engine created; only ids, times and states differ.
+Two sessions fill at once, and neither checks each row's foreign keys.
 
 `python -m tests.benchmarks.filling EXECUTIONS RUNS_EACH` fills the database of its environment,
-never analyses it, and leaves nothing unfinished there.
+does not analyse it, and leaves nothing unfinished there.
 """
 
 import re
@@ -90,9 +90,10 @@ DROP TABLE bench_template
 
 
 def fill(many: int, runs_each: int, *, analysed: bool = True) -> None:
-    """This number of executions and runs, their dead letters and their activity.
+    """Insert this number of executions and runs, their dead letters and their activity.
 
-    Vacuumed and analysed, or neither; then without the executions that the rows were copied from.
+    The tables are vacuumed and analysed, or neither; in the latter case the executions from which
+    the rows were copied are deleted.
     """
     from dlq.models import DeadLetterEntry, FailureGroup
     from executions.models import Activity
@@ -112,7 +113,7 @@ def fill(many: int, runs_each: int, *, analysed: bool = True) -> None:
 
 
 def _templates() -> None:
-    """Workspaces, each with a workflow and one execution that the engine started."""
+    """Create workspaces, each with a workflow and one execution that the engine started."""
     from django.db import connection
 
     from executions.access.actor import Actor
@@ -157,13 +158,13 @@ def _executions(sizes: dict[str, int], first: int, last: int) -> None:
 
 
 def run(model: Any, statement: str, sizes: dict[str, int]) -> None:
-    """Fill a model's table; columns that the statement leaves out have their defaults."""
+    """Fill a model's table; columns that the statement leaves out get their defaults."""
     columns, values, rest = _rest(model, statement)
     _execute(statement.format(columns=columns, values=values), sizes | rest)
 
 
 def _execute(statement: str, values: dict[str, Any] | None = None) -> None:
-    """In a session of its own."""
+    """Execute the statement in a separate session."""
     from tests.support import copies
 
     with copies.session(autocommit=True) as own:
@@ -172,7 +173,7 @@ def _execute(statement: str, values: dict[str, Any] | None = None) -> None:
 
 
 def _rest(model: Any, statement: str) -> tuple[str, str, dict[str, Any]]:
-    """The required columns that a statement omits: their defaults."""
+    """Return the required columns that a statement omits, with their defaults."""
     from django.db import connection
 
     given = set(re.split(r"[\s,]+", statement.partition("(")[2].partition("{columns}")[0]))

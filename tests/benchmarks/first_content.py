@@ -1,12 +1,12 @@
 """First content of the admin's pages over a million executions and a million open dead letters.
 
 The platform is served as `make up` serves it, and Chromium loads each page: on a first visit, with
-an empty cache of files, and again. The server keeps no facts between loads. Besides the browser's
-own figures there is Lighthouse's performance score, from its published curves for desktops:
-https://github.com/GoogleChrome/lighthouse/blob/main/core/config/default-config.js (weights) and
-https://googlechrome.github.io/lighthouse/scorecalc/ (curves). Speed Index needs a film of the page:
-First Contentful Paint stands for it, so this is an estimate. With `LIGHTHOUSE` in the environment,
-the path of its program, Lighthouse itself looks at the pages.
+an empty cache of files, and again. The server keeps no facts between loads. In addition to the
+browser's own figures, the module estimates Lighthouse's performance score from its published curves
+for desktops: https://github.com/GoogleChrome/lighthouse/blob/main/core/config/default-config.js
+(weights) and https://googlechrome.github.io/lighthouse/scorecalc/ (curves). It is an estimate
+because First Contentful Paint replaces Speed Index, which needs a film of the page. If LIGHTHOUSE
+in the environment is the path of the program, Lighthouse itself measures the pages.
 """
 
 import json
@@ -81,7 +81,9 @@ LOOK = """() => new Promise((told) => {
 
 @dataclass(frozen=True, slots=True)
 class Visited:
-    """A page: milliseconds of the server and of the first content, and what else was seen."""
+    """A page: milliseconds of the server and of the first content, and the browser's other
+    figures.
+    """
 
     name: str
     server: float
@@ -94,14 +96,14 @@ class Visited:
 
     @property
     def score(self) -> int:
-        """Lighthouse's performance score for these figures, estimated."""
+        """Return Lighthouse's performance score for these figures, estimated."""
         values = {"fcp": self.first, "lcp": self.lcp, "tbt": self.tbt, "cls": self.cls}
         return round(100 * sum(weight * curve(values[name], p10, median)
                                for name, (p10, median, weight) in CURVES.items()))  # fmt: skip
 
 
 def curve(value: float, p10: float, median: float) -> float:
-    """Lighthouse's log-normal score: 0.5 at the median, 0.9 at `p10`."""
+    """Return Lighthouse's log-normal score: 0.5 at the median, 0.9 at `p10`."""
     if value <= 0:
         return 1.0
     # erfc⁻¹(1/5), as in Lighthouse's statistics.js
@@ -111,7 +113,7 @@ def curve(value: float, p10: float, median: float) -> float:
 
 
 def measure(stage: Stage, options: Options) -> None:
-    """Fill the tables, serve, visit, print."""
+    """Fill the tables, serve and visit the pages, and print the figures."""
     many = round(ROWS * options.scale)
     began = time.monotonic()
     fill(many)
@@ -138,7 +140,7 @@ def measure(stage: Stage, options: Options) -> None:
 
 
 def fill(many: int) -> None:
-    """Executions with a run and a dead letter each, groups, and the hours' figures."""
+    """Insert executions with a run and a dead letter each, groups, and the hours' figures."""
     from django.db import connection
 
     from dlq.models import DeadLetterEntry, FailureGroup
@@ -185,7 +187,9 @@ def _visits(home: str, cookie: str, pages: dict[str, str]) -> Iterator[Visited]:
 
 
 def _visit(browser: Any, address: str, cookie: str, *, times: int) -> list[dict[str, float]]:
-    """Load a page so often in one profile, which has no files yet."""
+    """Load a page `times` times in one new browser profile with an empty cache; return the timings
+    of each.
+    """
     from django.core.cache import cache
 
     context = browser.new_context(viewport=SIZE)

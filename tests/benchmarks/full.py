@@ -1,7 +1,8 @@
 """The cost of a million finished executions for the hot path.
 
-Two databases on one server, one of them filled by SQL with rows as the engine leaves them; an
-engine on each, alternately, each starting first in turn. Judged on CPU milliseconds per step.
+There are two databases on one server, one of them filled by SQL with rows as the engine leaves
+them. An engine runs on each, alternately, and each starts first in turn. The result is judged on
+CPU milliseconds per step.
 """
 
 import os
@@ -31,7 +32,9 @@ REDIS = {"empty": 5, "full": 6}
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """CPU milliseconds per step with empty and with full tables: medians; the pairs' changes."""
+    """CPU milliseconds per step with empty and with full tables: medians, and the pairs'
+    changes.
+    """
 
     empty: float
     full: float
@@ -43,7 +46,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Full:
-    """By workload."""
+    """The changes by workload."""
 
     executions: int
     runs: int
@@ -53,7 +56,7 @@ class Full:
 
 
 def measure(cast: Cast, options: Options) -> Full:
-    """Fill one, then measure in turns."""
+    """Fill one database, then measure both in turns."""
     many = max(10_000, round(EXECUTIONS * options.scale))
     full = os.environ["DATABASE_URL"]
     began = time.monotonic()
@@ -97,7 +100,7 @@ def _by_turns(sides: dict[str, Side], workload: str, executions: int, options: O
 
 
 def change(empty: list[Repetition], full: list[Repetition]) -> Change:
-    """The extra cost with full tables, by the pairs."""
+    """Return the extra cost with full tables, from the pairs of repetitions."""
     pairs = [two.cpu_ms / one.cpu_ms - 1 for one, two in zip(empty, full, strict=True)]
 
     def more(part: str) -> float:

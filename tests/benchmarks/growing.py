@@ -1,8 +1,8 @@
-"""A backlog that grows by tenths: the engine starts part of each, and its rate is measured.
+"""A backlog that grows by tenths: the engine starts a part of each, and its rate is measured.
 
-The rest of a tenth is copied from the last of these (tests/support/copies.py), as the engine would
-have left it. So each tenth's rate is that of a backlog of this depth, and a quarter of a million
-steps wait after seconds.
+The rest of a tenth is copied from the last execution of that part (tests/support/copies.py), as the
+engine would have left it. So each tenth's rate is that of a backlog of this depth, and a quarter of
+a million steps wait after seconds.
 """
 
 import time
@@ -12,8 +12,8 @@ from tests.benchmarks.sides import BATCH
 
 
 def grow(workflow: Any, many: int, sample: int) -> list[float]:
-    """Make this number, at most `sample` of each tenth by the engine; executions per second of
-    these.
+    """Create `many` executions, at most `sample` of each tenth by the engine; return the rates of
+    these, in executions per second.
     """
     from tests.support import copies
 
@@ -30,7 +30,7 @@ def grow(workflow: Any, many: int, sample: int) -> list[float]:
 
 
 def _start(workflow: Any, number: int) -> Any:
-    """Start this number in batches; return the id of the last."""
+    """Start this number of executions in batches; return the id of the last."""
     from executions.access.actor import Actor
     from executions.triggers.start import start_batch
 

@@ -1,6 +1,7 @@
-"""`python -m tests.benchmarks.growth`: the rows that a step leaves in PostgreSQL; its Redis use.
+"""`python -m tests.benchmarks.growth`: the rows that a step leaves in PostgreSQL, and its use of
+Redis.
 
-Bytes, commits and messages, not times: they are the same on a busy machine.
+Bytes, commits and messages are counted, not times: they are the same on a busy machine.
 docs/explanation/scaling.md multiplies them.
 """
 
@@ -38,7 +39,7 @@ class State:
 
 
 def state(redis_url: str) -> State:
-    """The counters once all sessions' statistics are in them."""
+    """Return the counters when all sessions' statistics are included."""
     import redis
     from django.db import connection
 
@@ -65,7 +66,7 @@ def state(redis_url: str) -> State:
 
 
 def measure(stage: Stage, name: str, executions: int) -> None:
-    """One workload, after a first run for what grows once."""
+    """Measure one workload, after a first run for costs that occur once."""
     document, steps = shapes.BY_NAME[name]
     engine = Engine(stage, stage.programs[0])
     workflow = engine.publish(document)

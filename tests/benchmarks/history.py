@@ -1,7 +1,7 @@
-"""Outputs of 1 MiB in a payload store: the peak memory of the workers, and what the rows hold.
+"""Outputs of 1 MiB in a payload store: the peak memory of the workers, and the size of the rows.
 
 A second step reads each output. Then one step returns one large output, below the default of
-VALKYR_PAYLOAD_STORE_LIMIT (64 MiB), which its module holds in memory before it is stored. At last,
+VALKYR_PAYLOAD_STORE_LIMIT (64 MiB), which its module holds in memory before it is stored. Finally,
 a response of 1 GiB is streamed from `http.request` to a file, back, and through `data.csv_parse`.
 """
 
@@ -58,12 +58,14 @@ class History:
 
     @property
     def growth(self) -> float:
-        """The peak's growth from the first round, which warms the child, to the last."""
+        """The peak's growth from the first round, which warms up the child, to the last."""
         return self.peaks[-1] - self.peaks[0]
 
 
 def chain(mebibytes: int, *, read: bool) -> dict[str, Any]:
-    """A step with an output of this size; with `read`, a step and the workflow's output read it."""
+    """Return a workflow whose step has an output of this size; with `read`, a step and the
+    workflow's output read it.
+    """
     large = {"mebibytes": mebibytes, "beginning": "{{ execution.id }}"}
     length = {"value": "{{ tasks.large.output.text | length }}"}
     reading = {"id": "read", "use": "bench.effect", "after": "large", "with": length}
@@ -73,7 +75,9 @@ def chain(mebibytes: int, *, read: bool) -> dict[str, Any]:
 
 
 def stream(address: str) -> dict[str, Any]:
-    """Steps that pass a response on: to a file, from it, and to the rows of a CSV."""
+    """Return a workflow whose steps pass a response on: to a file, from it, and to the rows of a
+    CSV.
+    """
     most, path = 2 * STREAM_MIB * MEBIBYTE, "{{ execution.id }}.csv"
     get = {"url": f"{address}/{{{{ input.n }}}}", "store": True, "maxBytes": most}
     put = {"path": path, "content": "{{ tasks.get.output.body }}"}
@@ -131,7 +135,7 @@ def _large(stage: Stage) -> MemoryGrowth:
 
 
 def _streamed(stage: Stage, mebibytes: int) -> MemoryGrowth:
-    """Stream a small response, which warms the child, then a large one."""
+    """Stream a small response, which warms up the child, then a large one; return the growth."""
     os.environ["VALKYR_FILES_ROOT"] = f"{stage.folder}/files"
     worker = stage.add(engine_worker(stage.folder, concurrency=1, queues="default,control,io"))
     engine = Engine(stage, worker)
@@ -186,7 +190,7 @@ def _peaks(worker: Program) -> list[float]:
 
 
 def _forgotten(worker: Program) -> list[float]:
-    """Let the peaks of the worker and of its child begin with their present memory."""
+    """Reset the peaks of the worker and of its child to their present memory; return them."""
     for pid in _processes(worker):
         Path(f"/proc/{pid}/clear_refs").write_text("5")
     return _peaks(worker)

@@ -24,17 +24,17 @@ class Idle:
 
     @property
     def total(self) -> float:
-        """MiB of everything."""
+        """MiB of all processes."""
         return sum(self.memory.values())
 
     @property
     def burnt(self) -> float:
-        """Per cent of one core of everything."""
+        """Per cent of one core of all processes."""
         return sum(self.cpu.values())
 
 
 def measure(stage: Cast, options: Options) -> Idle:
-    """Start a stack in a temporary folder, let it rest, measure, stop it."""
+    """Start a stack in a temporary folder, let it become idle, measure it, and stop it."""
     seconds = SECONDS if not options.quick else 10.0
     with ShippedStack(stage.folder / "idle", options.concurrency) as stack:
         time.sleep(SETTLE)

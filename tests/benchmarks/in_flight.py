@@ -17,7 +17,7 @@ from valkyr_project.processes.commands import IO_THREADS
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """What the server saw of one side."""
+    """The number of concurrent calls and connections that the server saw from one side."""
 
     peak: int
     connections: int
@@ -33,7 +33,7 @@ class InFlight:
 
 
 def measure(stage: Stage, options: Options) -> InFlight | None:
-    """One repetition per side: with two seconds per call, results vary little."""
+    """Measure one repetition per side: with two seconds per call, results vary little."""
     if "W4" not in options.only:
         return None
     executions = max(IO_THREADS, round(800 * options.scale))
@@ -80,7 +80,7 @@ def _celery(stage: Stage, client: httpx.Client, url: str, executions: int) -> Ca
 
 
 def _seen(client: httpx.Client) -> tuple[int, int]:
-    """The maximum number of concurrent calls, and the number of their connections."""
+    """Return the maximum number of concurrent calls, and the number of their connections."""
     stats = client.get("/stats").json()
     return int(stats["peak"]), int(stats["connections"])
 

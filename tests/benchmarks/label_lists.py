@@ -82,7 +82,7 @@ LISTS: dict[str, dict[str, tuple[str, Query]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One list as one user."""
+    """One list, requested as one user."""
 
     section: str
     name: str
@@ -91,7 +91,7 @@ class Request:
 
 
 def requests(sections: Sequence[str]) -> Iterator[Request]:
-    """Each list as an administrator, then as a member of a large and of a small workspace."""
+    """Yield each list as an administrator, then as a member of a large and of a small workspace."""
     people = list(_people())
     for section in sections:
         for who, api, pages, workflow in people:
@@ -106,7 +106,7 @@ def _get(client: Any, path: str) -> Callable[[], Any]:
 
 
 def _people() -> Iterator[tuple[str, Any, Any, str]]:
-    """Yield who each user is, their clients of the API and of the admin, and their workflow."""
+    """Yield each user's name, their clients of the API and of the admin, and their workflow."""
     from django.conf import settings
     from django.contrib.auth import get_user_model
     from django.test import Client

@@ -1,7 +1,7 @@
 """Executions, dead letters and failure groups with labels, written by the database itself.
 
-A customer called `big` has a million executions (90 % if there are fewer than 1.1 million), `quiet`
-has 5 % and never fails, a hundred thousand others share the rest, and each order is one execution.
+A customer called `big` has a million executions (90 % if there are fewer than 1.1 million). `quiet`
+has 5 % and never fails. A hundred thousand others share the rest, and each order is one execution.
 Each workflow has `GROUPS` groups.
 """
 
@@ -63,7 +63,7 @@ SELECT uuidv7(e.finished_at - clock_timestamp()), e.workspace_id, e.workflow_id,
 
 
 def fill(many: int) -> None:
-    """Executions with labels; runs and dead letters of the failed ones alone."""
+    """Insert executions with labels, and runs and dead letters only of the failed ones."""
     from dlq.models import DeadLetterEntry, FailureGroup
     from runners.models import Run
 
@@ -89,14 +89,14 @@ def fill(many: int) -> None:
 
 
 def _median() -> Any:
-    """Return an ID in the middle of the table, by the time in it."""
+    """Return an id in the middle of the table, by the id's time."""
     from executions.database.clock import database_now, first_id_at
 
     return first_id_at(database_now() - timedelta(days=15))
 
 
 def sizes() -> Iterator[str]:
-    """Yield the sizes of the tables, a line each."""
+    """Yield the sizes of the tables, one line each."""
     from django.db import connection
 
     tables = (

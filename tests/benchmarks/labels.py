@@ -1,9 +1,9 @@
 """Lists by label over ten million executions (`--scale 0.1`: a million).
 
-`--lists groups,admin` measures these sections only. The target is 300 ms at the 95th percentile.
+`--lists groups,admin` measures only these sections. The target is 300 ms at the 95th percentile.
 Ten million need 9 GB of disk. The CPU of this process and of its PostgreSQL session is printed too,
-which a busy machine hardly changes. A list that missed the target is requested once more, and its
-slowest statement is printed.
+because a busy machine hardly changes it. A list that missed the target is requested once more, and
+its slowest statement is printed.
 """
 
 import gc
@@ -41,12 +41,14 @@ class Timed:
 
     @property
     def met(self) -> bool:
-        """Whether the list was returned, in time."""
+        """Whether the list was returned in time."""
         return self.status == 200 and self.times.p95 <= TARGET_MS
 
 
 def measure(stage: Stage, options: Options) -> bool:
-    """Fill the tables, request each list, print a line for each; return whether all were met."""
+    """Fill the tables, request each list, print a line for each; return whether all targets were
+    met.
+    """
     many = round(EXECUTIONS * options.scale)
     began = time.monotonic()
     label_rows.fill(many)
@@ -78,7 +80,9 @@ def _measured(request: Request) -> bool:
 
 
 def _timed(ask: Callable[[], Any]) -> Timed:
-    """Return the status, the number of rows, and the milliseconds; the first reading is warm-up."""
+    """Return the status, the number of rows, and the milliseconds; the first request is a
+    warm-up.
+    """
     from django.core.cache import cache
     from django.db import connection
 

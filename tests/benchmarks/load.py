@@ -1,4 +1,4 @@
-"""Sixteen clients in a process of their own that send POST requests on open connections.
+"""Sixteen clients in a separate process that send POST requests on open connections.
 
 `python -m tests.benchmarks.load` reads one JSON object from standard input (host, port, path,
 token, bodies, clients, seconds, rate) and writes one: the number of answers by status, and the
@@ -26,7 +26,7 @@ async def post(reader: Any, writer: Any, head: bytes, body: bytes) -> int:
 
 
 async def client(given: dict[str, Any], number: int, found: dict[str, Any]) -> None:
-    """Send until the time is over, as fast as answers arrive, or at the client's share of a
+    """Send until the time has passed, as fast as answers arrive, or at the client's share of a
     rate.
     """
     reader, writer = await asyncio.open_connection(given["host"], given["port"])
@@ -53,7 +53,7 @@ async def client(given: dict[str, Any], number: int, found: dict[str, Any]) -> N
 
 
 async def main() -> None:
-    """All clients at once."""
+    """Run all clients at once."""
     given = json.load(sys.stdin)
     found: dict[str, Any] = {"statuses": {}, "ms": []}
     began = time.perf_counter()

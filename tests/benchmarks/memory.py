@@ -1,4 +1,4 @@
-"""Does a worker's child grow? Its memory after 1,000 and 10,000 steps, and after large maps."""
+"""The memory of a worker's child after 1,000 and 10,000 steps, and after large maps."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,7 @@ MAPS = 4
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """MiB of the one child, by steps it has run."""
+    """MiB of the only child, by the number of steps that it has run."""
 
     rss: dict[int, float]
     pss: dict[int, float]
@@ -31,7 +31,9 @@ class Growth:
 
 
 def measure(stage: Stage) -> Growth:
-    """Half of the steps have an effect, half are pure; one child executes them all."""
+    """Let one child execute all steps, half of them with an effect and half pure; return its
+    memory.
+    """
     worker = stage.add(engine_worker(stage.folder, concurrency=1))
     engine = Engine(stage, worker)
     chains = [_publish(engine, shapes.chain(use)) for use in ("bench.effect", "bench.pure")]
@@ -55,7 +57,7 @@ def measure(stage: Stage) -> Growth:
 
 
 def _publish(engine: Engine, document: dict[str, Any]) -> Any:
-    """Under a separate name: W1 and W6 publish the same shapes in this database."""
+    """Publish under a separate name: W1 and W6 publish the same shapes in this database."""
     return engine.publish(document | {"name": f"memory of {document['name']}"})
 
 

@@ -1,4 +1,6 @@
-"""The cost of a hundred installed modules at a worker's start: found, imported, warmed up."""
+"""The cost of a hundred installed modules at a worker's start: finding, importing and warming
+up.
+"""
 
 import os
 import subprocess
@@ -82,7 +84,7 @@ class Start:
 
 
 def measure() -> Start:
-    """Medians over processes that start in turns; compiled files exist, as on a host."""
+    """Return medians over processes that start in turns; compiled files exist, as on a host."""
     with TemporaryDirectory(prefix="valkyr-modules-") as name:
         full, bare = Path(name, "full"), Path(name, "bare")
         write(full)
@@ -95,7 +97,7 @@ def measure() -> Start:
 
 
 def write(folder: Path) -> None:
-    """An installed distribution with one entry point per module."""
+    """Write an installed distribution with one entry point per module."""
     package, facts = folder / "bench_modules", folder / "bench_modules-1.dist-info"
     package.mkdir(parents=True)
     facts.mkdir()

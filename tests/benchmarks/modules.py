@@ -1,4 +1,6 @@
-"""Modules for measuring: a step with an effect that does nothing, and one that reads the clock."""
+"""Modules for measurements: a step with an effect that does nothing, and one that reads the
+clock.
+"""
 
 import time
 from typing import Any, ClassVar
@@ -13,19 +15,19 @@ _received = 0.0
 
 @task_prerun.connect(weak=False)
 def note_arrival(**_: Any) -> None:
-    """Remember when the child got its message."""
+    """Record when the child received its message."""
     global _received  # noqa: PLW0603 - one task at a time in a prefork child
     _received = time.perf_counter()
 
 
 class Inputs(ModuleInputs):
-    """What to pass on."""
+    """The value to pass on."""
 
     value: Any = Field(None, description="Passed on.")
 
 
 class Effect(Module[Any]):
-    """Declares an effect, so that it is claimed and recorded on its own, and does nothing."""
+    """Declares an effect, so that it is claimed and recorded separately, and does nothing."""
 
     type: ClassVar[str] = "bench.effect"
     title = "Effect"
@@ -39,7 +41,7 @@ class Effect(Module[Any]):
 
 
 class Pure(Effect):
-    """The same without an effect, and therefore inline."""
+    """Does nothing, without an effect, and therefore runs inline."""
 
     type: ClassVar[str] = "bench.pure"
     title = "Pure"
@@ -48,7 +50,7 @@ class Pure(Effect):
 
 
 class Clock(Effect):
-    """Records when its first line ran, and how long after the message had arrived."""
+    """Records when its first line ran, and how long after the arrival of the message."""
 
     type: ClassVar[str] = "bench.clock"
     title = "Clock"
@@ -65,7 +67,7 @@ class LargeInputs(ModuleInputs):
 
 
 class Large(Module[Any]):
-    """Returns a text of a given size, as a step does that fetches a file."""
+    """Returns a text of a given size, as a step that fetches a file does."""
 
     type: ClassVar[str] = "bench.large"
     title = "Large"

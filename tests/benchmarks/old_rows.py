@@ -35,7 +35,8 @@ def fill(
     """Copy the execution `pattern` `many` times, with `each` runs.
 
     `at` is the SQL of the time at which the copy `n` ran, with the parameters `many` and `given`.
-    Only executions that ended `before` this time (an hour ago) get runs, so the pattern does not.
+    Only executions that ended `before` this time (by default an hour ago) get runs, so that the
+    pattern gets none.
     """
     from django.db import connection
 

@@ -70,7 +70,7 @@ LABEL_LISTS = ("dead-letters", "groups", "admin", "executions")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """One call's choices."""
+    """The choices of one call."""
 
     only: tuple[str, ...]
     pairs: int
@@ -86,7 +86,7 @@ class Options:
 
 
 def parse(arguments: Sequence[str]) -> Options:
-    """Options from the command line; argparse explains itself and exits on mistakes."""
+    """Parse options from the command line; argparse prints help and exits on errors."""
     parser = _parser()
     given = parser.parse_args(arguments)
     usual = WORKLOADS if given.quick else EVERYTHING
@@ -117,7 +117,7 @@ def parse(arguments: Sequence[str]) -> Options:
 
 
 def _named(text: str) -> tuple[str, ...]:
-    """The parts of a list of parts and groups."""
+    """Return the parts of a list of parts and groups."""
     return tuple(part for name in text.split(",") for part in GROUPS.get(name, (name,)))
 
 

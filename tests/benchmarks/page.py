@@ -1,7 +1,7 @@
 """The tables of docs/explanation/performance.md, written between its markers from a run's figures.
 
 A table is between `<!-- bench: NAME -->` and `<!-- /bench -->`. The rest of the page, and tables
-that the run did not measure, stay as they are.
+that the run did not measure, stay unchanged.
 """
 
 import re
@@ -17,12 +17,12 @@ Figures = Mapping[str, float]
 
 
 def write(path: Path, run: Saved) -> None:
-    """Replace the text between the markers; raises ValueError for an unknown name."""
+    """Replace the text between the markers. Raise ValueError for an unknown name."""
     path.write_text(rewritten(path.read_text(), run))
 
 
 def rewritten(text: str, run: Saved) -> str:
-    """The page with this run's tables."""
+    """Return the page with this run's tables."""
 
     def table(found: re.Match[str]) -> str:
         begin, name, end = found.groups()
@@ -39,7 +39,7 @@ def _machine(run: Saved) -> str:
 
 
 def _has_workloads(run: Saved) -> bool:
-    """Whether more than the stack as shipped was measured, on an idle machine."""
+    """Return whether more than the stack as shipped was measured, on an idle machine."""
     return any(name.partition(".")[0] not in {"shipped", "idle", "seconds"} for name in run.figures)
 
 

@@ -1,7 +1,7 @@
-"""A part of the benchmark in a process, a database and a Redis database of its own.
+"""A part of the benchmark in a process with its own database and Redis database.
 
-`python -m tests.benchmarks.part NAME FILE` is that process; its result goes into FILE as JSON. The
-leftovers of one part (a quarter of a million pending steps) do not affect another.
+`python -m tests.benchmarks.part NAME FILE` is that process; it writes its result into FILE as JSON.
+The leftovers of one part (a quarter of a million pending steps) do not affect another.
 """
 
 import importlib
@@ -29,7 +29,9 @@ STOP_STEPS = ((signal.SIGTERM, 30.0),)
 
 
 def run(stage: Stage, name: str, options: Options) -> dict[str, Any]:
-    """Run `tests.benchmarks.<name>` there and return what its `measure` found."""
+    """Run `tests.benchmarks.<name>` in a separate process and return the result of its
+    `measure`.
+    """
     result = stage.folder / f"{name}.json"
     with databases.fresh(stage.postgres.url, f"bench_{name}") as database:
         try:

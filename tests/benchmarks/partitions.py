@@ -1,8 +1,8 @@
 """Partitions of the runs' table: their CPU for a step, and the retention of old runs.
 
 W1e, W2e and single steps run in turns with and without partitions, in one process and database. So
-the quotient of their medians does not depend on other load. There are as many partitions as a month
-of days and the days ahead need. Then old executions fill some days, and retention deletes them.
+the quotient of their medians does not depend on other load. The number of partitions covers a month
+of days and the days ahead. Then old executions fill some days, and retention deletes them.
 """
 
 import statistics
@@ -45,7 +45,9 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """The retention of old executions: seconds of both kinds, and of the drop alone."""
+    """The retention of old executions: seconds with and without partitions, and of the drops
+    alone.
+    """
 
     executions: int
     runs: int
@@ -89,7 +91,7 @@ def measure(stage: Stage, options: Options) -> tuple[list[Cost], Retention]:
 
 
 def report(found: tuple[list[Cost], Retention]) -> None:
-    """Print both."""
+    """Print the costs and the retention."""
     costs, kept = found
     print(f"CPU for a step with {PARTITIONS} partitions, medians of all turns")
     print(f"{'':8} {'off ms':>8} {'on ms':>8} {'ratio':>7} {'PostgreSQL off':>15} {'on':>8}")

@@ -33,19 +33,19 @@ app.conf.update(
 
 @cache
 def store() -> "redis.Redis":
-    """This process's client, for counting what is finished."""
+    """Return this process's client for counting finished graphs."""
     return redis.Redis.from_url(URL, socket_timeout=60)
 
 
 @cache
 def http() -> httpx.Client:
-    """This process's client for calls."""
+    """Return this process's client for calls."""
     return httpx.Client(timeout=30, limits=httpx.Limits(max_connections=None))
 
 
 @app.task
 def step(value: Any = None) -> Any:
-    """Do nothing and pass the value on."""
+    """Do nothing and return the value."""
     return value
 
 
@@ -64,16 +64,16 @@ def clock() -> None:
 # Its connection pool, shared by 256 threads, sometimes closes an expired one as it is taken.
 @app.task(autoretry_for=(httpx.TransportError,), default_retry_delay=1)
 def call(url: str) -> None:
-    """One HTTP call."""
+    """Make one HTTP call, and count it."""
     http().get(url).raise_for_status()
     store().incr(FINISHED)
 
 
 def chained(number: int, length: int) -> Any:
-    """`length` tasks in a chain, each given the result of the one before."""
+    """Return `length` tasks in a chain; each gets the result of the one before."""
     return chain(step.s(number), *[step.s() for _ in range(length - 2)], last.s())
 
 
 def fanned(number: int, width: int) -> Any:
-    """One task, `width` in parallel, one that gets their results: a chord."""
+    """Return one task, `width` parallel tasks, and one that gets their results: a chord."""
     return chain(step.s(number), group([step.s() for _ in range(width)]), last.s())

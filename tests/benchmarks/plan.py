@@ -1,13 +1,14 @@
-"""The parts of a whole run: what each does, its duration and its time limit."""
+"""The parts of a whole run: their content, duration and time limit."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part: `usual` seconds at full size on two quiet cores; given up after `patience`.
+    """One part: `usual` seconds at full size on two idle cores; it is stopped after `patience`
+    seconds.
 
-    `named` ones are measured only if `--only` names them or their group.
+    Parts with `named` are measured only if `--only` names them or their group.
     """
 
     words: str

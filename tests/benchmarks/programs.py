@@ -35,7 +35,7 @@ class Program:
 
     @property
     def pid(self) -> int:
-        """The process."""
+        """The id of the process."""
         return self._child.pid
 
     def check(self) -> None:
@@ -44,15 +44,15 @@ class Program:
             raise RuntimeError(f"{self.name} ended:\n{self.last_lines()}")
 
     def wait(self, seconds: float) -> int:
-        """Return the exit code of a program that ends by itself."""
+        """Wait for a program that ends without a signal; return its exit code."""
         return self._child.wait(seconds)
 
     def last_lines(self) -> str:
-        """Return the last lines of its log."""
+        """Return the last lines of the program's log."""
         return self.log.read_text()[-3000:]
 
     def stop(self) -> None:
-        """End it in order."""
+        """Stop the program in order."""
         stop(self._child, STOP_STEPS)
 
 
@@ -64,7 +64,9 @@ def engine_worker(
     name: str = "engine",
     **own: str,
 ) -> Program:
-    """The engine's steps and its chord bodies, on prefork children, as `make up` starts them."""
+    """Start a worker for the engine's steps and chord bodies, with prefork children, as `make up`
+    does.
+    """
     command = (
         *(*CELERY, "worker", "-n", f"{name}@%h", "-Q", queues, "--pool", "prefork"),
         *("--concurrency", str(concurrency), *WORKER, "-I", "tests.benchmarks.modules"),
@@ -74,7 +76,7 @@ def engine_worker(
 
 
 def control_worker(folder: Path, *, timed: bool = False) -> Program:
-    """The worker of the sweeper, as `make up` starts it; `timed` records each duty's duration."""
+    """Start the worker of the sweeper as `make up` does; `timed` records each duty's duration."""
     command = (
         *(*CELERY, "worker", "-n", "control@%h", "-Q", "control", "--pool", "threads"),
         *("--concurrency", "4", *WORKER, *(("-I", "tests.benchmarks.ticks") if timed else ())),
@@ -84,13 +86,13 @@ def control_worker(folder: Path, *, timed: bool = False) -> Program:
 
 
 def beat(folder: Path) -> Program:
-    """What calls the sweeper."""
+    """Start beat, which calls the sweeper."""
     command = (*CELERY, "beat", "--loglevel", "WARNING", "--pidfile", "")
     return Program("beat", command, folder, VALKYR_PROCESS="beat")
 
 
 def engine_io_worker(folder: Path, *, threads: int) -> Program:
-    """The engine's worker for steps that wait, as `make up` starts it."""
+    """Start the engine's worker for steps that wait, as `make up` does."""
     command = (
         *(*CELERY, "worker", "-n", "io@%h", "-Q", "io", "--pool", "threads"),
         *("--concurrency", str(threads), *WORKER),
@@ -102,7 +104,9 @@ def engine_io_worker(folder: Path, *, threads: int) -> Program:
 def plain_worker(
     folder: Path, *, concurrency: int, pool: str = "prefork", late: bool = False
 ) -> Program:
-    """Plain Celery with the same pool and its defaults; with `late` it acknowledges afterwards."""
+    """Start plain Celery with the same pool and its defaults; with `late` it acknowledges after the
+    task.
+    """
     command = (
         *(*PLAIN, "worker", "-n", f"plain-{pool}@%h", "-Q", f"plain-{pool}", "--pool", pool),
         *("--concurrency", str(concurrency), *WORKER),
@@ -114,7 +118,7 @@ def plain_worker(
 def web(
     folder: Path, port: int, *, processes: int = 1, settings: str = "valkyr_project.settings"
 ) -> Program:
-    """The API, as `make up` starts it, or in several processes, or with other settings."""
+    """Start the API as `make up` does, or in several processes, or with other settings."""
     command = (
         *(sys.executable, "-m", "uvicorn", "valkyr_project.asgi:application"),
         *("--host", "127.0.0.1", "--port", str(port), "--lifespan", "off"),
@@ -125,6 +129,6 @@ def web(
 
 
 def slow_partner(folder: Path, port: int) -> Program:
-    """A server that answers each call after two seconds."""
+    """Start a server that answers each call after two seconds."""
     command = (sys.executable, "-m", "tests.benchmarks.slow_partner", str(port))
     return Program("slow-partner", command, folder)

@@ -1,7 +1,7 @@
-"""Pruning: its speed, its cost for concurrent steps, and the cost of finding nothing.
+"""Pruning: its speed, its cost for concurrent steps, and the cost of a turn that finds nothing.
 
-The tables are filled with executions of five runs each that ended 400 days ago, and as many that
-must stay. W1e runs alone, then while a pruner works at a duty's pace.
+The tables are filled with executions of five runs each that ended 400 days ago, and the same number
+that must stay. W1e runs alone, then while a pruner works at a duty's pace.
 """
 
 import threading
@@ -28,7 +28,9 @@ ENDED = """clock_timestamp() - interval '1 day' * CASE
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """Steps per second of W1e alone and during pruning; what the pruner deleted, and how fast."""
+    """Steps per second of W1e alone and during pruning; the number of deleted rows, and the
+    seconds.
+    """
 
     alone: float
     beside: float
@@ -40,7 +42,7 @@ class Pruned:
 
 
 def measure(stage: Stage, options: Options) -> Pruned:
-    """Fill the tables, analyse nothing, then run W1e alone and with a pruner."""
+    """Fill the tables without analysing them, then run W1e alone and with a pruner."""
     worker = stage.add(engine_worker(stage.folder, concurrency=options.concurrency))
     engine = Engine(stage, worker)
     workflow = engine.publish(shapes.chain("bench.effect"))
@@ -57,7 +59,7 @@ def measure(stage: Stage, options: Options) -> Pruned:
 
 
 def report(found: Pruned) -> None:
-    """Print it."""
+    """Print the figures."""
     rows = found.executions + found.runs
     print(
         f"pruned {found.executions:,} executions with {found.runs:,} runs in {found.seconds:.1f} s "
@@ -79,11 +81,11 @@ class _Pruner:
         self._thread = threading.Thread(target=self._prune)
 
     def start(self) -> None:
-        """In the background."""
+        """Start pruning in the background."""
         self._thread.start()
 
     def end(self) -> None:
-        """After the current transaction."""
+        """Stop after the current transaction."""
         self._stop.set()
         self._thread.join()
 
@@ -116,7 +118,7 @@ def _fill(many: int, engine: Engine) -> int:
 
 
 def _empty() -> float:
-    """Milliseconds of a turn that finds nothing: the median."""
+    """Return the median milliseconds of a turn that finds nothing."""
     from dlq.retention import executions
     from dlq.retention.batches import PruningPace
     from dlq.retention.executions import PruningPosition

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Quantiles:
-    """In the unit of the values."""
+    """Percentiles in the unit of the values."""
 
     p50: float
     p95: float
@@ -14,7 +14,7 @@ class Quantiles:
 
 
 def quantiles(values: Sequence[float]) -> Quantiles:
-    """Nearest-rank percentiles."""
+    """Return nearest-rank percentiles."""
     ordered = sorted(values)
 
     def rank(share: float) -> float:

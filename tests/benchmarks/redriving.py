@@ -1,8 +1,8 @@
-"""Redriving: ten thousand dead letters at full pace, and a thousand at a set one.
+"""Redriving: ten thousand dead letters at full pace, and a thousand at a set pace.
 
-The dead letters are planted: executions that were started and never ran are changed into failed
-ones, so that the new runs succeed at once. A control worker, a worker of steps and beat serve them.
-Targets: 300 entries per second at full pace, a set pace kept within 5 %.
+The dead letters are artificial: executions that were started and never ran are changed into failed
+ones, so that the new runs succeed at once. A control worker, a step worker and beat serve them.
+Targets: 300 entries per second at full pace, and a set pace kept within 5 %.
 """
 
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ SELECT gen_random_uuid(), e.workspace_id, e.workflow_id, e.id, %(group)s, r.id, 
 
 @dataclass(frozen=True, slots=True)
 class Redriven:
-    """Entries, and seconds from the start to the last sent and the last ended."""
+    """The number of entries, and the seconds from the start to the last sent and the last ended."""
 
     entries: int
     sending: float
@@ -57,18 +57,18 @@ class Redriven:
 
     @property
     def sent_a_second(self) -> float:
-        """By the database's clock, from the first to the last."""
+        """The entries sent per second, by the database's clock, from the first to the last."""
         return self.entries / self.sending
 
     @property
     def percent_off(self) -> float:
-        """The distance from the set pace."""
+        """The distance from the set pace, in per cent."""
         assert self.rate is not None
         return 100 * (self.sent_a_second / self.rate - 1)
 
 
 def measure(stage: Stage, options: Options) -> list[Redriven]:
-    """At full pace, then at a set one."""
+    """Redrive at full pace, then at a set pace."""
     letters = [
         _planted("at full pace", max(200, round(FULL * options.scale))),
         _planted("at a set pace", max(200, round(PACED * options.scale))),
@@ -94,7 +94,7 @@ def report(found: list[Redriven]) -> None:
 
 
 def _planted(name: str, number: int) -> Any:
-    """Executions that failed, each with a dead letter; their workflow."""
+    """Create failed executions, each with a dead letter; return their workflow."""
     from celery import current_app
     from django.db import connection, transaction
 

@@ -1,4 +1,4 @@
-"""Each workload's figures as a table for people."""
+"""Each workload's figures as a table of text."""
 
 from statistics import median
 
@@ -23,7 +23,7 @@ durable."""
 
 
 def throughput(outcomes: list[Outcome], concurrency: int) -> None:
-    """One row a workload."""
+    """Print one row per workload."""
     if not outcomes:
         return
     print(f"\n{SETTINGS.format(concurrency=concurrency)}\n")
@@ -49,7 +49,7 @@ def throughput(outcomes: list[Outcome], concurrency: int) -> None:
 
 
 def latencies(found: Latencies | None) -> None:
-    """W3."""
+    """Print the table of W3."""
     if found is None:
         return
     print(f"\nW3, ms {'':28} {'p50':>7} {'p95':>7} {'p99':>7}")
@@ -68,7 +68,7 @@ def latencies(found: Latencies | None) -> None:
 
 
 def in_flight(found: InFlight | None) -> None:
-    """W4."""
+    """Print the table of W4."""
     if found is None:
         return
     print(f"\nW4, calls of 2 s on one worker of {IO_THREADS} threads")
@@ -83,7 +83,7 @@ def in_flight(found: InFlight | None) -> None:
 
 
 def triggering(found: Triggering | None) -> None:
-    """W5."""
+    """Print the table of W5."""
     if found is None:
         return
     print("\nW5, executions accepted a second by 2 server processes, 16 clients, no worker")
@@ -103,7 +103,7 @@ def triggering(found: Triggering | None) -> None:
 
 
 def growth(found: Growth) -> None:
-    """The child's memory."""
+    """Print the memory of a worker's child."""
     print(
         f"\nmemory of a worker's child (PSS): {found.pss[1_000]:.1f} MiB after 1,000 steps, "
         f"{found.pss[10_000]:.1f} MiB after 10,000: {found.share:+.1%}; "
@@ -114,7 +114,7 @@ def growth(found: Growth) -> None:
 
 
 def modules(found: Start) -> None:
-    """The cost of installed modules at a start."""
+    """Print the cost of installed modules at a start."""
     print(
         f"\n{MODULES} modules by entry points: {found.added:.1f} ms more until a worker has loaded "
         f"and warmed up what it knows ({found.bare:.1f} ms without them); "
@@ -123,7 +123,7 @@ def modules(found: Start) -> None:
 
 
 def sleepers(found: Sleep) -> None:
-    """The API's answers at rest and while all wake up."""
+    """Print the API's latencies at rest and while all executions wake up."""
     print(
         f"\n{found.sleepers:,} executions asleep until one instant "
         f"({found.falling:.1f} s to fall asleep)\n"
@@ -141,7 +141,7 @@ def sleepers(found: Sleep) -> None:
 
 
 def tables(found: list[Listed]) -> None:
-    """One row per list and user."""
+    """Print one row per list and user."""
     print(f"\n{'list, ms':28} {'as':11} {'p50':>8} {'p95':>8}   p95 <= 100")
     for row in found:
         verdict = _verdict(row.times.p95 <= 100 and not row.faults)

@@ -1,7 +1,7 @@
 """The cost of row-level security for a request: `python -m tests.benchmarks.row_security`.
 
-The same requests in one process, in turns with and without it. Time and CPU time of both sides, the
-process that answers and its session's server process, each as the quotient of medians.
+The same requests run in one process, in turns with and without it. Time and CPU time are measured
+for the process that answers and for its session's server process, each as the quotient of medians.
 """
 
 import os
@@ -22,7 +22,7 @@ TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
-    """Start a server, fill it, measure, print."""
+    """Start a server, fill it, measure, and print the figures."""
     from valkyr_project.embedded.postgres import Postgres
 
     home = Path(tempfile.mkdtemp(prefix="rls-"))
@@ -84,7 +84,7 @@ def _measure() -> None:
 
 @contextmanager
 def _security(on: bool) -> Iterator[None]:
-    """The setting, and connections that use it, as after a start with it."""
+    """Change the setting, with connections that use it, as after a start with it."""
     from django.db import connection
     from django.db.backends.signals import connection_created
 
@@ -100,7 +100,7 @@ def _security(on: bool) -> Iterator[None]:
 
 
 def _requests() -> dict[str, Callable[[], Any]]:
-    """The requests by name, as an administrator of one of two workspaces."""
+    """Return the requests by name, as an administrator of one of two workspaces."""
     from django.test import Client
     from rest_framework.test import APIClient
 
@@ -146,7 +146,7 @@ def _right(answer: Any) -> Any:
 
 
 def _processor() -> float:
-    """Seconds of CPU time of this process and of its session's server process."""
+    """Return the seconds of CPU time of this process and of its session's server process."""
     from django.db import connection
 
     connection.ensure_connection()

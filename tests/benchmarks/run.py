@@ -1,4 +1,4 @@
-"""One run: its parts one after another, each reported, timed and limited."""
+"""One run: its parts one after another, each reported, measured and limited in time."""
 
 import os
 import time
@@ -17,7 +17,7 @@ SECONDS = "seconds."  # names the figures of each part's duration
 
 @dataclass
 class Run:
-    """The results so far, and what could not be measured."""
+    """The results so far, and the parts that could not be measured."""
 
     stage: Stage
     options: Options
@@ -25,10 +25,10 @@ class Run:
     failed: list[str] = field(default_factory=list)
 
     def take(self, name: str, measure: Callable[[], Figures]) -> None:
-        """Measure one part if it was selected; if it fails, report that and continue with the
+        """Measure one part if it was selected. If it fails, report that and continue with the
         others.
 
-        A part that is interrupted counts as failed.
+        An interrupted part counts as failed.
         """
         if name not in self.options.only:
             return
@@ -48,7 +48,7 @@ class Run:
 
     @property
     def missing(self) -> list[str]:
-        """The parts that were selected and not measured."""
+        """Return the parts that were selected and not measured."""
         return [
             name
             for name in self.options.only

@@ -19,7 +19,7 @@ LIBRARIES = ("celery", "kombu", "Django", "psycopg", "redis", "pydantic")
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A run: where, when, of what, and every figure."""
+    """A run: its place, date, code, and every figure."""
 
     machine: dict[str, Any]
     date: str
@@ -31,7 +31,7 @@ class Saved:
 
 
 def machine() -> dict[str, Any]:
-    """The measured code, and how busy the machine was before."""
+    """Return facts about the measured code, the machine, and its load before the run."""
     cpu = next(
         (line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if "model name" in line),
         platform.machine(),
@@ -53,7 +53,7 @@ def this_run(
     postgres: str,
     missing: Sequence[str] = (),
 ) -> Saved:
-    """What would be saved."""
+    """Return the result that would be saved."""
     versions = {name: version(name) for name in LIBRARIES} | {"PostgreSQL": postgres}
     date = datetime.now(UTC).date().isoformat()
     rounded = {name: float(f"{value:.4g}") for name, value in figures.items()}
@@ -61,14 +61,14 @@ def this_run(
 
 
 def load(path: Path = LAST) -> Saved | None:
-    """The last result; None if none was saved."""
+    """Return the last result; None if none was saved."""
     if not path.exists():
         return None
     return Saved(**json.loads(path.read_text()))
 
 
 def save(run: Saved, path: Path = LAST) -> None:
-    """Make this the last result.
+    """Save this run as the last result.
 
     Figures of workloads that this run left out stay, because they are still the latest.
     """

@@ -1,4 +1,4 @@
-"""The graphs of the workloads; each step reads the one before it."""
+"""The graphs of the workloads; each step reads the output of the one before it."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ ITEMS = 10_000
 
 
 def chain(use: str) -> dict[str, Any]:
-    """Twenty steps in a chain."""
+    """Return a chain of twenty steps."""
     tasks = [_task(0, use, "{{ input.n }}")]
     tasks += [_task(i, use, f"{{{{ tasks.s{i - 1}.output.value }}}}") for i in range(1, CHAIN)]
     edges = [{"from": f"s{i - 1}", "to": f"s{i}"} for i in range(1, CHAIN)]
@@ -16,7 +16,7 @@ def chain(use: str) -> dict[str, Any]:
 
 
 def fan(use: str) -> dict[str, Any]:
-    """One step, fifty in parallel, and a join that reads all fifty."""
+    """Return one step, fifty parallel steps, and a join that reads all fifty outputs."""
     join = FAN + 1
     branches = range(1, join)
     tasks = [_task(0, use, "{{ input.n }}")]
@@ -29,19 +29,19 @@ def fan(use: str) -> dict[str, Any]:
 
 
 def abreast(use: str, width: int) -> dict[str, Any]:
-    """Parallel steps that are ready together, and nothing after them."""
+    """Return parallel steps that are ready together, with nothing after them."""
     return _document(f"abreast {use}", [_task(i, use, "{{ input.n }}") for i in range(width)], [])
 
 
 def mapped(use: str) -> dict[str, Any]:
-    """One step for each of ten thousand items, and the list of their outputs."""
+    """Return one step for each of ten thousand items, and the list of their outputs."""
     body = {"tasks": [_task(0, use, "{{ item }}")], "edges": []}
     each = {"id": "each", "use": "flow.map", "with": {"items": list(range(ITEMS))}, "body": body}
     return _document(f"map {use}", [each], [])
 
 
 def single(use: str, config: dict[str, Any]) -> dict[str, Any]:
-    """One step."""
+    """Return one step."""
     return _document(f"single {use}", [{"id": "only", "use": use, "with": config}], [])
 
 

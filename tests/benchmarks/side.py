@@ -1,8 +1,8 @@
 """One of two engines measured alternately: a process with its own database, broker and worker.
 
 `python -m tests.benchmarks.side` reads orders from standard input, one JSON object per line, and
-answers each on standard output. Two sides live at once and work one after the other, so that other
-load on the machine affects both alike.
+answers each on standard output. Two sides are alive at once and work one after the other, so that
+other load on the machine affects both equally.
 """
 
 import json
@@ -59,7 +59,9 @@ class Side:
         self._child.wait(60)
 
     def run(self, workload: str, executions: int, *, anew: bool = False) -> Repetition:
-        """Run one repetition, of a new workflow if requested; raises if the side could not."""
+        """Run one repetition, of a new workflow if requested. Raise RuntimeError if the side could
+        not.
+        """
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         order = {"workload": workload, "executions": executions, "anew": anew}

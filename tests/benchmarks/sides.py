@@ -1,4 +1,4 @@
-"""One repetition of a workload on one side: publish, wait until all is finished, meter."""
+"""One repetition of a workload on one side: publish, wait until all is finished, measure."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ PATIENCE = 180.0
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """What one repetition took."""
+    """The cost of one repetition."""
 
     steps: int
     seconds: float
@@ -29,22 +29,22 @@ class Repetition:
 
     @property
     def cpu_ms(self) -> float:
-        """CPU milliseconds per step, everything counted."""
+        """CPU milliseconds per step of all processes."""
         return 1000 * self.usage.total / self.steps
 
     @property
     def engine_ms(self) -> float:
-        """The part of our processes: the workers and the publisher."""
+        """CPU milliseconds per step of the workers and the publisher."""
         return 1000 * (self.usage.workers + self.usage.publisher) / self.steps
 
     @property
     def database_ms(self) -> float:
-        """Of these: PostgreSQL."""
+        """CPU milliseconds per step of PostgreSQL."""
         return 1000 * self.usage.postgres / self.steps
 
     @property
     def broker_ms(self) -> float:
-        """Of these: Redis."""
+        """CPU milliseconds per step of Redis."""
         return 1000 * self.usage.redis / self.steps
 
     def __add__(self, other: "Repetition") -> "Repetition":
@@ -59,7 +59,9 @@ class Repetition:
 def wait(
     finished: Callable[[], bool], stage: Cast, pause: float, patience: float = PATIENCE
 ) -> None:
-    """Return once `finished()`; raise if it takes too long or a process ended."""
+    """Return when `finished()` is true. Raise RuntimeError if it takes too long or a process
+    ended.
+    """
     deadline = time.monotonic() + patience
     while not finished():
         stage.check()
@@ -126,7 +128,7 @@ class Engine:
 
 
 def check(executions: Any, expected: int, steps: int) -> None:
-    """A fast engine that loses steps is no engine."""
+    """Raise unless all executions and steps succeeded: speed does not count if steps are lost."""
     from runners.models import Run
 
     good = executions.filter(state="SUCCESS").count()
@@ -145,7 +147,9 @@ class Canvas:
         self._worker = worker
 
     def run(self, make: Callable[[int], Any], executions: int, steps: int) -> Repetition:
-        """Publish this number of graphs over one connection and wait until each counted itself."""
+        """Publish this number of graphs over one connection and wait until each has counted
+        itself.
+        """
         from tests.benchmarks import plain
 
         store = plain.store()

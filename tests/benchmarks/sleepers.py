@@ -1,8 +1,8 @@
-"""Ten thousand executions that sleep until one instant: how the API answers while all wake up.
+"""Ten thousand executions that sleep until one instant: the API's latency while all wake up.
 
-The processes of a stack serve them: web, one control worker, one worker of steps, beat. While
-everything sleeps, no worker is held. At the instant the sweeper wakes all, and two callers continue
-to use the API (a list, and a new execution).
+The processes of a stack serve them: web, one control worker, one step worker, beat. While
+everything sleeps, no worker is occupied. At the instant, the sweeper wakes all, and two callers
+continue to use the API (a list, and a new execution).
 """
 
 import time
@@ -42,7 +42,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Sleep:
-    """The end of the sleepers; seconds."""
+    """The durations of the sleepers' end, in seconds."""
 
     sleepers: int
     falling: float  # from the first start until all were asleep
@@ -53,7 +53,7 @@ class Sleep:
 
 
 def measure(stage: Stage, options: Options) -> Sleep:
-    """Let them all fall asleep, and measure as they wake up."""
+    """Let all executions fall asleep, and measure as they wake up."""
     number = max(100, round(SLEEPERS * options.scale))
     worker = stage.add(
         engine_worker(stage.folder, concurrency=options.concurrency, queues="default")
@@ -111,7 +111,9 @@ def _fall_asleep(ours: Any, number: int, stage: Stage) -> None:
 
 
 def _watch(callers: dict[str, Caller], ours: Any, stage: Stage) -> float:
-    """Repeat requests to the API, at rest and until all have ended; when they were woken."""
+    """Repeat requests to the API, at rest and until all have ended; return the instant of
+    waking.
+    """
     with calling(callers):
         instant = _set_alarm()
         wait(
@@ -155,7 +157,7 @@ def _result(
 
 
 def _answers(caller: Caller, instant: float, ended: float) -> Answers:
-    """Its figures before the instant, and from then until all had ended."""
+    """Return a caller's figures before the instant, and from then until all had ended."""
     burst = caller.between(instant, ended)
     rest = caller.between(0, instant)
     return Answers(quantiles(rest), quantiles(burst), len(burst), max(burst))

@@ -13,7 +13,7 @@ BACKLOG = 1024
 
 
 class Counter:
-    """Calls in flight."""
+    """The number of calls in flight, their peak and their total."""
 
     def __init__(self) -> None:
         self.now = self.peak = self.total = self.connections = 0
@@ -46,7 +46,7 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 async def answer(path: bytes) -> bytes:
-    """The body for a path."""
+    """Return the body for a path."""
     if path.startswith(b"/stats"):
         return json.dumps(vars(counter)).encode()
     if path.startswith(b"/reset"):

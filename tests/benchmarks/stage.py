@@ -67,7 +67,9 @@ class Stage(Cast):
 
 
 def _configure(database: str, redis: str, folder: Path) -> None:
-    """The whole environment of this process and its children; the caller's must not leak in."""
+    """Set the whole environment of this process and its children, without the caller's
+    variables.
+    """
     for name in list(os.environ):
         if name.startswith(("CELERY_", "VALKYR_", "RUNNER_", "OTEL_")):
             del os.environ[name]

@@ -14,7 +14,7 @@ RECOVERY = (
 
 
 def targets(figures: Mapping[str, float]) -> None:
-    """One line for each measured target."""
+    """Print one line for each measured target."""
     rows = judged(figures)
     if not rows:
         return
@@ -26,7 +26,7 @@ def targets(figures: Mapping[str, float]) -> None:
 
 
 def compared(run: Saved, last: Saved | None) -> None:
-    """One line for each comparable figure; rates are not."""
+    """Print one line for each comparable figure; rates are not comparable."""
     if last is None:
         print("\nno last result to compare with; --save makes this one the last")
         return
@@ -47,7 +47,7 @@ def compared(run: Saved, last: Saved | None) -> None:
 
 
 def crowd(figures: Mapping[str, float]) -> None:
-    """The meaning of the runners' share of the cores, and the duties that took longest."""
+    """Print what the runners' share of the cores means, and the duties that took longest."""
     if "crowd.rate" not in figures:
         return
     prefix = "crowd.tick."
@@ -68,7 +68,7 @@ def crowd(figures: Mapping[str, float]) -> None:
 
 
 def backlog(figures: Mapping[str, float]) -> None:
-    """Ten tenths."""
+    """Print the figures of the ten tenths."""
     for key, words in (
         ("growing", "growing, executions/s"),
         ("rates", "worked off, steps/s"),
@@ -80,21 +80,23 @@ def backlog(figures: Mapping[str, float]) -> None:
 
 
 def times(figures: Mapping[str, float]) -> None:
-    """The duration of each part, and of the whole run."""
+    """Print the duration of each part, and of the whole run."""
     print("\nseconds each part took:")
     for name, took in seconds(figures).items():
         print(f"  {name:16} {took:7.0f}")
 
 
 def seconds(figures: Mapping[str, float]) -> dict[str, float]:
-    """By part, in their order; the whole run, with its servers' start, at the end."""
+    """Return the seconds by part, in their order; the whole run, with its servers' start, is the
+    last.
+    """
     prefix = "seconds."
     found = {part: figures[prefix + part] for part in PARTS if prefix + part in figures}
     return found | ({"all": figures["seconds"]} if "seconds" in figures else {})
 
 
 def idle(figures: Mapping[str, float]) -> None:
-    """By process."""
+    """Print the figures by process."""
     prefix = "idle.memory."
     names = [name.removeprefix(prefix) for name in figures if name.startswith(prefix)]
     if names:

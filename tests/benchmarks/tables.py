@@ -67,7 +67,7 @@ def measure(stage: Stage, options: Options) -> list[Listed]:
 
 
 def _people() -> Iterator[tuple[str, list[tuple[str, Callable[[], Any]]]]]:
-    """The callers, and their lists."""
+    """Yield the callers, and their lists."""
     from django.conf import settings
     from django.contrib.auth import get_user_model
     from django.test import Client
@@ -128,7 +128,7 @@ def _asked(name: str, who: str, ask: Callable[[], Any]) -> Listed:
 
 
 def _faults(sql: str) -> Iterator[str]:
-    """The operations of a plan that a statement must not do on a large table."""
+    """Yield the operations of a plan that a statement must not do on a large table."""
     from django.db import connection
 
     if not sql.startswith("SELECT") or not any(table in sql for table in LARGE):

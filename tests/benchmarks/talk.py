@@ -14,10 +14,10 @@ def say(text: str) -> None:
 
 
 def elapsed() -> float:
-    """Seconds since that start."""
+    """Return the seconds since the start of the whole benchmark."""
     return time.monotonic() - _BEGAN
 
 
 def inherited() -> dict[str, str]:
-    """The part of the environment that lets another process count from the same instant."""
+    """Return the environment variable that lets another process count from the same instant."""
     return {BEGAN: str(_BEGAN)}

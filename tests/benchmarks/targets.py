@@ -1,4 +1,4 @@
-"""The targets of the figures, and by how much each was met or missed."""
+"""The targets of the figures, and how far each was met or missed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ class Target:
     unit: str = ""
 
     def verdict(self, value: float) -> str:
-        """`met`, or by how much it was missed."""
+        """Return `met`, or how far the value misses the bound."""
         if value >= self.bound if self.least else value <= self.bound:
             return "met"
         return f"MISSED by {abs(value / self.bound - 1):.0%}"
 
     @property
     def wanted(self) -> str:
-        """The bound as readers expect it."""
+        """Return the bound as readers expect it."""
         return f"{'>=' if self.least else '<='} {shown(self.bound, self.unit)}"
 
 
@@ -70,7 +70,7 @@ TARGETS = (
 
 
 def judged(figures: Mapping[str, float], targets: Sequence[Target] = TARGETS) -> list[Row]:
-    """The targets whose figures were measured."""
+    """Return the targets whose figures were measured."""
     return [
         Row(
             target.words,
@@ -84,7 +84,7 @@ def judged(figures: Mapping[str, float], targets: Sequence[Target] = TARGETS) ->
 
 
 def shown(value: float, unit: str) -> str:
-    """A figure as readers expect it; shares are percentages."""
+    """Return a figure as readers expect it; shares are percentages."""
     if unit == "%":
         return f"{value:.1%}".replace(".0%", "%")
     size = abs(value)

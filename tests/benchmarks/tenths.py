@@ -1,4 +1,4 @@
-"""A long stretch of work in ten parts of equal size: the rate and the CPU of each."""
+"""A long period of work in ten parts of equal size: the rate and the CPU of each."""
 
 import bisect
 import threading
@@ -15,7 +15,7 @@ PAUSE = 0.2
 
 @dataclass
 class Clock:
-    """Reads the CPU seconds of three process trees again and again."""
+    """Reads the CPU seconds of three process trees repeatedly."""
 
     workers: int
     postgres: int
@@ -24,7 +24,7 @@ class Clock:
     read: list[tuple[float, float, float]] = field(default_factory=list)
 
     def run(self, stop: threading.Event) -> None:
-        """Read until stopped, and once more."""
+        """Read until `stop` is set, and once more."""
         ended = False
         while not ended:
             ended = stop.wait(PAUSE)
@@ -34,7 +34,7 @@ class Clock:
             )
 
     def used_until(self, instant: float) -> tuple[float, float, float]:
-        """The seconds of each tree at an instant, interpolated between two readings."""
+        """Return the seconds of each tree at an instant, interpolated between two readings."""
         place = min(max(1, bisect.bisect_left(self.at, instant)), len(self.at) - 1)
         before, after = self.at[place - 1], self.at[place]
         share = min(1.0, max(0.0, (instant - before) / (after - before)))
@@ -72,6 +72,6 @@ def tenths(ends: Sequence[float], clock: Clock) -> Tenths:
 
 
 def spread(values: Sequence[float]) -> float:
-    """The largest distance from the mean, as a share of it."""
+    """Return the largest distance from the mean, as a share of the mean."""
     middle = mean(values)
     return max(abs(value / middle - 1) for value in values)

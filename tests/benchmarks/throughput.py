@@ -1,4 +1,4 @@
-"""W1, W2 and W6: both sides alternately, the median of each."""
+"""W1, W2 and W6: both sides alternately, and the median of each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,10 +18,10 @@ PLAIN_ITEMS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A shape, how often it runs at once, and the wanted multiple of plain Celery's rate.
+    """A shape, the number of its executions, and the wanted multiple of plain Celery's rate.
 
-    Plain Celery's rate and its CPU per step do not change with the amount, and it takes three to
-    eight times as long, so it gets less.
+    Plain Celery gets less work, because its rate and its CPU per step do not change with the
+    amount, and it takes three to eight times as long.
     """
 
     name: str
@@ -45,13 +45,13 @@ class Outcome:
 
     @property
     def ratio(self) -> float:
-        """The median of the pairs' ratios; 0 when Celery was left out."""
+        """The median of the pairs' ratios; 0 if Celery was left out."""
         pairs = zip(self.engine, self.celery, strict=False)
         return median([ours.rate / theirs.rate for ours, theirs in pairs] or [0.0])
 
 
 def workloads() -> list[Workload]:
-    """All of them."""
+    """Return all workloads."""
     from tests.benchmarks import plain
 
     def chained(number: int) -> Any:
@@ -79,7 +79,9 @@ def workloads() -> list[Workload]:
 
 
 class Turns:
-    """Both sides in turns, on one worker each: started when first needed, and after a failure."""
+    """Both sides in turns, on one worker each: started when first needed, and again after a
+    failure.
+    """
 
     def __init__(self, stage: Stage, options: Options) -> None:
         self._stage = stage
@@ -88,7 +90,7 @@ class Turns:
         self._known = {workload.name: workload for workload in workloads()}
 
     def measure(self, name: str) -> Outcome:
-        """One workload, warmed up first."""
+        """Measure one workload, after a warm-up."""
         engine, canvas = self._sides()
         return _measure(self._known[name], engine, canvas, self._options)
 
@@ -133,12 +135,12 @@ def _measure(
 
 
 def _renamed(document: dict[str, Any], name: str) -> dict[str, Any]:
-    """The same graph under another name: two workloads may share one."""
+    """Return the same graph under another name: two workloads may share one graph."""
     return document | {"name": f"{document['name']} {name}"}
 
 
 def _share(executions: int, share: float) -> int:
-    """Return a share of them, but at least four if there are as many."""
+    """Return a share of the executions, but at least four if there are that many."""
     return round(max(min(4, executions), executions * share))
 
 

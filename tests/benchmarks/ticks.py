@@ -1,7 +1,7 @@
 """The duration of each duty of the sweeper, reported by the control worker that ran it.
 
-The worker imports this with `-I`; each duty then notes its milliseconds in Redis. The duties
-themselves, and when they run, are as in production.
+The worker imports this module with `-I`; each duty then records its milliseconds in Redis. The
+duties themselves, and when they run, are as in production.
 """
 
 import os
@@ -20,7 +20,7 @@ def _store() -> "redis.Redis":
 
 
 def timed(name: str, duty: Callable[[], int]) -> Callable[[], int]:
-    """The duty, with a note of how long it took."""
+    """Return the duty, extended to record its duration."""
     store = _store()
 
     def run() -> int:
@@ -35,12 +35,12 @@ def timed(name: str, duty: Callable[[], int]) -> Callable[[], int]:
 
 
 def longest() -> dict[str, float]:
-    """Milliseconds of each duty's longest run, the longest first."""
+    """Return the milliseconds of each duty's longest run, the longest first."""
     return longest_of(note.decode() for note in _store().lrange(KEY, 0, -1))
 
 
 def longest_of(notes: Iterable[str]) -> dict[str, float]:
-    """The same of notes."""
+    """Return the milliseconds of each duty's longest run from these notes, the longest first."""
     found: dict[str, float] = {}
     for note in notes:
         name, _, took = note.rpartition(" ")

@@ -61,7 +61,7 @@ BY_PATH: dict[str, list[str]] = {
 class Asked:
     """One page as one user: milliseconds, the number of rows, and the target.
 
-    `cpu` is the web process's own median share of it, which a busy machine hardly changes.
+    `cpu` is the web process's median CPU time, which a busy machine hardly changes.
     """
 
     name: str
@@ -74,8 +74,8 @@ class Asked:
 
 
 def measure(stage: Stage, options: Options) -> None:
-    """Fill the tables, print the size and cost of the indexes, then request each page; one line per
-    page.
+    """Fill the tables, print the size and cost of the indexes, then request each page; print one
+    line per page.
     """
     many = round(ENTRIES * options.scale)
     began = time.monotonic()
@@ -116,7 +116,7 @@ def _next(client: Any) -> str:
 
 
 def _people() -> Iterator[tuple[str, Any, Any, Any]]:
-    """The user who requests the pages, with an entry and a group."""
+    """Yield the users who request the pages, with an entry and a group."""
     from django.conf import settings
     from django.contrib.auth import get_user_model
     from django.test import Client
@@ -180,7 +180,9 @@ def _sizes() -> Iterator[str]:
 
 
 def _insert_costs() -> Iterator[str]:
-    """Microseconds per row with the GIN index on inputs and without it, each row a statement."""
+    """Yield the microseconds per row with and without the GIN index on inputs; each row is one
+    statement.
+    """
     from django.db import connection
 
     insert = (
@@ -199,7 +201,7 @@ def _insert_costs() -> Iterator[str]:
 
 
 def told(row: Asked) -> str:
-    """One line per page and user; -1 rows: too many to count."""
+    """Return one line per page and user; -1 rows means too many to count."""
     verdict = "ok" if row.times.p95 <= row.target else "MISSED"
     verdict += "" if row.status == 200 else f", answers {row.status}"
     return (

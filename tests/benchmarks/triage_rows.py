@@ -1,7 +1,7 @@
 """A million dead letters in 500 groups of four workspaces, written by the database itself.
 
-Groups are of very different sizes. The filtered values are of every frequency: a country of half
-the entries, one of the oldest fifth only, an order that exists once.
+Groups are of very different sizes. The filtered values are of different frequencies: a country of
+half the entries, one of only the oldest fifth, an order that exists once.
 """
 
 from typing import Any
@@ -99,7 +99,7 @@ SELECT id, workspace_id, workflow_id, execution_id, group_id, run_id, n %% 3, 1 
 
 
 def fill(many: int) -> None:
-    """Write the rows; the tables are as after a vacuum."""
+    """Write the rows; leave the tables as after a vacuum."""
     from django.db import connection
 
     sizes = {"many": many, "groups": GROUPS, "each": many // GROUPS, "executions": EXECUTIONS}
@@ -120,7 +120,7 @@ def fill(many: int) -> None:
 
 
 def _templates(cursor: Any) -> None:
-    """An execution for each workspace, made as usual, to be copied."""
+    """Create an execution for each workspace in the usual way, to be copied."""
     from executions.access.actor import Actor
     from executions.models import Tier, Workspace
     from executions.publishing import versioning

@@ -1,7 +1,7 @@
-"""W5: how many executions the API accepts, one or a thousand per request.
+"""W5: the number of executions that the API accepts, one or a thousand per request.
 
-Sixteen clients, the ASGI server with two processes, no worker: this measures the entry point. For
-comparison, on the same database, a bare DRF view that inserts one row with the same checks
+Sixteen clients, the ASGI server with two processes, no worker: this measures the entry point. The
+comparison is a bare DRF view on the same database that inserts one row with the same checks
 (`bare.py`).
 """
 
@@ -48,20 +48,22 @@ class Triggering:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """Where to send requests, and how to authenticate; `runs` is what they started."""
+    """The address for requests, and the token; `runs` has the results of each measurement."""
 
     port: int
     token: str
     runs: list[dict[str, Any]] = field(default_factory=list)
 
     def rate(self, path: str, body: str, seconds: float, most: float = 0.0) -> float:
-        """Accepted requests per second: as many as it accepts, or at most `most`."""
+        """Return the accepted requests per second; `most` limits the rate if it is not 0."""
         self.runs.append(requests_of(self.port, path, self.token, body, seconds, most))
         return _rate(self.runs[-1])
 
 
 def measure(stage: Stage, options: Options) -> Triggering | None:
-    """The bare view and the API by turns, then the API at half its rate and in batches."""
+    """Measure the bare view and the API alternately, then the API at half its rate and in
+    batches.
+    """
     if "W5" not in options.only:
         return None
     scale = min(1.0, 2 * options.scale)
@@ -107,7 +109,7 @@ def _publish(stage: Stage, options: Options) -> Any:
 
 
 def _serve(stage: Stage) -> tuple[Door, Door]:
-    """The API and the bare view, each on a server of two processes."""
+    """Start the API and the bare view, each on a server of two processes."""
     port, bare = free_port(), free_port()
     stage.add(web(stage.folder, port, processes=PROCESSES))
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
@@ -128,7 +130,7 @@ def _answers(port: int) -> bool:
 def requests_of(
     port: int, path: str, token: str, body: str, seconds: float, rate: float = 0.0
 ) -> dict[str, Any]:
-    """The answers to sixteen clients, in a separate process: see load.py."""
+    """Return the answers to sixteen clients, which run in a separate process (load.py)."""
     given = {
         "host": "127.0.0.1", "port": port, "path": path, "token": token, "body": body,
         "clients": CLIENTS, "seconds": seconds, "rate": rate,
@@ -143,7 +145,7 @@ def requests_of(
 
 
 def _rate(found: dict[str, Any]) -> float:
-    """Accepted requests a second."""
+    """Return the accepted requests per second."""
     return float(found["statuses"].get("202", 0) / found["seconds"])
 
 

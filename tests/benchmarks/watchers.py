@@ -1,9 +1,9 @@
-"""Monitors in a process of their own: each reads the stream of one execution until it ends.
+"""Monitors in a separate process: each reads the stream of one execution until it ends.
 
 `python -m tests.benchmarks.watchers` reads one JSON object (host, port, token, ids) in one line of
 standard input and writes one: the time of arrival and the `finishedAt` of every run that came in a
-`state` frame, how many streams were there before their execution ended, and this process's seconds
-of CPU. Frames are parsed once all have ended, so that parsing delays none.
+`state` frame, how many streams were open before their execution ended, and this process's seconds
+of CPU. Frames are parsed after all executions have ended, so that parsing delays none.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ async def watch(given: dict[str, Any], pk: str, arrived: Arrived) -> None:
 
 
 async def main() -> None:
-    """All monitors at once."""
+    """Run all monitors at once."""
     given = json.loads(sys.stdin.readline())
     streams: list[Arrived] = [[] for _ in given["ids"]]
     watching = zip(given["ids"], streams, strict=True)

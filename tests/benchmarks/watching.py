@@ -2,8 +2,8 @@
 
 Repetitions with and without monitors alternate, on the same workflow: chains of twenty steps with
 an effect. The engine's CPU is that of its workers, PostgreSQL and Redis. The web process and the
-monitors, which run in a process of their own, are reported separately. At the end no monitor
-watches, so that remaining queries of the web process become visible.
+monitors, which run in a separate process, are reported separately. At the end no monitor watches,
+so that remaining queries of the web process become visible.
 """
 
 import json
@@ -58,7 +58,7 @@ class Watching:
 
     @property
     def late(self) -> Quantiles:
-        """Of all frames of all repetitions."""
+        """The quantiles of the delay of all frames in all repetitions."""
         return quantiles([one for turn in self.watched for one in turn.late])
 
     @property
@@ -69,7 +69,7 @@ class Watching:
 
 
 def measure(stage: Stage, options: Options) -> Watching:
-    """Pairs of repetitions, which begin with each side in turn."""
+    """Measure pairs of repetitions, which begin with each side in turn."""
     worker = stage.add(engine_worker(stage.folder, concurrency=options.concurrency))
     port = free_port()
     server = stage.add(web(stage.folder, port))
@@ -92,7 +92,7 @@ def measure(stage: Stage, options: Options) -> Watching:
 
 
 def report(found: Watching) -> None:
-    """The figures and their targets."""
+    """Print the figures and their targets."""
     late = found.late
     alone, watched = (
         median([turn.engine for turn in side]) for side in (found.alone, found.watched)
@@ -119,7 +119,7 @@ class _Bench:
     web: int
 
     def turn(self, *, watched: bool, executions: int) -> Turn:
-        """Start them, watch the first fifty or none, and wait until all have ended."""
+        """Start the executions, watch the first fifty or none, and wait until all have ended."""
         from executions.access.actor import Actor
         from executions.models import WorkflowExecution
         from executions.triggers.start import start_batch
@@ -153,7 +153,7 @@ class _Bench:
 
 
 def _monitors() -> "subprocess.Popen[str]":
-    """The process, started and waiting for its ids."""
+    """Start the process, which waits for its ids."""
     return subprocess.Popen(
         [sys.executable, "-m", "tests.benchmarks.watchers"],
         cwd=PROJECT,
@@ -170,7 +170,9 @@ def _late(told: dict[str, Any]) -> list[float]:
 
 
 def _clocks_apart() -> float:
-    """This process's clock minus the database's, by the quickest of some round trips."""
+    """Return the difference of this process's clock and the database's, from the fastest of some
+    round trips.
+    """
     from executions.database.clock import database_now
 
     found = []
@@ -183,7 +185,9 @@ def _clocks_apart() -> float:
 
 
 def _idle(server: int) -> tuple[int, float]:
-    """Sessions of the web process that ran queries while no monitor watched, and its CPU."""
+    """Return the number of sessions in which the web process ran queries while no monitor watched,
+    and its CPU.
+    """
     from django.db import connection
 
     time.sleep(3)  # the last look may still be under way

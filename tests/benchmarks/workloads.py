@@ -1,4 +1,6 @@
-"""One run of the chosen workloads: each measured and reported, none stopping the others."""
+"""One run of the chosen workloads: each is measured and reported, and no failure stops the
+others.
+"""
 
 import json
 from collections.abc import Callable
@@ -19,7 +21,7 @@ from tests.benchmarks.talk import elapsed, say
 def measure(stage: Stage, options: Options) -> list[str]:
     """Measure, print, save and write the selected workloads; return those not measured.
 
-    A run that is interrupted prints and saves what it has measured.
+    An interrupted run prints and saves what it has measured.
     """
     facts, postgres = saved.machine(), _postgres()
     say(", ".join(f"{name} {value}" for name, value in facts.items()))
@@ -74,7 +76,9 @@ def _workloads(run: Run) -> None:
 
 
 def _rates(run: Run) -> None:
-    """W1, W2 and W6 on the same two workers, and one table of those that were measured."""
+    """Measure W1, W2 and W6 on the same two workers, and print one table of those that were
+    measured.
+    """
     from tests.benchmarks import throughput
 
     turns, outcomes = throughput.Turns(run.stage, run.options), []
@@ -100,7 +104,7 @@ FIGURES: dict[str, Callable[[Any], Figures]] = {
 
 
 def _at_rest(run: Run) -> None:
-    """A worker's memory, and a separate idle stack."""
+    """Measure a worker's memory, and a separate idle stack."""
     from tests.benchmarks import idle, memory
 
     def growth() -> Figures:

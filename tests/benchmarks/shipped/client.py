@@ -1,7 +1,7 @@
 """Send work to a stack over HTTP, wait for its end, and report the CPU of all processes.
 
-A session asks the stack's database when the last execution ended and whether all are done; it costs
-almost nothing while it waits, because it reads only the last few executions.
+A session asks the stack's database when the last execution ended and whether all have ended.
+Waiting costs almost nothing, because the session reads only the last few executions.
 """
 
 import time
@@ -54,7 +54,7 @@ class Stretch:
 
     @property
     def rate(self) -> float:
-        """Steps a second."""
+        """Steps per second."""
         return self.steps / self.seconds
 
     @property
@@ -63,7 +63,7 @@ class Stretch:
         return sum(self.by_process().values())
 
     def by_process(self) -> dict[str, float]:
-        """CPU milliseconds a step."""
+        """Return CPU milliseconds per step, by process."""
         return {name: 1000 * used / self.steps for name, used in self.cpu.items()}
 
     def __add__(self, other: "Stretch") -> "Stretch":
@@ -73,7 +73,7 @@ class Stretch:
 
 
 class StackClient:
-    """A user who may start workflows, signed in."""
+    """A signed-in user who may start workflows."""
 
     def __init__(self, stack: RunningStack, cast: Cast) -> None:
         self.stack, self._cast = stack, cast
@@ -104,7 +104,7 @@ class StackClient:
         wait(rests, self._cast, 0, SETTLING)
 
     def publish(self, document: dict[str, Any], name: str) -> str:
-        """A workflow of that name, ready to start; its id."""
+        """Publish a workflow with that name; return its id."""
         self.token()
         [workspace] = self.one("SELECT id FROM executions_workspace WHERE slug = 'default'")
         made = self._post(
@@ -115,7 +115,7 @@ class StackClient:
         return str(made["id"])
 
     def token(self) -> str:
-        """Sign in again: a token does not last as long as a benchmark."""
+        """Sign in again, because a token expires before a benchmark ends; return the token."""
         answer = self.http.post("/v1/auth/token", json=self.stack.account)
         answer.raise_for_status()
         token = str(answer.json()["access"])
@@ -127,7 +127,7 @@ class StackClient:
         self.measure(self.publish(WARM.document, "warm up"), WARM, WARM.executions)
 
     def measured(self, load: ShippedLoad, scale: float) -> Stretch:
-        """A load's executions, of workflows published for it."""
+        """Measure a load's executions, with workflows published for it."""
         many = load.sized(scale)
         if load.anew:
             parts = [
@@ -142,7 +142,9 @@ class StackClient:
         return self.measure(workflow, load, many)
 
     def measure(self, workflow: str, load: ShippedLoad, executions: int) -> Stretch:
-        """Send this number and wait for the last; raises if one did not succeed."""
+        """Send this number of executions and wait for the last. Raise RuntimeError if one did not
+        succeed.
+        """
         before, began = self.stack.cpu(), time.time()
         if not load.held:
             return self.waited(self._send(workflow, executions), load.steps, began, before)
@@ -169,11 +171,11 @@ class StackClient:
         return Stretch(len(ids) * steps, ended - began, cpu)
 
     def started(self, workflow: str) -> list[Any]:
-        """The executions of a workflow."""
+        """Return the executions of a workflow."""
         return [pk for (pk,) in self.database.execute(STARTED, [workflow]).fetchall()]
 
     def one(self, query: str, *values: Any) -> tuple[Any, ...]:
-        """The one row of a query."""
+        """Return the only row of a query."""
         row = self.database.execute(query.encode(), list(values)).fetchone()
         assert row is not None
         return tuple(row)
@@ -191,7 +193,7 @@ class StackClient:
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        """Keep the worker of steps from taking any for now, as if it started later."""
+        """Stop the step worker from taking messages during the block, as if it started later."""
         self._order("cancel_consumer")
         try:
             yield
@@ -199,9 +201,10 @@ class StackClient:
             self._order("add_consumer")
 
     def _order(self, command: str) -> None:
-        """Send a remote control command of Celery about the queue; raises if no worker answers.
+        """Send a Celery remote control command about the queue. Raise RuntimeError if no worker
+        answers.
 
-        It uses a connection of its own: Celery pools connections by address, and the next stack may
+        It uses a separate connection: Celery pools connections by address, and the next stack may
         have the address of one that has ended.
         """
         worker = nodename(QUEUE, gethostname())

@@ -1,8 +1,8 @@
 """The rate with a million finished executions that were never analysed, and without them.
 
-Two stacks at once, each in its own folder, with work in turns, each starting first in turn.
-Autovacuum is off for every table of both, so that neither is ever analysed. The rows are made by
-SQL (filling.py).
+Two stacks run at once, each in its own folder. They get work in turns, and each starts first in
+turn. Autovacuum is off for every table of both, so that neither is ever analysed. SQL creates the
+rows (filling.py).
 """
 
 import os
@@ -38,7 +38,7 @@ TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
 
 
 def measure(stage: Stage, options: Options, homes: Homes) -> Figures:
-    """Fill one, start both, measure in turns."""
+    """Fill one stack's tables, start both, and measure in turns."""
     many = max(LEAST, round(EXECUTIONS * options.scale))
     with ExitStack() as stack:
         empty, full = (
@@ -86,7 +86,7 @@ def _by_turns(clients: dict[str, StackClient], load: ShippedLoad, options: Optio
 
 
 def _prepare(home: Path, stage: Stage, many: int) -> None:
-    """Turn autovacuum off for every table of a home's database, and fill it."""
+    """Turn autovacuum off for every table of a folder's database, and fill it."""
     server = Postgres(home)
     server.start()
     try:

@@ -1,4 +1,4 @@
-"""A data folder for each stack: a copy of one in which a stack was started once, and did nothing.
+"""A data folder for each stack: a copy of one in which a stack was started once, without work.
 
 So each stack has a database with all tables, empty and never analysed, without waiting for it.
 """
@@ -14,7 +14,7 @@ from tests.benchmarks.talk import say
 
 
 class Homes:
-    """Makes the first one when it is needed."""
+    """Creates the original folder when it is first needed."""
 
     def __init__(self, folder: Path, concurrency: int) -> None:
         self._folder = folder / "homes"
@@ -22,7 +22,7 @@ class Homes:
 
     @contextmanager
     def fresh(self, name: str) -> Iterator[Path]:
-        """A folder for one stack, removed afterwards."""
+        """Create a folder for one stack; remove it afterwards."""
         home = self._folder / name
         # With owners and modes: the servers may run under an account of their own.
         subprocess.run(("cp", "--archive", self._original(), home), check=True)
@@ -33,7 +33,7 @@ class Homes:
 
     @contextmanager
     def started(self, name: str) -> Iterator[ShippedStack]:
-        """A stack with empty tables, ready."""
+        """Start a stack with empty tables; yield it when it is ready."""
         with self.fresh(name) as home, ShippedStack(home, self._concurrency) as stack:
             yield stack
 

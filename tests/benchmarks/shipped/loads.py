@@ -10,10 +10,12 @@ HELD = "single-backlog"
 
 @dataclass(frozen=True, slots=True)
 class ShippedLoad:
-    """Executions of one graph; `plain` names plain Celery's and `bare` the bare worker's.
+    """Executions of one graph; `plain` names plain Celery's equivalent and `bare` the bare
+    worker's.
 
-    `anew` workflows share the executions; each is published for them, so no step has been timed.
-    `held` work waits in the queue until the last is accepted; its rate counts from the first step.
+    If `anew` is set, this number of new workflows share the executions, so that no step has been
+    timed before. If `held` is set, work waits in the queue until the last execution is accepted;
+    the rate counts from the first step.
     """
 
     name: str
@@ -27,7 +29,7 @@ class ShippedLoad:
     held: bool = False
 
     def sized(self, scale: float) -> int:
-        """How many executions for this share of the full size."""
+        """Return the number of executions for this share of the full size."""
         if self.anew:
             return self.executions
         return max(8, round(self.executions * scale))
@@ -35,7 +37,7 @@ class ShippedLoad:
 
 @dataclass(frozen=True, slots=True)
 class PlainLoad:
-    """Plain Celery's side: its rate does not depend on the amount, so it gets less."""
+    """Plain Celery's side; it gets less work, because its rate does not depend on the amount."""
 
     executions: int
     steps: int

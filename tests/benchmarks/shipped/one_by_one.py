@@ -1,4 +1,4 @@
-"""Executions of one step, one per request: one at a time, and sixteen clients at once."""
+"""Executions of one step, one per request: one at a time, and from sixteen concurrent clients."""
 
 import json
 import time
@@ -23,7 +23,7 @@ FIRST_LINE = "SELECT (outputs ->> 'at')::float FROM runners_run WHERE execution_
 
 
 def measure(stage: Stage, options: Options, homes: Homes) -> Figures:
-    """On a fresh stack: one at a time, then as many as sixteen clients send."""
+    """Measure a fresh stack: one execution at a time, then sixteen concurrent clients."""
     with homes.started("shipped-http") as stack, StackClient(stack, stage) as client:
         client.warm_up()
         figures = _quiet(client, stage, max(40, round(ONE_AT_A_TIME * options.scale)))
@@ -38,7 +38,7 @@ def measure(stage: Stage, options: Options, homes: Homes) -> Figures:
 
 
 def _quiet(client: StackClient, stage: Stage, number: int) -> Figures:
-    """Milliseconds from the request to the 202, and to the first line of the step."""
+    """Return the milliseconds from the request to the 202, and to the first line of the step."""
     workflow = client.publish(shapes.single("bench.clock", {"value": 1}), "one at a time")
     found = [_once(client, stage, workflow) for _ in range(WARM + number)][WARM:]
     return {
@@ -60,7 +60,7 @@ def _once(client: StackClient, stage: Stage, workflow: str) -> tuple[float, floa
 
 
 def _crowded(client: StackClient, seconds: float) -> Stretch:
-    """From the first request to the end of the last execution, requests included."""
+    """Measure from the first request to the end of the last execution, including the requests."""
     document = shapes.single("bench.effect", {"value": "{{ input.n }}"})
     workflow = client.publish(document, "one by one")
     given: dict[str, Any] = {

@@ -10,7 +10,7 @@ from tests.benchmarks.shipped.loads import LOADS
 
 
 def measure(run: Run) -> None:
-    """Measure each selected part, on stacks of its own."""
+    """Measure each selected part, on its own stacks."""
     stage, options = run.stage, run.options
     homes = Homes(stage.folder, options.concurrency)
 

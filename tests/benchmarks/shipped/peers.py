@@ -1,8 +1,8 @@
 """The stack's competitors: plain Celery with late acknowledgement, and the bare worker.
 
-Each runs alone. Plain Celery is a worker of the same size on a Redis of the same kind; no task is
-lost with a worker, as no step of ours is. The bare worker is the usual subject of `make bench`: one
-worker on PostgreSQL and Redis, started in the same process.
+Each runs alone. Plain Celery is a worker of the same size on a Redis of the same kind; with late
+acknowledgement, it loses no task when a worker dies, like this engine. The bare worker is the usual
+subject of `make bench`: one worker on PostgreSQL and Redis, started in the same process.
 """
 
 import os
@@ -27,7 +27,7 @@ PAUSE = 0.005
 
 
 def plain(stage: Stage, options: Options, names: Sequence[str]) -> dict[str, Repetition]:
-    """Plain Celery's repetition of each, on a worker that ends afterwards."""
+    """Return plain Celery's repetition of each load, on a worker that ends afterwards."""
     worker = stage.add(plain_worker(stage.folder, concurrency=options.concurrency, late=True))
     found = {}
     for name in dict.fromkeys(names):
@@ -43,7 +43,7 @@ def plain(stage: Stage, options: Options, names: Sequence[str]) -> dict[str, Rep
 def bare(
     stage: Stage, options: Options, loads: Sequence[ShippedLoad], turn: int
 ) -> dict[str, Repetition]:
-    """The bare worker's repetition of each, in a new database."""
+    """Return the bare worker's repetition of each load, in a new database."""
     found: dict[str, Repetition] = {}
     side = {"redis": REDIS, "concurrency": options.concurrency}
     with databases.fresh(stage.postgres.url, "bench_bare") as database:
@@ -77,7 +77,7 @@ def _runner(stage: Stage, worker: Program, name: str) -> Callable[[int, int], Re
 
 
 def _singles(stage: Stage, worker: Program, many: int, *, held: bool) -> Repetition:
-    """Tasks without canvas; `held` ones wait in the queue until the last is published."""
+    """Run tasks without canvas; with `held` they wait in the queue until the last is published."""
     from tests.benchmarks import plain as app
 
     control, queue = app.app.control, app.app.conf.task_default_queue
@@ -99,8 +99,10 @@ def _singles(stage: Stage, worker: Program, many: int, *, held: bool) -> Repetit
 
 
 def _until_empty(stage: Stage, store: Any, queue: str) -> float:
-    """When nothing waited and nothing ran any more: seen three times, since a message that is
-    being taken is in neither list for an instant. Counting tasks would be work for them.
+    """Wait until no task waits or runs; return that time.
+
+    The state must be seen three times, because a message that is being taken is in neither list for
+    an instant. Counting tasks would be work for them.
     """
     seen: list[float] = []
 

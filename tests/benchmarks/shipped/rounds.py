@@ -27,7 +27,7 @@ class Rounds:
     plain: list[Repetition] = field(default_factory=list)
 
     def figures(self) -> Figures:
-        """Medians, and the medians of the rounds' ratios to plain Celery."""
+        """Return medians, and the medians of the rounds' ratios to plain Celery."""
         name = f"shipped.{self.load.name}"
         found = {
             f"{name}.rate": median([made.rate for made in self.shipped]),
@@ -48,7 +48,7 @@ class Rounds:
 
 
 def measure(stage: Stage, options: Options, homes: Homes, part: str) -> Figures:
-    """The loads of one part."""
+    """Measure the loads of one part."""
     found = [Rounds(load) for load in LOADS[part]]
     turns = 1 if options.quick else options.pairs
     for turn in range(turns):

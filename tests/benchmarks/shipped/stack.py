@@ -1,7 +1,7 @@
-"""A stack exactly as `make up` starts it, in a folder of its own, seen from outside.
+"""A stack exactly as `make up` starts it, in its own folder, seen from outside.
 
-Only its ports, its folder, its administrator and the measuring modules are set; everything else is
-as for a user. Memory and CPU count the supervisor and everything below it.
+Only its ports, folder, administrator and measuring modules are set; everything else is as for a
+user. Memory and CPU count the supervisor and all its descendants.
 """
 
 import os
@@ -44,18 +44,18 @@ class RunningStack:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The values that it announced: url, database_url, redis_url and more."""
+        """Return the values that the stack announced: url, database_url, redis_url and more."""
         return announced(self.home)
 
     def cpu(self) -> dict[str, float]:
-        """CPU seconds until now, by process; children count with their parents."""
+        """Return CPU seconds until now, by process; children count with their parents."""
         found: dict[str, float] = defaultdict(float)
         for pid, name in self._owners().items():
             found[name] += process_seconds(pid)
         return found
 
     def memory(self) -> dict[str, float]:
-        """MiB (PSS) by process; a shared page counts in parts, so the sum is correct."""
+        """Return MiB (PSS) by process; a shared page counts in parts, so the sum is correct."""
         found: dict[str, float] = defaultdict(float)
         for pid, name in self._owners().items():
             try:
@@ -65,7 +65,7 @@ class RunningStack:
         return found
 
     def _owners(self) -> dict[int, str]:
-        """The name of each process; a process without one has its parent's."""
+        """Return the name of each process; a process without one has its parent's."""
         top = psutil.Process(self.pid)
         found = {top.pid: "supervisor"}
         for process in top.children(recursive=True):
@@ -77,7 +77,7 @@ class RunningStack:
 
 
 class ShippedStack(RunningStack):
-    """One of our own, from its readiness to the end of the block."""
+    """A stack started for the block, from its readiness to its end."""
 
     def __init__(self, home: Path, concurrency: int) -> None:
         super().__init__(home, 0, ACCOUNT)
@@ -138,7 +138,7 @@ def _environment(home: Path, concurrency: int) -> dict[str, str]:
 
 
 def _name(process: psutil.Process) -> str:
-    """The stack's name for it, if it has one."""
+    """Return the stack's name for a process, if it has one."""
     words = " ".join(process.cmdline())
     if title := next((name for sign, name in TITLES.items() if sign in words), ""):
         return title
@@ -149,5 +149,5 @@ def _name(process: psutil.Process) -> str:
 
 
 def largest_first(found: Mapping[str, float]) -> dict[str, float]:
-    """By value, for tables."""
+    """Sort the values in descending order, for tables."""
     return dict(sorted(found.items(), key=lambda pair: -pair[1]))

@@ -1,4 +1,4 @@
-"""A run's figures for people: at the end of a run, and as rows of the page's tables."""
+"""A run's figures as text: at the end of a run, and as rows of the page's tables."""
 
 from collections.abc import Mapping
 
@@ -25,7 +25,7 @@ KEYS = (
 
 
 def rates(figures: Figures) -> list[tuple[str, ...]]:
-    """One row per load: steps per second of each side, ratios, CPU milliseconds per step."""
+    """Return one row per load: steps per second of each side, ratios, CPU milliseconds per step."""
     return [
         (load.words, *(_cell(figures, f"shipped.{load.name}.{key}") for key in KEYS))
         for load in EVERY
@@ -34,12 +34,12 @@ def rates(figures: Figures) -> list[tuple[str, ...]]:
 
 
 def goals(figures: Figures) -> list[tuple[str, ...]]:
-    """The target, the measured value, and the difference."""
+    """Return one row per target: the target, the measured value, and the difference."""
     return [(row.words, row.measured, row.wanted, row.verdict) for row in judged(figures, GOALS)]
 
 
 def processes(figures: Figures) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Heads and rows: CPU milliseconds per step by process, one column per load."""
+    """Return heads and rows: CPU milliseconds per step by process, one column per load."""
     loads = {load.name: load.words for load in EVERY} | {"http": "16 clients, one by one"}
     loads = {name: words for name, words in loads.items() if f"shipped.{name}.cpu_ms" in figures}
     used: dict[str, float] = {}
@@ -59,7 +59,7 @@ def processes(figures: Figures) -> tuple[tuple[str, ...], list[tuple[str, ...]]]
 
 
 def say_all(figures: Figures) -> None:
-    """Print the three tables of what was measured."""
+    """Print the three tables of the measured figures."""
     _print("as shipped, steps/s and CPU milliseconds a step", HEADS, rates(figures))
     _print("as shipped: where the CPU goes", *processes(figures))
     _print("as shipped: goals", ("goal", "measured", "wanted", ""), goals(figures))
