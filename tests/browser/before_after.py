@@ -1,8 +1,8 @@
 """`python -m tests.browser.before_after`: picture the demo's pages at two commits, side by side.
 
-Each commit is checked out to a temporary folder and runs `make demo` there with data of its own, in
-this project's .venv if it needs the same packages. A page that one of the commits does not have
-leaves its place empty.
+Each commit is checked out to a temporary folder and runs `make demo` there with its own data, in
+this project's .venv if it needs the same packages. If a page is missing from a commit, its cell is
+empty.
 """
 
 import argparse
@@ -35,7 +35,7 @@ ROW = "#result_list tbody tr th a, #result_list tbody tr td a"
 
 @dataclass(frozen=True)
 class Page:
-    """A page: its address, and whether to open the first row of its list."""
+    """A page: its path, and whether to open the first row of its list."""
 
     title: str
     path: str
@@ -106,7 +106,7 @@ def checked_out(commit: str) -> Iterator[Path]:
 def demo(checkout: Path) -> Iterator[tuple[str, str]]:
     """Run the demo of a checkout; yield its address and the administrator's password.
 
-    Raises TimeoutError if it is not ready in 10 minutes.
+    Raise TimeoutError if it is not ready in 10 minutes.
     """
     port, home, log = 18500, checkout.parent / "home", checkout.parent / "demo.log"
     settings = {"VALKYR_HOME": str(home), "PORT": str(port), "FLOWER_PORT": str(port + 1)}
@@ -153,7 +153,7 @@ def picture(program: str, url: str, password: str, folder: Path, *, dark: bool) 
 
 
 def side_by_side(folder: Path, before: str, after: str) -> str:
-    """Return a page of HTML with the pictures of `folder`."""
+    """Return an HTML page with the pictures in `folder`."""
     rows = []
     for number, page in enumerate(PAGES):
         for size in SIZES:

@@ -4,7 +4,7 @@ from typing import Any
 
 
 class Clicks:
-    """Counts clicks, selecting keys, and typed texts."""
+    """Counts clicks, keys that select, and typed texts."""
 
     def __init__(self, page: Any) -> None:
         self.page = page
@@ -17,7 +17,7 @@ class Clicks:
             self.dead_ends.append(f"{response.status} {response.url}")
 
     def click(self, role: str, name: str, within: Any = None) -> None:
-        """Click the visible element of that name."""
+        """Click the visible element with that role and name."""
         found = (within or self.page).get_by_role(role, name=name, exact=True)
         self.press(found.locator("visible=true").first)
 
@@ -27,7 +27,7 @@ class Clicks:
         element.click()
 
     def choose(self, element: Any, label: str) -> None:
-        """Choose from a list."""
+        """Choose an option of a select."""
         self.count += 1
         element.select_option(label=label)
 
@@ -42,7 +42,7 @@ class Clicks:
         self.page.keyboard.type(text)
 
     def fill(self, label: str, text: str) -> None:
-        """Click a field and type: two."""
+        """Click a field and type into it: two actions."""
         self.press(self.page.get_by_label(label, exact=True))
         self.page.keyboard.press("Control+a")  # what the field proposes is replaced
         self.type(text)

@@ -1,7 +1,7 @@
-"""A real Chromium against the real ASGI application, served by uvicorn in a thread.
+"""A real Chromium and the real ASGI application, served by uvicorn in a thread.
 
-Not pytest-django's live_server, which is WSGI. The Content-Security-Policy is under test, so
-nothing bypasses it, and every console message fails the test that caused it.
+pytest-django's live_server is not used, because it is WSGI. The Content-Security-Policy is under
+test, so nothing bypasses it, and every console message fails the test that caused it.
 """
 
 import os
@@ -50,10 +50,10 @@ class UnderWay:
             self.count -= 1
 
     def wait(self) -> None:
-        """Wait until none is left: pages send requests in the background, and tests empty the
+        """Wait until no request is left: pages send requests in the background, and tests empty the
         database.
 
-        The hub of live states may still be reading when the last request that it served is over.
+        The hub of live states may still be reading when its last request has ended.
         """
         from executions.live.hub import at_rest
 
@@ -71,8 +71,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Mark this folder's tests, skip them if there is no browser, and run them last, so that
     Chromium starts once per process.
 
-    They are moved last after all other hooks, which sort by fixtures. A test of a whole stack has
-    its own process anyway, and takes so long that it must not begin last.
+    They are moved to the end after all other hooks, which sort by fixtures. A test of a whole stack
+    has its own process anyway, and takes so long that it must not begin last.
     """
     for item in filter(_is_ours, items):
         item.add_marker(pytest.mark.browser)
@@ -92,7 +92,9 @@ def _is_ours(item: pytest.Item) -> bool:
 
 @pytest.fixture(scope="package")
 def playwright() -> Iterator[Playwright]:
-    """Playwright until this folder's tests are over: its event loop would disturb others."""
+    """Run Playwright until this folder's tests have ended, because its event loop would disturb
+    other tests.
+    """
     with sync_playwright() as made:
         yield made
 
@@ -101,7 +103,7 @@ def playwright() -> Iterator[Playwright]:
 def browser(
     playwright: Playwright, browser_name: str, browser_type_launch_args: dict[str, Any]
 ) -> Iterator[Browser]:
-    """One Chromium for all of them."""
+    """Run one Chromium for all tests of the folder."""
     made: Browser = getattr(playwright, browser_name).launch(**browser_type_launch_args)
     yield made
     made.close()
@@ -109,7 +111,7 @@ def browser(
 
 @pytest.fixture(scope="package")
 def whole_stack(pytestconfig: pytest.Config) -> Iterator[Stack]:
-    """A whole stack, as `make up` starts it, for all browser tests that need one."""
+    """Run a whole stack, as `make up` starts it, for all browser tests that need one."""
     extra = {"VALKYR_PYTHON_CODE": "1"} | collected()
     with prepared_home(pytestconfig) as home, Stack(home, extra) as up:
         up.wait_ready(300)
@@ -118,19 +120,19 @@ def whole_stack(pytestconfig: pytest.Config) -> Iterator[Stack]:
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args() -> dict[str, Any]:
-    """The installed Chromium, quiet."""
+    """Return the path and the flags of the installed Chromium."""
     return {"executable_path": CHROMIUM, "args": FLAGS}
 
 
 @pytest.fixture(scope="session")
 def browser_context_args() -> dict[str, Any]:
-    """One size, no motion."""
+    """Return the context's options: one size, no motion."""
     return LOOKS
 
 
 @pytest.fixture(scope="session")
 def server(django_db_setup: None, static_files: None) -> Iterator[str]:
-    """The address of the application, served as in production."""
+    """Serve the application as in production; yield its address."""
     # Playwright's synchronous API leaves an event loop in this thread.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     from django.db import connections
@@ -161,7 +163,7 @@ def server(django_db_setup: None, static_files: None) -> Iterator[str]:
 
 @pytest.fixture(scope="package")
 def one_page(server: str, browser: Browser) -> Iterator[OnePage]:
-    """The page that tests share."""
+    """Yield the page that tests share."""
     lender = OnePage(browser, server)
     yield lender
     lender.close()
@@ -169,7 +171,7 @@ def one_page(server: str, browser: Browser) -> Iterator[OnePage]:
 
 @contextmanager
 def console_of(page: Any) -> Iterator[list[str]]:
-    """The messages on a page's console, as sentences."""
+    """Yield the messages on a page's console, as sentences."""
     problems: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
@@ -192,7 +194,7 @@ def console_of(page: Any) -> Iterator[list[str]]:
 def quiet_page(
     request: pytest.FixtureRequest, one_page: OnePage, server: str, transactional_db: None
 ) -> Iterator[Any]:
-    """A page that fails the test on any console message, CSP violations included."""
+    """Yield a page that fails the test on any console message, including CSP violations."""
     cache.clear()
     alone = request.node.get_closest_marker("own_page") is not None
     page: Any
@@ -207,7 +209,7 @@ def quiet_page(
 
 @pytest.fixture
 def staff_page(quiet_page: Any, django_user_model: Any) -> Any:
-    """A page signed in as a superuser called op."""
+    """Return a page signed in as a superuser called op."""
     user = django_user_model.objects.create_superuser("op")
     client = Client()
     client.force_login(user)

@@ -4,7 +4,7 @@ from typing import Any
 
 
 class Held:
-    """The requests of one method to an address; `**` matches any part of it."""
+    """Holds the requests of one method to a URL; `**` matches any part of it."""
 
     def __init__(self, page: Any, address: str, method: str = "GET") -> None:
         self.method = method
@@ -19,11 +19,11 @@ class Held:
             self.routes.append(route)
 
     def asks(self, request: Any) -> bool:
-        """Whether a request is of the method, for `page.expect_request`."""
+        """Return whether a request has the method, for `page.expect_request`."""
         return bool(request.method == self.method)
 
     def let_go(self) -> None:
-        """Release the requests that wait; later ones no longer wait."""
+        """Release the waiting requests; later requests do not wait."""
         self.over = True
         for route in self.routes:
             route.continue_()

@@ -1,4 +1,4 @@
-"""Executions to watch, as rows: an order of some forty runs, and one of thousands."""
+"""Executions to watch, as rows: an order of about forty runs, and a chain of thousands."""
 
 from datetime import timedelta
 from typing import Any
@@ -32,7 +32,7 @@ ORDER = {
 
 
 def order(items: int = 12) -> WorkflowExecution:
-    """A running order: retried, mapped, with one dead item and an open approval."""
+    """Create a running order: retried, mapped, with one dead item and an open approval."""
     made = rows.execution(publish(ORDER))
     Run.objects.bulk_create(list(_order_runs(made, items)))
     return made
@@ -62,7 +62,7 @@ def _order_runs(made: WorkflowExecution, items: int) -> Any:
 
 
 def chain(steps: int) -> WorkflowExecution:
-    """An execution of a chain of tasks, the last one running."""
+    """Create an execution of a chain of tasks, the last of which is running."""
     tasks = [task("s0"), *(task(f"s{n}", after=f"s{n - 1}") for n in range(1, steps))]
     made = rows.execution(publish({"name": "Long", "tasks": tasks}))
     last = steps - 1
@@ -92,7 +92,7 @@ def _run(
     retry: float | None = None,
     **values: Any,
 ) -> Run:
-    """A run with its times, in seconds after the execution was created."""
+    """Return a run with its times, in seconds after the execution was created."""
 
     def at(seconds: float | None) -> Any:
         return None if seconds is None else made.created_at + timedelta(seconds=seconds)

@@ -1,9 +1,9 @@
-"""The page that tests share, and how it is reset for each.
+"""The page that tests share, and its reset for each test.
 
 Opening a page costs Chromium more than showing one: a process, and loading and compiling every
 script. So tests share a page, in which nothing of another test is left: no cookies, storage,
-permissions, routes, other pages, size, theme or position of the mouse. What cannot be reset (a
-clock, a script for every page) needs a test marked `own_page`.
+permissions, routes, other pages, size, theme or position of the mouse. A test that changes what
+cannot be reset (a clock, a script for every page) needs the mark `own_page`.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ RESTING = "executions/api-docs.css"
 
 
 class OnePage:
-    """A page to lend; a new one after a test that it could not forget."""
+    """Lends a page, and creates a new one after a test whose state could not be removed."""
 
     def __init__(self, browser: Browser, home: str) -> None:
         self.browser = browser
@@ -34,14 +34,14 @@ class OnePage:
 
     @contextmanager
     def own(self) -> Iterator[Page]:
-        """A new page that no other test uses."""
+        """Open a new page that no other test uses."""
         page = self._new()
         yield page
         page.context.close()
 
     @contextmanager
     def lent(self) -> Iterator[Page]:
-        """The page for one test."""
+        """Lend the page to one test."""
         page, self.page = self.page or self._new(), None
         page.set_default_timeout(PATIENCE)
         try:
@@ -60,7 +60,7 @@ class OnePage:
         return page
 
     def close(self) -> None:
-        """Close what is there."""
+        """Close the page, if there is one."""
         if self.page is not None:
             self.page.context.close()
 
@@ -83,6 +83,6 @@ def _leave(page: Page, home: str) -> None:
 
 
 def _forget(context: BrowserContext) -> None:
-    """Clear what a context stores, except its files."""
+    """Clear what a context stores, except its cached files."""
     context.clear_cookies()
     context.clear_permissions()

@@ -1,4 +1,4 @@
-"""Members, programs and tokens in the browser: forms, dialogs, and a token shown once."""
+"""Members, service accounts and tokens in the browser: forms, dialogs, and a token shown once."""
 
 import re
 from typing import Any

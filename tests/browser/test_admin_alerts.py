@@ -1,4 +1,4 @@
-"""Alert rules in a browser: created, tested against a real receiver, changed; alerts and
+"""Alert rules in a browser: created, tested with a real receiver, and changed; alerts and
 messages.
 """
 

@@ -1,4 +1,6 @@
-"""The archive in a browser: no files, a file, an archived execution, restored, and damaged."""
+"""The archive in a browser: without files, with a file, and with an archived, a restored and a
+damaged execution.
+"""
 
 import re
 from pathlib import Path
@@ -24,7 +26,7 @@ EXECUTIONS = "/admin/valkyr_archive/archivedexecution/"
 
 @pytest.fixture
 def archive(settings: Any, tmp_path: Path) -> Path:
-    """The folder of the archive."""
+    """Configure the archive; return its folder."""
     folder = tmp_path / "archive"
     folder.mkdir()
     settings.VALKYR = {**getattr(settings, "VALKYR", {}), "ARCHIVE": f"file://{folder}"}
@@ -33,7 +35,7 @@ def archive(settings: Any, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def gone(archive: Path, staff_page: Any) -> WorkflowExecution:
-    """An execution that is only in the archive."""
+    """Create an execution that exists only in the archive."""
     made = old(rows.workflow(), output={"note": "kept for years"})
     archiving.turn()
     pruning.turn()
@@ -42,7 +44,7 @@ def gone(archive: Path, staff_page: Any) -> WorkflowExecution:
 
 
 def fits(page: Any) -> None:
-    """The page has no accessibility findings, and fits into wide and narrow windows."""
+    """Check that the page has no accessibility findings, and fits into wide and narrow windows."""
     assert findings(page) == []
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 900})

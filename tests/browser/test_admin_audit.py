@@ -1,4 +1,4 @@
-"""The audit trail and revealing in the browser, served as in production."""
+"""The audit trail and revealed payloads in the browser, served as in production."""
 
 import json
 from pathlib import Path

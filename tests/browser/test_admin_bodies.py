@@ -27,7 +27,7 @@ def visit(page: Any, execution: WorkflowExecution, query: str = "") -> None:
 
 @pytest.fixture
 def loop(staff_page: Any) -> WorkflowExecution:
-    """A loop in its third iteration of five, after an approval."""
+    """Create a loop in its third iteration of five, after an approval."""
     asked = task("ask", "flow.approval", **{"with": {"title": "?"}})
     execution = rows.execution(publish({"name": "Draft and review", "tasks": [LOOP, asked]}))
     rows.run(
@@ -47,7 +47,7 @@ def loop(staff_page: Any) -> WorkflowExecution:
 
 @pytest.fixture
 def orders(staff_page: Any) -> WorkflowExecution:
-    """A map of two hundred items: three failed, two are running and one is dead."""
+    """Create a map of two hundred items: three failed, two are running and one is dead."""
     execution = rows.execution(publish({"name": "Pack orders", "tasks": [MAP]}))
     progress = {"total": 200, "wide": 10, "next": 200, "open": [7, 150, 199]}
     rows.run(

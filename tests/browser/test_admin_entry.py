@@ -1,4 +1,4 @@
-"""A user reads one failure, compares it, and decides: in a real browser, by keyboard too."""
+"""A user reads one failure, compares it, and decides, in a real browser, also by keyboard."""
 
 from datetime import timedelta
 from typing import Any
@@ -20,7 +20,9 @@ PHONE = {"width": 390, "height": 844}
 
 @pytest.fixture
 def entry(transactional_db: None) -> DeadLetterEntry:
-    """A failure with a successful run before it, another of its group, logs and retries."""
+    """Create a failure with an earlier successful run, another failure of its group, logs and
+    retries.
+    """
     workflow = rows.workflow()
     _good_run(workflow)
     rows.failed_order(workflow)
@@ -50,7 +52,7 @@ def _good_run(workflow: Workflow) -> None:
 
 @pytest.fixture
 def opened(staff_page: Any, entry: DeadLetterEntry) -> Any:
-    """Its page."""
+    """Open the entry's page."""
     answer = staff_page.goto(f"{staff_page.home}{LETTERS}{entry.pk}/change/")
     assert answer.status == 200
     return staff_page

@@ -1,4 +1,6 @@
-"""Every admin page in a real browser, under the policy, without one console message."""
+"""Every admin page in a real browser, under the Content-Security-Policy, without a console
+message.
+"""
 
 from typing import Any
 
@@ -77,7 +79,7 @@ def test_every_list_and_page_with_rows_is_quiet_and_shows_hostile_payloads_as_te
 
 
 def _shows_text_alone(page: Any) -> None:
-    """No text from the rows' data became markup of the page."""
+    """Check that no text from the rows' data became markup of the page."""
     assert page.evaluate(MADE_OF_DATA) == []
 
 

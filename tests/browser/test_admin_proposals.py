@@ -1,4 +1,4 @@
-"""A proposal of an agent, reviewed and approved by clicks."""
+"""An agent's proposal, reviewed and approved by clicks."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Quotas in a browser: an empty list, a new one, its bars."""
+"""Quotas in a browser: an empty list, a new quota, and its bars."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""A webhook's secret in the browser: shown in its dialog, once, and nowhere else."""
+"""A webhook's secret in the browser is shown once, only in its dialog."""
 
 from typing import Any
 

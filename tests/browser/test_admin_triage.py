@@ -1,4 +1,6 @@
-"""Triage in a browser: lists, tabs, filters by path, saved views, keyboard, small and dark."""
+"""Triage in a browser: lists, tabs, filters by path, saved views, keyboard, small screens and dark
+theme.
+"""
 
 import re
 from typing import Any
@@ -20,7 +22,7 @@ ENTRIES = "/admin/dlq/deadletterentry/"
 
 @pytest.fixture
 def failures(transactional_db: None) -> list[DeadLetterEntry]:
-    """Three dead letters of two groups; the last one's inputs contain AT."""
+    """Create three dead letters in two groups; the last one's inputs contain AT."""
     of = rows.workflow()
     made = []
     for step, country in (("charge", "DE"), ("charge", "DE"), ("ship", "AT")):
@@ -176,7 +178,7 @@ OVERLAPPING = """() => [...document.querySelectorAll("#result_list tbody tr")].f
 
 
 def _fill(failures: list[DeadLetterEntry]) -> None:
-    """Long names, an owner and high counts."""
+    """Give the failures long names, an owner and high counts."""
     owner = get_user_model().objects.create_user("maria.montenegro")
     hour = timezone.now().replace(minute=0, second=0, microsecond=0)
     for group in FailureGroup.objects.all():

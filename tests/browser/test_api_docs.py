@@ -1,4 +1,4 @@
-"""The API's pages in a browser: the document's contents can be read and tried."""
+"""The API's pages in a browser: users can read the document and try operations."""
 
 from typing import Any
 

@@ -13,7 +13,7 @@ PAGE = """<!doctype html><html lang="en"><head><title>One</title><style>
 
 
 def looked_at(page: Any, part: str) -> list[str]:
-    """The findings, as themes and rules."""
+    """Return the findings, as themes and rules."""
     page.set_content(PAGE % part)
     # It changes its theme by its class only, as the admin's pages do.
     page.evaluate("() => { window.Alpine = true }")

@@ -1,4 +1,4 @@
-"""A credential is connected in the browser, under the strict Content-Security-Policy."""
+"""A user connects a credential in the browser, under the strict Content-Security-Policy."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The first page in a browser: figures, ranges, renewal, keyboard, small and dark."""
+"""The first page in a browser: figures, ranges, updates, keyboard, small screens and dark theme."""
 
 import re
 from typing import Any
@@ -20,14 +20,14 @@ RENEWED = 16_000
 
 @pytest.fixture
 def busy(transactional_db: None) -> Workflow:
-    """A day with failures, a live worker, and a queue without a worker."""
+    """Create a day with failures, a live worker, and a queue without a worker."""
     workflow = rows.workflow()
     busy_day(workflow)
     return workflow
 
 
 def running(page: Any) -> Any:
-    """The number on the first card."""
+    """Return the number on the first card."""
     return page.locator(".vk-card", has_text="Running").locator(".vk-card-number")
 
 
@@ -68,7 +68,7 @@ def test_every_line_bar_and_mark_of_the_charts_has_a_colour(
 
 
 def _note_figures(request: Any, asked: list[str]) -> None:
-    """Record the page's own requests; the browser requests its icon at any time."""
+    """Record the page's own requests, without the icon, which the browser requests at any time."""
     if "/static/" not in request.url:
         asked.append(request.url)
 
@@ -129,7 +129,7 @@ def test_ranges_cards_and_tables_are_reached_by_keyboard(busy: Workflow, staff_p
 
 
 def centre_of(page: Any, chart: str, slot: int, slots: int) -> tuple[float, float]:
-    """Where a slot of a chart is on the screen."""
+    """Return the centre of a chart's slot on the screen."""
     plot = page.get_by_role("group", name=chart).locator(".vk-plot-area")
     plot.scroll_into_view_if_needed()
     box = plot.bounding_box()

@@ -1,8 +1,8 @@
 """An operator's work on a whole stack: the demo's failures, one user, a browser.
 
-Failures are found, compared, fixed and requeued; an approval is given and its execution watched to
-the end; a worker's process is killed and replaced. Every test works on its own failures, and
-changes are made only through the pages.
+Failures are found, compared, fixed and requeued. An approval is given and its execution watched to
+the end. A worker's process is killed and replaced. Every test works on its own failures, and makes
+changes only through the pages.
 """
 
 import json
@@ -47,7 +47,7 @@ SLOW = {
 
 @pytest.fixture(scope="module")
 def stack(whole_stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """A whole stack after the demo, whose partner still answers."""
+    """Run a whole stack after the demo, whose partner still answers."""
     log = tmp_path_factory.mktemp("desk") / "demo.log"
     with log.open("w") as written:
         demo = subprocess.Popen(
@@ -75,19 +75,19 @@ def _wait_for_demo(log: Path, demo: "subprocess.Popen[bytes]") -> None:
 
 @pytest.fixture(scope="module")
 def signed_in(stack: Stack, browser: Browser) -> Any:
-    """The cookies of the stack's administrator."""
+    """Return the cookies of the stack's administrator."""
     return cookies_of(stack, browser, "/admin/")
 
 
 @pytest.fixture
 def desk(stack: Stack, browser: Browser, signed_in: Any) -> Iterator[Page]:
-    """A page at the desk; any console message fails the test."""
+    """Yield an operator's page; any console message fails the test."""
     with watched(stack, browser, signed_in) as page:
         yield page
 
 
 def api(stack: Stack, path: str, body: Any = None) -> Any:
-    """The API's answer; with a body, to a POST."""
+    """Return the API's answer to a GET request, or with a body to a POST request."""
     request = urllib.request.Request(
         f"{stack.url}{path}",
         None if body is None else json.dumps(body).encode(),
@@ -98,7 +98,7 @@ def api(stack: Stack, path: str, body: Any = None) -> Any:
 
 
 def started(stack: Stack, definition: Path | dict[str, Any], params: Any) -> str:
-    """Import, publish and execute a workflow; the execution's id."""
+    """Import, publish and execute a workflow; return the execution's id."""
     if isinstance(definition, Path):
         import yaml
 
@@ -110,7 +110,7 @@ def started(stack: Stack, definition: Path | dict[str, Any], params: Any) -> str
 
 
 def open_group(page: Page, step: str) -> None:
-    """From the list of failures to the group of that step."""
+    """Open the group of that step from the list of failures."""
     page.goto(GROUPS)
     page.get_by_role("row").filter(has_text=step).get_by_role("link").first.click()
     expect(page.get_by_role("link", name=re.compile(r"^[\d,]+ open$"))).to_be_visible()
@@ -234,7 +234,7 @@ def test_a_killed_worker_process_is_seen_and_its_step_taken_over(desk: Page, sta
 
 
 def _holder(stack: Stack) -> psutil.Process:
-    """The worker's child that runs the code: it has a process of its own below it."""
+    """Return the worker's child that runs the code: it has a child process."""
     found: list[psutil.Process] = []
 
     def look() -> bool:

@@ -1,6 +1,6 @@
 """An operator's questions, each answered from the home page in at most four clicks.
 
-`Clicks` counts a user's actions: a click, a selecting key, a typed text. Each station saves a
+`Clicks` counts a user's actions: a click, a key that selects, a typed text. Each station saves a
 picture if VALKYR_PICTURES names a folder.
 """
 
@@ -39,7 +39,9 @@ def workflow() -> Workflow:
 
 @pytest.fixture
 def home(staff_page: Any, request: pytest.FixtureRequest) -> Iterator[Clicks]:
-    """The home page; after the test its clicks are counted and its last page is pictured."""
+    """Yield the home page; after the test, check the number of clicks and save a picture of the
+    last page.
+    """
     clicks = Clicks(staff_page)
     yield clicks
     picture_in_both(staff_page, request.node.name.removeprefix("test_").split("[")[0])

@@ -45,7 +45,7 @@ CONTRAST = """([theme, one, other]) => {
 
 @pytest.fixture
 def gallery(quiet_page: Any) -> Any:
-    """The page, from the repository's files."""
+    """Open the gallery, served from the repository's files."""
     quiet_page.route(
         f"{ADDRESS}/**",
         lambda route: route.fulfill(path=PROJECT / urlsplit(route.request.url).path[1:]),

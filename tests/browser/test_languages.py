@@ -1,4 +1,4 @@
-"""The language switch of the user's menu, in a real browser."""
+"""The language switch in the user menu, in a real browser."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A displayed list stays current: rows change in place, new ones are counted."""
+"""A displayed list stays current: rows change in place, and new rows are counted."""
 
 import json
 from typing import Any
@@ -21,7 +21,7 @@ A_LOOK = 11_000
 
 @pytest.fixture
 def listed(staff_page: Any) -> Any:
-    """The list of executions, with one that runs, and a clock that the test controls."""
+    """Open the list of executions, with a running one, and a clock that the test controls."""
     rows.execution(rows.workflow())
     staff_page.clock.install()
     assert staff_page.goto(f"{staff_page.home}{EXECUTIONS}").status == 200
@@ -39,7 +39,7 @@ def body(page: Any) -> Any:
 
 
 def look(page: Any) -> None:
-    """Let the time of one look pass."""
+    """Let the time until the next update pass."""
     with page.expect_response(lambda answer: answer.url.endswith(EXECUTIONS)):
         page.clock.run_for(A_LOOK)
 

@@ -56,7 +56,7 @@ def row(page: Any, name: str) -> Any:
 
 
 def action(page: Any, name: str) -> Any:
-    """A button in the page's header or in its menu."""
+    """Return a button in the page's header or in its menu."""
     return page.get_by_role("link", name=name, exact=True)
 
 
@@ -418,7 +418,7 @@ def test_who_may_only_look_sees_states_and_no_data(
 
 
 def _forget(page: Any, status: str) -> None:
-    """Chromium itself logs the status of a script's request."""
+    """Ignore Chromium's console message about the status of a script's request."""
     page.problems[:] = [problem for problem in page.problems if status not in problem]
 
 

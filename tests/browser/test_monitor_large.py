@@ -1,4 +1,4 @@
-"""The monitor with two thousand steps: few elements, and frames in time."""
+"""The monitor with two thousand steps uses few elements, and draws frames in time."""
 
 import json
 from typing import Any
@@ -61,7 +61,7 @@ def test_two_thousand_steps_are_shown_with_few_elements(staff_page: Any) -> None
 
 
 def _figures(lengths: list[float]) -> dict[str, float]:
-    """Median, 95th percentile and worst of frame lengths in milliseconds."""
+    """Return median, 95th percentile and maximum of frame lengths in milliseconds."""
     ordered = sorted(lengths)
     at = {"p50": 0.5, "p95": 0.95, "worst": 1}
     return {

@@ -1,4 +1,4 @@
-"""The page that tests share is reset for each."""
+"""The page that tests share is reset for each test."""
 
 from typing import Any
 

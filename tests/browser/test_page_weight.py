@@ -1,4 +1,4 @@
-"""What a browser fetches for a page on a first visit."""
+"""The files that a browser fetches for a page on a first visit."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ STUDIO = "/executions/studio/"
 
 
 def fetched(page: Any, path: str) -> dict[str, int]:
-    """Load a page with an empty cache; the bytes of each file, the page itself included."""
+    """Load a page with an empty cache; return the bytes of each file, including the page itself."""
     session = page.context.new_cdp_session(page)
     session.send("Network.enable")
     session.send("Network.clearBrowserCache")
@@ -38,7 +38,7 @@ def fetched(page: Any, path: str) -> dict[str, int]:
 
 @pytest.fixture
 def pages(transactional_db: None) -> dict[str, str]:
-    """The pages that people look at most, by name."""
+    """Return the pages that users open most, by name."""
     workflow = rows.workflow()
     letter = rows.failed_order(workflow)
     rows.one_of_each(workflow)

@@ -1,4 +1,4 @@
-"""The command palette: opened by a key, it finds objects, pages and the page's own actions."""
+"""The command palette opens by a key, and finds objects, pages and the page's own actions."""
 
 from typing import Any
 

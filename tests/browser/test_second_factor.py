@@ -1,4 +1,6 @@
-"""The second factor in a real browser, under the strict policy: set-up, code, password again."""
+"""The second factor in a real browser, under the strict Content-Security-Policy: set-up, code,
+password again.
+"""
 
 import re
 from typing import Any
@@ -35,14 +37,14 @@ def sign_in(page: Any, address: str) -> None:
 
 
 def check_looks(page: Any) -> None:
-    """Nothing is missing for screen readers, or hard to see, in dark and light."""
+    """Check that the page is accessible in dark and light."""
     for scheme in ("dark", "light"):
         page.emulate_media(color_scheme=scheme)
         assert findings(page) == []
 
 
 def code_of(page: Any) -> str:
-    """What an authenticator app shows that was given the key; earlier codes are forgotten."""
+    """Return the code of an authenticator app with the key; forget earlier codes."""
     SecondFactor.objects.update(last_step=0)
     return pyotp.TOTP(page.secret).now()
 

@@ -1,4 +1,6 @@
-"""Signing in through an identity provider, in a real browser under the strict policy."""
+"""Sign-in through an identity provider, in a real browser under the strict
+Content-Security-Policy.
+"""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The pages' site in a browser: a search, diagrams, and nothing from other sites."""
+"""The documentation site in a browser: a search, diagrams, and nothing from other sites."""
 
 import os
 import re
@@ -41,7 +41,7 @@ def address(tmp_path_factory: pytest.TempPathFactory, drawing: Path | None) -> I
 
 @pytest.fixture
 def visitor(browser: Browser, address: str) -> Iterator[Page]:
-    """A page that fails the test if it sends requests to another site."""
+    """Yield a page that fails the test if it sends requests to another site."""
     context = browser.new_context(**LOOKS)
     page = context.new_page()
     asked: list[str] = []

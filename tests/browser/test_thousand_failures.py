@@ -1,6 +1,7 @@
-"""A thousand failures of four kinds arrive, and one operator repairs all of them from home.
+"""A thousand failures of four kinds arrive, and one operator repairs all of them from the home
+page.
 
-Workers, broker and database are real. Clicks are counted, and none may lead into a dead end. Each
+Workers, broker and database are real. Clicks are counted, and no click may have no effect. Each
 station saves pictures if VALKYR_PICTURES names a folder.
 """
 
@@ -32,7 +33,7 @@ SIZES = {"1280": (1280, 900), "phone": (390, 844)}
 
 @pytest.fixture
 def fleet(staff_page: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    """A few real workers and beat on the tests' database; stopped before it is emptied."""
+    """Run a few real workers and beat on the tests' database; stop them before it is emptied."""
     default_workspace()
     with redis_of_a_fleet() as server:
         made = Fleet(tmp_path_factory.mktemp("drill"), server.url)
@@ -48,7 +49,7 @@ def _open() -> int:
 
 
 def _counted(expected: int) -> bool:
-    """Whether the counting duty has counted this number of open dead letters."""
+    """Return whether the counting duty has counted this number of open dead letters."""
     return sum(FailureGroup.objects.values_list("open", flat=True)) == expected
 
 
@@ -64,7 +65,7 @@ def _home(page: Any) -> Clicks:
 
 
 def _station(page: Any, name: str) -> None:
-    """No barrier and no sideways scroll at any size; pictures of all."""
+    """Check that the page is accessible and does not scroll sideways at any size; save pictures."""
     assert findings(page) == [], name
     picture(page, f"drill-{name}")
     for size, (width, height) in SIZES.items():
@@ -76,7 +77,7 @@ def _station(page: Any, name: str) -> None:
 
 
 def _worst(clicks: Clicks, wave: str) -> None:
-    """From home to the group that grew most, and one failure of it."""
+    """Go from the home page to the group that grew most, and to one of its failures."""
     page = clicks.page
     growing = page.get_by_role("region", name="Fastest-growing failures")
     _station(page, f"{wave}-1-home")
@@ -139,7 +140,7 @@ def test_a_thousand_failures_of_four_kinds_are_repaired_from_the_home_page(
 
 
 def _one_group(page: Any) -> None:
-    """The same for one group, on its own page, which shows its redrive until the end."""
+    """Redrive one group from its own page, which shows the redrive until its end."""
     clicks = _home(page)
     _worst(clicks, "one")
     clicks.click("link", "Failure group")

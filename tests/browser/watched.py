@@ -10,7 +10,9 @@ from tests.support.stack import Stack
 
 
 def cookies_of(stack: Stack, browser: Browser, home: str) -> Any:
-    """A browser's state once the stack's administrator has signed in, on the way to `home`."""
+    """Return a browser's state after the stack's administrator has signed in, on the way to
+    `home`.
+    """
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{stack.url}/admin/login/?next={home}")
@@ -25,7 +27,7 @@ def cookies_of(stack: Stack, browser: Browser, home: str) -> Any:
 
 @contextmanager
 def watched(stack: Stack, browser: Browser, state: Any) -> Iterator[Page]:
-    """A page of the stack; any console message fails the test."""
+    """Yield a page of the stack; any console message fails the test."""
     context = browser.new_context(
         base_url=stack.url,
         storage_state=state,

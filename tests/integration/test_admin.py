@@ -1,4 +1,4 @@
-"""The admin without a browser: every page responds, with few queries, to permitted users.
+"""The admin without a browser: every page responds to permitted users, with few queries.
 
 GET is safe.
 """
@@ -41,13 +41,13 @@ def _fresh_cache(static_files: None) -> None:
 
 @pytest.fixture
 def boss(django_user_model: Any) -> Any:
-    """A superuser; no test signs in by password, so none is hashed."""
+    """Create a superuser without a password: no test signs in by password, so none is hashed."""
     return django_user_model.objects.create(username="op", is_staff=True, is_superuser=True)
 
 
 @pytest.fixture
 def op(client: Client, boss: Any) -> Client:
-    """The superuser's client."""
+    """Return a client of the superuser."""
     client.force_login(boss)
     return client
 
@@ -66,7 +66,7 @@ def _member(django_user_model: Any, workflow: Workflow, role: str) -> Client:
 
 
 def _queries(client: Client, address: str) -> int:
-    """The number of a page's queries without caches."""
+    """Return the number of a page's queries without caches."""
     cache.clear()
     with CaptureQueriesContext(connection) as seen:
         answer = client.get(address)
@@ -81,7 +81,7 @@ def _warm(client: Client) -> None:
 
 
 def _list_queries(client: Client) -> dict[str, int]:
-    """The number of queries of each model's list."""
+    """Return the number of queries of each model's list."""
     names = [_name(model) for model in MODELS]
     return {name: _queries(client, reverse(f"admin:{name}_changelist")) for name in names}
 

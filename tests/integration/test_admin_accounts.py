@@ -1,4 +1,6 @@
-"""Members, programs, tokens, workspaces and tiers in the admin: written as the API writes them."""
+"""Members, service accounts, tokens, workspaces and tiers in the admin, written as the API writes
+them.
+"""
 
 import re
 from collections.abc import Callable
@@ -26,7 +28,7 @@ PAGES = "/admin/executions"
 
 @pytest.fixture(autouse=True)
 def _pages(static_files: None) -> None:
-    """Pages need their files."""
+    """Provide the static files that pages need."""
 
 
 @pytest.fixture
@@ -41,7 +43,9 @@ def elsewhere() -> Workspace:
 
 @pytest.fixture
 def sign_in(workspace: Workspace) -> Callable[..., Client]:
-    """A member of the admin, with a role in the default workspace (none: a superuser)."""
+    """Return a function that signs in a member of the admin with a role in the default workspace,
+    or a superuser without one.
+    """
 
     def make(role: str = "", name: str = "boss") -> Client:
         users = get_user_model().objects

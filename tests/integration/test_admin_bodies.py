@@ -1,4 +1,4 @@
-"""Loops, maps, waits and children on the admin's pages: legible, linked, and cheap."""
+"""Loops, maps, waits and children on the admin's pages: readable, linked, and with few queries."""
 
 import re
 import time
@@ -63,7 +63,7 @@ def document(*tasks: dict[str, Any]) -> Workflow:
 
 
 def page(client: Client, execution: UUID, place: str = "") -> str:
-    """The execution's page."""
+    """Return the HTML of the execution's page."""
     address = reverse("admin:executions_workflowexecution_change", args=[execution])
     answer = client.get(address, {"place": place} if place else {})
     assert answer.status_code == 200
@@ -71,12 +71,12 @@ def page(client: Client, execution: UUID, place: str = "") -> str:
 
 
 def steps(html: str) -> str:
-    """The text of the page's section of steps."""
+    """Return the text of the page's section of steps."""
     return words(html.partition('aria-label="Steps"')[2].partition("</section>")[0])
 
 
 def words(html: str) -> str:
-    """A page's text on one line."""
+    """Return a page's text on one line."""
     return " ".join(unescape(re.sub(r"<(script|style).*?</\1>|<wbr>|<[^>]+>", "", html)).split())
 
 

@@ -1,4 +1,6 @@
-"""Credentials in the admin: entered, never shown, deleted only when nothing names them."""
+"""Credentials in the admin: they are entered, never shown, and deleted only when nothing names
+them.
+"""
 
 from typing import Any
 from uuid import uuid4

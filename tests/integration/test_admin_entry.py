@@ -1,4 +1,4 @@
-"""The page of a dead letter: its contents and its queries, for each kind of user."""
+"""The page of a dead letter: its contents and its queries for each kind of user."""
 
 import json
 import re
@@ -124,7 +124,7 @@ def test_the_first_look_is_noted_and_only_a_persons(op: Client, workflow: Workfl
 
 
 def reader(workflow: Workflow) -> Client:
-    """A user who may see the entries of a workflow, but no payloads."""
+    """Return a client of a user who may see the entries of a workflow, but no payloads."""
     from tests.support.sharing import assign_perm
 
     user = get_user_model().objects.create_user("grace", is_staff=True)

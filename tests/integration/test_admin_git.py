@@ -1,4 +1,4 @@
-"""Workflows from Git in the admin: their commit, and the workspace that only Git publishes."""
+"""Workflows from Git in the admin: their commit, and workspaces that only Git may publish to."""
 
 import pytest
 from django.test import Client
@@ -21,7 +21,7 @@ def op(admin_client: Client, static_files: None) -> Client:
 
 @pytest.fixture
 def workflow(db: None) -> Workflow:
-    """A workflow that a bundle brought."""
+    """Create a workflow from a bundle."""
     document = {"schema": "valkyr/1", "name": "Order", "tasks": [task("a")]}
     apply(default_workspace(), Bundle({"order": document}), ACTOR, source=COMMIT)
     return Workflow.objects.get(slug="order")

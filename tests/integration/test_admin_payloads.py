@@ -1,4 +1,4 @@
-"""Payloads in the admin: hidden without permission, revealed for a recorded reason."""
+"""Payloads in the admin: hidden without permission, and revealed with a recorded reason."""
 
 from collections.abc import Callable
 from typing import Any
@@ -39,7 +39,9 @@ def workflow() -> Workflow:
 
 @pytest.fixture
 def reader(workflow: Workflow, django_user_model: Any) -> Callable[..., Client]:
-    """A user who may see the workflow and its executions, and has these permissions too."""
+    """Return a function that signs in a user who may see the workflow and its executions, with
+    further permissions.
+    """
 
     def make(*permissions: str) -> Client:
         user = django_user_model.objects.create(username="ada", is_staff=True)
@@ -64,7 +66,7 @@ def reader(workflow: Workflow, django_user_model: Any) -> Callable[..., Client]:
 
 @pytest.fixture
 def author(workflow: Workflow, django_user_model: Any) -> Client:
-    """A user who may do everything except reveal and administer."""
+    """Return a client of a user who may do everything except reveal and administer."""
     user = django_user_model.objects.create(username="eve", is_staff=True)
     Membership.objects.create(user=user, workspace=workflow.workspace, role="WORKFLOW")
     client = Client()
@@ -74,7 +76,7 @@ def author(workflow: Workflow, django_user_model: Any) -> Client:
 
 @pytest.fixture
 def pages(workflow: Workflow) -> dict[str, str]:
-    """A page of each kind that shows payloads."""
+    """Return a page of each kind that shows payloads."""
     secret = {"note": PAYLOAD, "password": MASKED}
     ended = rows.execution(
         workflow, "FAILED", context_data=secret, output=secret, error_message="it failed"

@@ -1,4 +1,4 @@
-"""The page of the user's own sessions: list them and end them."""
+"""The page of the user's own sessions lists and ends them."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ LIST = "/admin/executions/accountsession/"
 
 @pytest.fixture(autouse=True)
 def _pages(static_files: None) -> None:
-    """Pages need their files."""
+    """Provide the static files that pages need."""
 
 
 def person(name: str, *, superuser: bool = False) -> Any:

@@ -1,4 +1,6 @@
-"""Triggers, events and refused messages in the admin: who sees a secret, and what buttons do."""
+"""Triggers, events and rejected messages in the admin: the visibility of secrets, and the effects
+of buttons.
+"""
 
 from typing import Any
 from uuid import UUID
@@ -52,7 +54,7 @@ def member(django_user_model: Any, workspace: Workspace, role: str) -> Client:
 
 @pytest.fixture
 def boss(django_user_model: Any, workspace: Workspace) -> Client:
-    """An administrator of the workspace."""
+    """Return a client of an administrator of the workspace."""
     return member(django_user_model, workspace, "ADMIN")
 
 

@@ -1,4 +1,4 @@
-"""An execution's page says that it was undone, or offers to undo it."""
+"""An execution's page says that the execution was undone, or offers to undo it."""
 
 from random import Random
 from typing import Any

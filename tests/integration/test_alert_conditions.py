@@ -1,4 +1,4 @@
-"""Lasting conditions are found while they hold, and closed afterwards."""
+"""Alerts about lasting conditions open while the conditions last, and close afterwards."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -35,7 +35,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture
 def letter() -> DeadLetterEntry:
-    """A dead letter of a group that has it open."""
+    """Create a dead letter, and count it as open in its group."""
     entry = rows.failed_order(rows.workflow())
     FailureGroup.objects.update(open=1, total=1)
     return entry
@@ -43,7 +43,7 @@ def letter() -> DeadLetterEntry:
 
 @pytest.fixture
 def waiting() -> Run:
-    """A run that has waited for two minutes in queue default."""
+    """Create a run that has waited for two minutes in the queue `default`."""
     pk = start(publish({"tasks": [task("one", "data.set", **{"with": {"values": {}}})]}))
     Run.objects.filter(execution_id=pk).update(
         queue="default", state="PENDING", queued_at=database_now() - timedelta(minutes=2)
@@ -182,7 +182,7 @@ def test_looking_where_all_is_well_costs_few_queries(letter: DeadLetterEntry) ->
 
 @pytest.fixture
 def happened(letter: DeadLetterEntry) -> dict[str, Any]:
-    """One of each event, with its object."""
+    """Create one of each event, with its object."""
     rule()
     group = FailureGroup.objects.get()
     redrive = Redrive.objects.create(

@@ -1,4 +1,4 @@
-"""Alerts: opened once, counted, reported once per interval, closed with an all-clear."""
+"""Alerts open once, are counted, are reported once per interval, and close with an all-clear."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Messages really sent: to an HTTP server and an SMTP server, well and badly behaved."""
+"""Messages are really sent, to HTTP and SMTP servers that answer correctly or incorrectly."""
 
 import socket
 import threading

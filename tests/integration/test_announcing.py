@@ -1,4 +1,4 @@
-"""Steps that publish an event of their workspace: once each, and in no endless chain."""
+"""Steps publish an event of their workspace once each, and not in an endless chain."""
 
 from typing import Any
 from uuid import UUID
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def telling(event: str, payload: Any = "{{ input }}", **more: Any) -> Workflow:
-    """A workflow of one step, which publishes an event."""
+    """Publish a workflow of one step, which publishes an event."""
     tell = task("tell", "event.publish", **{"with": {"event": event, "payload": payload}})
     return publish({"tasks": [tell], **more})
 
@@ -27,7 +27,7 @@ def listening(event: str, **more: Any) -> dict[str, Any]:
 
 
 def told(execution: UUID) -> Run:
-    """The publishing step, done."""
+    """Execute the publishing step; return its run."""
     recorded(claimed(execution, "tell.main"))
     return run_of(execution, "tell.main")
 

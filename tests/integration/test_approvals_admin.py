@@ -1,4 +1,4 @@
-"""The admin's approvals: visibility, permission to decide, and what is recorded."""
+"""The admin's approvals: their visibility, the permission to decide, and the recorded decision."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ LIST = "/admin/runners/approval/"
 
 @pytest.fixture(autouse=True)
 def _pages(static_files: None) -> None:
-    """Pages need their static files."""
+    """Provide the static files that pages need."""
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
-"""An archived workspace: no trigger starts anything, running executions may end, restoring
-undoes it.
+"""An archived workspace: no trigger starts anything, running executions can end, and restoring
+reverts this.
 """
 
 from datetime import timedelta
@@ -31,7 +31,7 @@ EVERY_MINUTE = {"type": "CRON", "schedule": "* * * * *"}
 
 @pytest.fixture(params=["unlimited", "limited"])
 def workspace(request: pytest.FixtureRequest) -> Workspace:
-    """With and without a limit: the two read the workspace in different ways."""
+    """Create a workspace with or without a limit: the engine reads the two in different ways."""
     made = limited_workspace(5)
     if request.param == "unlimited":
         type(made.tier).objects.filter(pk=made.tier_id).update(max_concurrent=None)

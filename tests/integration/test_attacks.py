@@ -1,7 +1,7 @@
 """Attacks on a live stack, over HTTP, with the attacker's rights.
 
-The stack is started as by `make up`. Each attack succeeded once. The checks are the attacker's
-goals: that a credential arrives elsewhere, that others have to wait, that a process grows.
+The stack is started as by `make up`. Each attack succeeded once. The tests check the attacker's
+goals: a credential reaches another address, other users have to wait, a process grows.
 """
 
 import http.server
@@ -60,7 +60,7 @@ class Partner:
                 self.do_POST()
 
             def log_message(self, *_: object) -> None:
-                """Send nothing."""
+                """Write no log lines."""
 
         self._server = http.server.ThreadingHTTPServer((HERE, 0), Handler)
         self.port = self._server.server_address[1]
@@ -87,7 +87,7 @@ class Person:
         return self.client.get(path).raise_for_status().json()
 
     def published(self, definition: Mapping[str, Any]) -> str:
-        """The id of a workflow that was imported and published."""
+        """Import and publish a workflow; return its id."""
         made = self.post("/v1/Workflow", {"name": definition["name"], "definition": definition})
         assert made.status_code == 201, made.text
         done = self.post(f"/v1/Workflow/{made.json()['id']}/publish", {})
@@ -100,7 +100,7 @@ class Person:
         return str(done.json()["id"])
 
     def decide(self, execution: str, decision: str) -> None:
-        """Decide on its approval once it waits for one."""
+        """Wait for an execution's approval, and decide on it."""
         asking = f"/v1/Run?executionId={execution}&state=WAITING"
         wait_until(lambda: self.get(asking), 60, f"the approval of {execution}")
         [run] = self.get(asking)
@@ -108,7 +108,7 @@ class Person:
         assert done.is_success, done.text
 
     def end_of(self, execution: str, seconds: float = 120) -> Any:
-        """The execution, once it ended."""
+        """Wait for the end of an execution, and return it."""
         found: dict[str, Any] = {}
 
         def ended() -> bool:
@@ -132,7 +132,7 @@ def admin(stack: Stack) -> Person:
 
 
 def holder(stack: Stack, admin: Person, name: str, *scopes: str, **owner: str) -> Person:
-    """The holder of a token with these scopes; the administrator by default."""
+    """Return the holder of a new token with these scopes, by default the administrator's."""
     made = admin.post("/v1/ApiToken", {"name": name, "scopes": scopes, **owner})
     assert made.status_code == 201, made.text
     return Person(stack, made.json()["token"])
@@ -140,7 +140,9 @@ def holder(stack: Stack, admin: Person, name: str, *scopes: str, **owner: str) -
 
 @pytest.fixture(scope="module")
 def program(stack: Stack, admin: Person) -> Person:
-    """The token that docs/reference/api.md recommends for programs: it may trigger, and no more."""
+    """Return the holder of a token that docs/reference/api.md recommends for programs: it may only
+    trigger.
+    """
     account = admin.post("/v1/ServiceAccount", {"name": "shop"}).json()
     return holder(stack, admin, "shop", "trigger", serviceAccountId=account["id"])
 
@@ -160,7 +162,7 @@ def attacker() -> Iterator[Partner]:
 
 
 def processes(stack: Stack, words: str) -> Iterator[psutil.Process]:
-    """The stack's processes with that command line."""
+    """Yield the stack's processes with that command line."""
     for process in stack.family():
         with suppress(psutil.NoSuchProcess):
             if words in " ".join(process.cmdline()):
@@ -168,7 +170,7 @@ def processes(stack: Stack, words: str) -> Iterator[psutil.Process]:
 
 
 def memory(stack: Stack, words: str) -> dict[int, int]:
-    """The largest resident size so far of the processes with that command line, by pid."""
+    """Return the peak resident size of the processes with that command line, by pid."""
     found = {}
     for process in processes(stack, words):
         with suppress(FileNotFoundError, ValueError):
@@ -178,14 +180,14 @@ def memory(stack: Stack, words: str) -> dict[int, int]:
 
 
 def processor_seconds(found: list[psutil.Process]) -> float:
-    """The CPU seconds of these processes so far."""
+    """Return the CPU seconds of these processes so far."""
     return sum(sum(process.cpu_times()[:2]) for process in found)
 
 
 def while_healthy(
     stack: Stack, admin: Person, attack: Callable[[], httpx.Response], at_once: int = AT_ONCE
 ) -> list[httpx.Response]:
-    """The answers to a repeated attack; health checks continue meanwhile."""
+    """Repeat an attack while health checks continue; return the answers."""
     web = list(processes(stack, WEB))
     answers: list[httpx.Response] = []
     looks: list[float] = []
@@ -307,7 +309,7 @@ def test_nobody_leads_a_credential_to_a_host_of_his_own(
 
 
 def doubling(levels: int) -> dict[str, Any]:
-    """A schema that checks a value 2^levels times."""
+    """Return a schema that checks a value 2^levels times."""
     parts: dict[str, Any] = {
         f"p{n}": {"allOf": [{"$ref": f"#/$defs/p{n + 1}"}] * 2} for n in range(levels)
     }
@@ -318,7 +320,7 @@ MIXED = [[n] if n % 2 else {"n": n} for n in range(2_500)]
 
 
 def checked(admin: Person, schema: dict[str, Any]) -> str:
-    """The path of a published workflow whose input has that schema."""
+    """Publish a workflow whose input has that schema; return the path for starts."""
     tasks = [{"id": "a", "use": "flow.noop"}]
     name = f"checked-{next(NUMBERS)}"
     definition = {"schema": "valkyr/1", "name": name, "input": schema, "tasks": tasks}
@@ -442,7 +444,7 @@ COSTLY = "([range(20000) | list] * 300) | map('max') | sum"
 
 
 def caller(name: str, url: str, body: str, seconds: int = STEP) -> dict[str, Any]:
-    """A workflow of one HTTP step, which posts that body."""
+    """Return a workflow of one HTTP step, which posts that body."""
     inputs = {"url": url, "method": "POST", "body": body}
     call = {"id": "call", "use": "http.request", "timeoutSeconds": seconds, "with": inputs}
     return {"schema": "valkyr/1", "name": name, "tasks": [call]}

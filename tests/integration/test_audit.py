@@ -1,4 +1,4 @@
-"""The audit trail: append-only, and written by sign-ins and by every form of the admin."""
+"""The audit trail is append-only; sign-ins and every form of the admin write it."""
 
 import json
 from io import StringIO

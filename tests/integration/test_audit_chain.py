@@ -1,4 +1,4 @@
-"""The hash chain over the audit trail: a change of sealed rows is detected."""
+"""The hash chain over the audit trail detects changes of sealed rows."""
 
 import logging
 from collections.abc import Iterator
@@ -27,14 +27,14 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def note(number: int = 1, **values: Any) -> list[UUID]:
-    """New rows, each in its own transaction; their ids."""
+    """Add rows, each in its own transaction; return their ids."""
     kept: dict[str, Any] = {"workspace_id": None, "object_type": "Thing", "object_id": "1"}
     return [record(Actor(1, "ada"), "thing.change", **kept | values) for _ in range(number)]
 
 
 @contextmanager
 def owner() -> Iterator[Any]:
-    """The tables' owner does what the triggers reject."""
+    """Act as the tables' owner, who can do what the triggers reject."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
         yield cursor
@@ -47,7 +47,7 @@ def seal() -> ChainHead:
 
 
 def problem(*heads: ChainHead, **options: Any) -> str:
-    """The only problem."""
+    """Verify the chain and return its only problem."""
     [found] = verify(heads, **options).problems
     return found
 
@@ -297,7 +297,7 @@ def test_after_restore_seals_what_is_unsealed_and_the_line_that_tells_of_it() ->
 
 
 def _count_up(by: int) -> None:
-    """The newest row's transaction, and those of the same time, as a server ahead numbers them."""
+    """Raise the transaction numbers of the newest rows, as a server that is ahead numbers them."""
     with owner() as cursor:
         cursor.execute(
             "UPDATE executions_activity SET transaction = transaction + %s "
@@ -307,7 +307,9 @@ def _count_up(by: int) -> None:
 
 
 def _sealed_by_a_server_ahead() -> ChainHead:
-    """A link over the existing rows, up to the transaction that the other server had reached."""
+    """Add a link over the existing rows, up to the transaction that the other server had reached;
+    return its head.
+    """
     known = {"after": UUID(int=0), "until": verifying.LAST_ID, "most": 100}
     rows = statements.fetch("content_of_activity", known)
     last = Activity.objects.latest("pk")

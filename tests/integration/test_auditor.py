@@ -1,4 +1,4 @@
-"""The auditor detects each broken rule, broken on purpose in the rows."""
+"""The auditor detects each broken rule, after a test breaks it in the rows."""
 
 from collections.abc import Iterator
 from random import Random
@@ -26,7 +26,7 @@ def engine(
 
 @pytest.fixture
 def execution(engine: None, monkeypatch: pytest.MonkeyPatch) -> UUID:
-    """A successful execution."""
+    """Return a successful execution."""
     with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
         made = start(publish(TWO))
         quiet.drain()
@@ -35,7 +35,7 @@ def execution(engine: None, monkeypatch: pytest.MonkeyPatch) -> UUID:
 
 
 def tamper(change: str, execution: UUID) -> str:
-    """Change the rows; return the auditor's problems then."""
+    """Change the rows; return the auditor's problems after that."""
     with connection.cursor() as cursor:
         cursor.execute(change, [execution])
     return "\n".join(Audit([execution]).problems)
@@ -96,7 +96,7 @@ MAP = {
 
 @pytest.fixture
 def nested(engine: None, monkeypatch: pytest.MonkeyPatch) -> UUID:
-    """A successful one with a loop and a map, one of whose items failed."""
+    """Return a successful execution with a loop and a map, one of whose items failed."""
     with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
         made = start(publish({"tasks": [LOOP, MAP]}))
         quiet.drain()
@@ -105,7 +105,7 @@ def nested(engine: None, monkeypatch: pytest.MonkeyPatch) -> UUID:
 
 
 def of(path: str, change: str) -> str:
-    """A statement that changes the runs of one step path."""
+    """Return a statement that changes the runs of one step path."""
     return f"UPDATE runners_run SET {change} WHERE execution_id = %s AND step_path = '{path}'"
 
 

@@ -30,7 +30,9 @@ def engine(
 
 
 def pure_map(value: str, **more: Any) -> dict[str, Any]:
-    """Forty items that a worker doubles, or the result of `value` for each."""
+    """Return a map of forty items that a worker doubles, or for each of which it renders
+    `value`.
+    """
     body = {"tasks": [{"id": "double", "use": "flow.noop", "with": {"value": value}}]}
     config = {"items": list(range(40)), "maxConcurrency": 1, **more}
     return {
@@ -86,7 +88,7 @@ def test_items_put_aside_go_on_though_their_worker_died_after_it_began_them(
 
 
 def begun(quiet: World, steps: int) -> UUID:
-    """An execution of which a worker has a batch in memory."""
+    """Start an execution of which a worker has a batch in memory."""
     with configured(batch_steps=steps):
         execution = start(publish(pure_map("{{ item * 2 }}")))
         carry_in_memory(quiet)
@@ -104,14 +106,16 @@ def test_no_item_of_a_batch_follows_one_that_died(
 
 
 def minded(document: dict[str, Any]) -> dict[str, Any]:
-    """An error edge handles the map's failure."""
+    """Return the document with an error edge that handles the map's failure."""
     edges = [{"from": "batch", "to": "mend", "on": "error"}]
     tasks = [*document["tasks"], {"id": "mend", "use": "flow.noop"}]
     return {"tasks": tasks, "edges": edges}
 
 
 def taken_along(execution: UUID, index: int) -> Held:
-    """A worker that ended this item and took a batch, of which it has begun the first."""
+    """Return the work of a worker that ended this item and took a batch, of which it has begun the
+    first item.
+    """
     state, work = claimed(execution, f"batch[{index}].double.main")
     recorded((state, work))
     assert state.next_segment is not None

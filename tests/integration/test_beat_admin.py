@@ -1,4 +1,4 @@
-"""Beat's own admin acts on schedules: disabling, editing or deleting an entry takes effect."""
+"""Beat's own admin changes schedules: disabling, editing or deleting an entry takes effect."""
 
 import json
 from datetime import timedelta
@@ -35,7 +35,7 @@ def entry_of(trigger: Trigger) -> PeriodicTask:
 
 
 def edit(op: Client, entry: PeriodicTask, **changes: Any) -> None:
-    """Send the form of beat's own page with some fields changed."""
+    """Submit the form of beat's own page with some fields changed."""
     address = reverse("admin:django_celery_beat_periodictask_change", args=[entry.pk])
     form = op.get(address).context["adminform"].form
     sent = {name: form[name].value() for name in form.fields}

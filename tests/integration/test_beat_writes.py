@@ -1,4 +1,4 @@
-"""What beat saves about sent entries, and when."""
+"""The state of sent entries that beat saves, and the times at which it saves it."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -19,7 +19,7 @@ QUICK, HOURLY, CRON = "valkyr: due retries", "valkyr: sessions", "cron of somebo
 
 @pytest.fixture
 def scheduler(monkeypatch: pytest.MonkeyPatch) -> beat.ElectedScheduler:
-    """A beat that has just saved everything, with an entry of its users'."""
+    """Return a beat that has just saved everything, including a user's entry."""
     PeriodicTask.objects.create(
         name=CRON, task="executions.fire_cron", crontab=CrontabSchedule.objects.create()
     )
@@ -33,7 +33,9 @@ def scheduler(monkeypatch: pytest.MonkeyPatch) -> beat.ElectedScheduler:
 
 @pytest.fixture
 def sent(scheduler: beat.ElectedScheduler) -> Callable[[str], Any]:
-    """Sends an entry; returns how often the database counts it as sent."""
+    """Return a function that sends an entry and returns how often the database counts it as
+    sent.
+    """
 
     def send(name: str) -> int:
         entry = scheduler.schedule[name]

@@ -1,4 +1,4 @@
-"""Every page of the admin in a project with the admin at `/office/`, and Valkyr below `/flows/`."""
+"""Every page of the admin in a project with the admin at `/office/`, and Valkyr under `/flows/`."""
 
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -20,7 +20,7 @@ PLACES = ("/office/", "/flows/", "/static/")
 
 
 class Links(HTMLParser):
-    """All addresses of a page."""
+    """Collects all URLs of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class Links(HTMLParser):
 
 @pytest.fixture
 def elsewhere(settings: Any, django_user_model: Any, static_files: None) -> Client:
-    """A user who may see all of the project."""
+    """Return a client of a user who may see the whole project."""
     settings.ROOT_URLCONF = "tests.hostile.urls"
     settings.VALKYR = {"PUBLIC_URL": PUBLIC}
     client = Client()
@@ -84,7 +84,7 @@ def test_what_workers_write_begins_with_the_prefix(
 
 @pytest.fixture
 def script_name() -> Iterator[None]:
-    """As servers set it for each request."""
+    """Set the script prefix, as servers do for each request."""
     set_script_prefix("/site/")
     yield
     set_script_prefix("/")

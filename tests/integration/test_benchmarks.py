@@ -1,4 +1,4 @@
-"""`make bench` on real parts: its counts, its copies, its measurements and its report."""
+"""`make bench` on real servers: its counts, its copies, its measurements and its report."""
 
 import json
 import subprocess
@@ -80,7 +80,7 @@ def test_copies_of_a_waiting_execution_are_as_good_as_it(broker: Redis, tmp_path
 
 
 def _told(model: Any, **which: Any) -> list[dict[str, Any]]:
-    """The contents of rows, without what differs in each row."""
+    """Return the contents of rows without the columns that differ in each row."""
     names = [field.name for field in model._meta.concrete_fields if field.name not in OWN]
     return sorted(model.objects.filter(**which).values(*names), key=str)
 

@@ -1,6 +1,6 @@
-"""The page of everything that does not move: causes, numbers, remedies, and permissions.
+"""The page of everything that is blocked: causes, numbers, remedies, and permissions.
 
-`.ci/test` runs it with every plugin left out as well.
+`.ci/test` also runs these tests with every plugin left out.
 """
 
 from datetime import timedelta

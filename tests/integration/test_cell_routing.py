@@ -49,7 +49,7 @@ def _b(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
 
 @pytest.fixture(name="north", scope="module")
 def _north(b: str) -> Workflow:
-    """A workflow of a workspace in the cell."""
+    """Publish a workflow of a workspace in the cell."""
     with serving(b):
         tier = Tier.objects.create(name="north")
         return publish(TASKS, Workspace.objects.create(name="North", slug="north", tier=tier))
@@ -57,7 +57,7 @@ def _north(b: str) -> Workflow:
 
 @pytest.fixture(name="south", scope="module")
 def _south(b: str) -> Workflow:
-    """A workflow of a workspace in the first database."""
+    """Publish a workflow of a workspace in the first database."""
     return publish(TASKS)
 
 
@@ -80,7 +80,7 @@ def client(user: Any, text: str = "") -> APIClient:
 
 
 def member(name: str, workflow: Workflow, role: str = "ADMIN") -> Any:
-    """A user with a role in the workflow's workspace."""
+    """Create a user with a role in the workflow's workspace."""
     user = get_user_model().objects.create_user(name, password="secret-word-9")
     with serving(str(workflow._state.db)):
         Membership.objects.create(user=user, workspace_id=workflow.workspace_id, role=role)
@@ -88,7 +88,7 @@ def member(name: str, workflow: Workflow, role: str = "ADMIN") -> Any:
 
 
 def token(user: Any, workflow: Workflow) -> str:
-    """The text of a new API token."""
+    """Create an API token; return its text."""
     with serving(str(workflow._state.db)):
         space = Workspace.objects.get(pk=workflow.workspace_id)
         return tokens.create_token(space, user, name="t", maker=user, actor=ACTOR)[1]
@@ -101,7 +101,7 @@ def start(asking: APIClient, workflow: Workflow) -> str:
 
 
 def listed(asking: APIClient, path: str, **query: Any) -> tuple[list[str], Any]:
-    """The ids of a list, and the answer."""
+    """Return the ids of a list, and the answer."""
     answer = asking.get(path, query)
     assert answer.status_code == 200, answer.content
     return [row["id"] for row in answer.json()], answer

@@ -1,4 +1,4 @@
-"""Two databases with our tables in one process: each context uses one of them."""
+"""Two databases with Valkyr's tables in one process: each context uses one of them."""
 
 import os
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ def _left(b: str, db: None) -> Iterator[None]:
 
 
 def database() -> str:
-    """The database of a statement."""
+    """Return the name of the database that a statement uses."""
     return str(statements.run(statements.BoundStatement(DATABASE, {}, kept=False))[0][0])
 
 

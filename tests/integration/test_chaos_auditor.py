@@ -1,4 +1,6 @@
-"""An auditor that cannot fail proves nothing: each kind of broken promise is planted, and named."""
+"""The chaos auditor names each kind of broken promise: an auditor that cannot fail proves
+nothing.
+"""
 
 from collections.abc import Iterator
 from random import Random
@@ -27,7 +29,7 @@ def engine(
 
 @pytest.fixture
 def ended(engine: None, monkeypatch: pytest.MonkeyPatch) -> UUID:
-    """An execution of three effects in a chain that succeeded."""
+    """Return a successful execution of three effects in a chain."""
     with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
         execution = start(publish({"tasks": TASKS}))
         quiet.drain()

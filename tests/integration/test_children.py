@@ -43,7 +43,9 @@ ADD = {
 
 
 class Engine:
-    """The queue of segments, and the messages about parents and children, delivered by the test."""
+    """The queue of segments, and the messages about parents and children, which the test
+    delivers.
+    """
 
     def __init__(self, queue: World) -> None:
         self.queue = queue
@@ -54,7 +56,7 @@ class Engine:
         self.told.append((name, subject))
 
     def run(self) -> None:
-        """Work until nothing is left; these messages come first."""
+        """Work until nothing is left; deliver these messages first."""
         while self.told or self.queue.queue or self.queue.workers:
             if self.told:
                 name, subject = self.told.pop()
@@ -74,7 +76,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
 
 
 def call(slug: str, name: str = "call", after: Any = None, **given: Any) -> dict[str, Any]:
-    """A task that calls a workflow."""
+    """Return a task that calls a workflow."""
     return task(name, "flow.subworkflow", after, **{"with": {"workflow": slug, **given}})
 
 
@@ -99,7 +101,7 @@ def error_of(execution_id: UUID, path: str = "call.main") -> str:
 
 
 def a_while_ago(execution_id: UUID) -> None:
-    """The execution ended so long ago that its message must be lost."""
+    """Let the execution have ended so long ago that its message must be lost."""
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE executions_workflowexecution SET finished_at = finished_at - interval '10 s' "
@@ -300,12 +302,12 @@ def test_the_child_of_an_error_workflow_belongs_to_its_failure(engine: Engine) -
 
 
 def family_root() -> UUID:
-    """The first of three generations; the last has a ready step."""
+    """Start the first of three generations; the last has a ready step."""
     return start(parent_of(parent_of(publish({"tasks": [effect("a")]}))))
 
 
 def grown(engine: Engine, root: UUID) -> list[UUID]:
-    """Deliver only the calls; return the family's ids, eldest first."""
+    """Deliver only the calls; return the family's ids, the eldest first."""
     family = [root]
     for _ in range(2):
         engine.queue.queue = [m for m in engine.queue.queue if m.execution == family[-1]]

@@ -66,7 +66,7 @@ def keep(workspace: Workspace, *hosts: str, **more: Any) -> Credential:
 
 
 def published_before(workspace: Workspace, *tasks: dict[str, Any]) -> Any:
-    """A workflow of these tasks, published while a credential was allowed everything."""
+    """Publish a workflow of these tasks while a credential was allowed everything."""
     open_one = keep(workspace, "*", modules=["*"])
     workflow = publish({"tasks": list(tasks)})
     Credential.objects.filter(pk=open_one.pk).delete()

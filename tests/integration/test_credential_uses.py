@@ -1,4 +1,4 @@
-"""Each use of a credential by a step is recorded, allowed or refused, and costs no statement."""
+"""Each use of a credential by a step is recorded, allowed or rejected, and needs no statement."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -63,7 +63,7 @@ def at(server: Partner) -> str:
 
 
 def published_before(workspace: Workspace, *tasks: dict[str, Any]) -> Workflow:
-    """A workflow of these tasks, published while a credential was allowed everything."""
+    """Publish a workflow of these tasks while a credential was allowed everything."""
     open_one = keep(workspace, "*", modules=["*"])
     workflow = publish({"tasks": list(tasks)})
     Credential.objects.filter(pk=open_one.pk).delete()

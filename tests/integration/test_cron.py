@@ -1,4 +1,4 @@
-"""CRON triggers: beat's entries follow the published version; no due time fires twice."""
+"""CRON triggers: beat's entries follow the published version, and no due time starts twice."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo

@@ -1,4 +1,4 @@
-"""The ticks' list and pages: each with its status and reason, narrowed by status."""
+"""The list and pages of ticks show status and reason; the list can be filtered by status."""
 
 from datetime import timedelta
 
@@ -23,7 +23,7 @@ def op(client: Client, django_user_model: type, static_files: None) -> Client:
 
 @pytest.fixture
 def trigger() -> Trigger:
-    """One with a missed time, and one that was caught up."""
+    """Create a trigger with a missed tick and one that was caught up."""
     made = scheduled(schedule=every_hour(), timezone="Europe/Berlin")
     let_pass(made, timedelta(hours=2))
     cron.fire(made.pk)
@@ -100,7 +100,7 @@ def test_a_disabled_schedule_has_no_next_times(op: Client, trigger: Trigger) -> 
 
 
 def calendar(op: Client, trigger: Trigger) -> list[str]:
-    """The days of a schedule's calendar, Monday first."""
+    """Return the days of a schedule's calendar, Monday first."""
     page = op.get(f"/admin/executions/trigger/{trigger.pk}/change/")
     [found] = [each for each in page.context["page"].sections if each.title == "Calendar"]
     return [str(cell) for week in found.rows for cell in week]

@@ -37,7 +37,9 @@ SELECT gen_random_uuid(), e.trigger_id, clock_timestamp() - row_number() OVER ()
 
 @pytest.fixture
 def trigger() -> Trigger:
-    """A schedule that fired for years, one running execution, one tick behind it."""
+    """Create a schedule that has fired for years, with one running execution and one waiting
+    tick.
+    """
     made = scheduled(schedule="0 0 1 1 *", overlap="queue")
     queued(made, 2)
     start_due(made.pk)

@@ -1,4 +1,6 @@
-"""After an outage of three days: which missed times start, and each has its row."""
+"""After an outage of three days, the policy decides which missed times start, and each has its
+row.
+"""
 
 from datetime import timedelta
 

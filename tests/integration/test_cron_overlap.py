@@ -1,4 +1,4 @@
-"""A schedule while the execution of an earlier time has not finished."""
+"""A schedule is due while the execution of an earlier time is still running."""
 
 from datetime import timedelta
 from typing import Any
@@ -24,7 +24,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def busy(overlap: str, **settings: Any) -> tuple[Trigger, Execution]:
-    """A trigger of every hour whose first execution runs."""
+    """Create an hourly trigger whose first execution runs."""
     trigger = scheduled(schedule=every_hour(), overlap=overlap, **settings)
     [tick] = queued(trigger, 1)
     CronTick.objects.update(fire_at=tick.fire_at - LONG_AGO)

@@ -1,4 +1,4 @@
-"""Real graphs of 22 to 197 tasks, as no-op steps and as effects, in the right order."""
+"""Real graphs of 22 to 197 tasks run in the right order, as no-op steps and as effects."""
 
 from collections.abc import Iterator
 from random import Random

@@ -1,6 +1,6 @@
 """The admin's first page: its contents for each user, also if something is missing.
 
-`.ci/test` runs it with every plugin left out as well.
+`.ci/test` also runs these tests with every plugin left out.
 """
 
 from collections.abc import Iterator
@@ -194,7 +194,7 @@ def _fails() -> None:
 
 
 def some_of_each(of: Workflow) -> None:
-    """Running, waiting, dead and due executions, with a worker."""
+    """Create running, waiting, dead and due executions, with a worker."""
     number = Runner.objects.count()
     Runner.objects.create(
         name=f"io@box-{number}", host="box", pid=number, pool="threads", queues=["io"]

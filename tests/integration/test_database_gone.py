@@ -1,4 +1,4 @@
-"""While PostgreSQL does not answer, every address says so, and when to repeat the request."""
+"""While PostgreSQL does not answer, every URL says so, and when to repeat the request."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ WITHOUT_DATABASE = {
 
 @pytest.fixture
 def no_database(django_db_blocker: Any) -> Iterator[None]:
-    """Connections are refused."""
+    """Let connections to the database be rejected."""
     with django_db_blocker.unblock():
         connection.close()
         port = connection.settings_dict["PORT"]
@@ -74,7 +74,7 @@ def test_programs_get_a_problem(no_database: None, client: Client) -> None:
 
 
 def _addresses() -> set[str]:
-    """One of every route, with made-up ids."""
+    """Return one URL of every route, with invented ids."""
     return {_filled(route) for route in _routes(get_resolver().url_patterns, "")}
 
 

@@ -21,13 +21,13 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def mute() -> Iterator[int]:
-    """The port of a server that accepts connections and never answers."""
+    """Yield the port of a server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
 
 def to(port: Any, **changes: Any) -> dict[str, Any]:
-    """The parameters of this process, for a port of this machine."""
+    """Return this process's connection parameters, for a port of this machine."""
     return own_connection.parameters() | {"host": "127.0.0.1", "port": port} | changes
 
 
@@ -80,7 +80,7 @@ def test_a_connection_that_ended_gives_no_answer() -> None:
 
 
 def test_a_slow_network_is_no_silence() -> None:
-    """The checks are as far apart as a worker's."""
+    """A slow network is not reported as silence; the checks are as far apart as a worker's."""
     with relay(database_url()) as line:
         line.slow(0.2)
         probe = DatabaseProbe(to(line.port))
@@ -101,7 +101,7 @@ def test_a_slow_network_is_no_silence() -> None:
 
 
 class Resolver:
-    """A resolver that knows one name, and answers when it is told to."""
+    """A resolver that knows one name, and answers when the test lets it."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
         self.answers = threading.Event()
@@ -123,7 +123,7 @@ class Resolver:
 
 @pytest.fixture
 def resolver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Resolver]:
-    """It answers at the latest at the test's end."""
+    """Yield a resolver that answers at the test's end at the latest."""
     made = Resolver(monkeypatch, "database.test")
     yield made
     made.answers.set()

@@ -1,4 +1,4 @@
-"""The demo's partner service keeps its promise: one piece of work per key."""
+"""The demo's partner service does each piece of work once per key."""
 
 import threading
 from collections.abc import Iterator

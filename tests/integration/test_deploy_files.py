@@ -1,7 +1,7 @@
-"""The files in deploy/, as far as they can be checked without an engine or a cluster.
+"""The files in deploy/, as far as they can be checked without a container engine or a cluster.
 
-Compose's own parser and kustomize check the files, and tests compare them with each other and the
-code. `make check` validates them against Kubernetes' schemas.
+Compose's own parser and kustomize check the files, and tests compare them with each other and with
+the code. `make check` validates them against Kubernetes' schemas.
 """
 
 import json
@@ -33,7 +33,7 @@ PASSWORDS = {
 
 
 def needs(program: str) -> str:
-    """Its path; skips the test, with the reason, if it is missing, except in CI."""
+    """Return the program's path. If it is missing, skip the test with the reason; in CI, fail."""
     path = shutil.which(program)
     if path is None:
         why = f"{program} is not installed (Debian: apt-get install {program})"
@@ -44,7 +44,7 @@ def needs(program: str) -> str:
 
 
 def compose(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Compose; it only reads files and needs no engine."""
+    """Run Compose, which only reads files here and needs no engine."""
     program = needs("docker-compose")
     return subprocess.run(
         [program, "--file", str(DEPLOY / "compose.yaml"), *words],
@@ -106,7 +106,7 @@ def manifests() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def pods() -> dict[str, dict[str, Any]]:
-    """Every pod that the base starts: its specification by the name of its controller."""
+    """Return the specification of every pod that the base starts, by the name of its controller."""
     return {
         document["metadata"]["name"]: document["spec"]["template"]["spec"]
         for _, document in manifests()
@@ -116,7 +116,7 @@ def pods() -> dict[str, dict[str, Any]]:
 
 @cache
 def services() -> dict[str, dict[str, Any]]:
-    """Compose's reading of its file; it takes a second, and the answer does not change."""
+    """Return the services as Compose reads them; cached, because reading takes a second."""
     done = compose("config", **PASSWORDS)
     assert done.returncode == 0, done.stderr
     found: dict[str, dict[str, Any]] = yaml.safe_load(done.stdout)["services"]
@@ -316,7 +316,7 @@ def test_what_prometheus_is_told_of_compose_is_there() -> None:
 
 
 def started() -> Iterator[tuple[str, list[str]]]:
-    """The commands of containers and units."""
+    """Yield the commands of containers and units."""
     for name, pod in pods().items():
         for container in [*pod.get("initContainers", []), *pod["containers"]]:
             yield name, container["args"]

@@ -1,7 +1,7 @@
 """KEDA's query, taken from the manifest and run on the real tables.
 
-KEDA's own schema is not available, so its objects are checked by structure: exactly the fields that
-its documentation names.
+KEDA's own schema is not available, so the tests check its objects by structure: they must have
+exactly the fields that its documentation names.
 """
 
 from pathlib import Path
@@ -32,7 +32,7 @@ POSTGRESQL = {"query", "targetQueryValue", "activationTargetQueryValue"}
 
 
 def scaled() -> dict[str, dict[str, Any]]:
-    """The specification of each ScaledObject, by the queue of the worker it scales."""
+    """Return the specification of each ScaledObject, by the queue of the worker that it scales."""
     return {
         one["spec"]["scaleTargetRef"]["name"].removeprefix("valkyr-worker-"): one["spec"]
         for one in yaml.safe_load_all(MANIFEST.read_text())
@@ -41,7 +41,7 @@ def scaled() -> dict[str, dict[str, Any]]:
 
 
 def ask(queue: str) -> int:
-    """The metrics that KEDA gets."""
+    """Return the metric that KEDA gets."""
     with connection.cursor() as cursor:
         cursor.execute(scaled()[queue]["triggers"][0]["metadata"]["query"])
         [[value]] = cursor.fetchall()
@@ -49,7 +49,7 @@ def ask(queue: str) -> int:
 
 
 def waiting(executions: int = 3) -> None:
-    """Executions of one step for `default`, which no worker processes."""
+    """Start executions of one step for `default`, which no worker processes."""
     workflow = publish({"tasks": [{"id": "one", "use": "flow.noop", "with": {}}]})
     for _ in range(executions):
         start(workflow)

@@ -1,4 +1,4 @@
-"""What sending leaves in the sending process, and how long it takes without Redis."""
+"""Sending messages: the state left in the sending process, and the duration without Redis."""
 
 import time
 from collections.abc import Iterator
@@ -157,7 +157,7 @@ def test_a_queue_is_declared_over_every_connection(redis: Redis) -> None:
 
 @contextmanager
 def task_under_way(name: str) -> Iterator[str]:
-    """The block is a worker's task; yields its id."""
+    """Run the block as a worker's task; yield its id."""
     task, own = current_app.tasks[name], str(uuid4())
     task.push_request(id=own, root_id=own, called_directly=False)
     _task_stack.push(task)
@@ -169,7 +169,9 @@ def task_under_way(name: str) -> Iterator[str]:
 
 
 def told(message: Any) -> tuple[Any, dict[str, Any]]:
-    """What a message contains: the parts that all of a kind share, and its own."""
+    """Return a message's contents: the part that all messages of its kind share, and the message's
+    own part.
+    """
     headers, properties = dict(message.headers), dict(message.properties)
     (execution, *others), *rest = message.payload
     own = {"execution": execution, "correlation_id": properties.pop("correlation_id")}
@@ -180,7 +182,9 @@ def told(message: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def send_many(number: int, queue: str, version: UUID | None = None) -> list[str]:
-    """A message for each of several executions of a version, together; their ids in order."""
+    """Send a message together for each of several executions of a version; return their ids in
+    order.
+    """
     chain = Chain((SegmentLink("step.main", queue, "a step"),))
     version = version or uuid4()
     parcels = [Parcel(uuid4(), version, 5, (chain,)) for _ in range(number)]
@@ -189,12 +193,12 @@ def send_many(number: int, queue: str, version: UUID | None = None) -> list[str]
 
 
 def taken_from(queue: str) -> list[str]:
-    """The executions of the messages that wait, in the order in which a worker gets them."""
+    """Return the executions of the waiting messages, in the order in which a worker gets them."""
     return [message.payload[0][0] for message in messages_in(queue)]
 
 
 def messages_in(queue: str) -> list[Any]:
-    """The waiting messages, taken."""
+    """Take the waiting messages from the queue, and return them."""
     found = []
     with current_app.connection_for_read() as link, link.SimpleQueue(queue) as messages:
         for _ in range(len(messages)):

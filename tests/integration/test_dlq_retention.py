@@ -1,4 +1,4 @@
-"""What retention deletes, and what it never deletes."""
+"""The dead letters that retention deletes, and those that it never deletes."""
 
 from datetime import timedelta
 from typing import Any
@@ -33,7 +33,7 @@ def orders() -> Workflow:
 
 
 def resolved(of: Workflow, message: str = "it broke", **changes: Any) -> DeadLetterEntry:
-    """A dead letter resolved so long ago that it has expired."""
+    """Create a dead letter that was resolved so long ago that it has expired."""
     letter = fail(of, message)
     transitions.resolve(letter, Resolution.DISCARDED, actor=ANN)
     DeadLetterEntry.objects.filter(pk=letter.pk).update(expires_at=LONG_AGO, **changes)

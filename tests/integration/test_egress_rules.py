@@ -1,5 +1,5 @@
-"""Steps of a workspace with egress rules, executed as by workers; rules at publishing; no
-queries.
+"""Steps of a workspace with egress rules, executed as by workers; rules on publishing; no
+additional queries.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The embedded servers keep their data however they end."""
+"""The embedded servers keep their data, no matter how they end."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ for server in servers:
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    """A folder with spaces whose path is longer than a socket's may be."""
+    """Create a folder with spaces whose path is longer than a socket's can be."""
     with passable_folder("a folder with spaces/" + "long" * 25) as folder:
         yield folder
 

@@ -51,7 +51,10 @@ def test_every_example_is_named_after_its_folder_and_in_the_list(folder: Path) -
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_every_page_says_what_comes_out(folder: Path) -> None:
-    """`make demo` runs order-import; test_walkthrough.py follows the other pages as printed."""
+    """Every page says what its workflow returns.
+
+    `make demo` runs order-import; test_walkthrough.py runs the other pages as printed.
+    """
     if folder.name != "order-import":
         said = [part for part in parts(folder / "README.md") if part.printed]
         assert said, f"{folder.name}: its page needs a block of what a shell block prints"

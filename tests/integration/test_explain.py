@@ -1,4 +1,4 @@
-"""Explanations of real executions: maps, children, events; in few queries."""
+"""Explanations of real executions with maps, children and events, in few queries."""
 
 from collections.abc import Iterator
 from random import Random
@@ -32,7 +32,7 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 
 def explained(execution_id: UUID) -> Explanation:
-    """In few queries, whatever the rows."""
+    """Explain an execution, in a number of queries that does not depend on its rows."""
     row = WorkflowExecution.objects.get(pk=execution_id)
     with CaptureQueriesContext(connection) as seen:
         found = explain(row)

@@ -1,4 +1,4 @@
-"""The record of a dead step: its target, the target's answer, and the failure's name."""
+"""The record of a dead step: its target, the target's answer, and the name of the failure."""
 
 from collections.abc import Iterator
 from random import Random

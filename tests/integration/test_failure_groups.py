@@ -41,7 +41,7 @@ def orders() -> Workflow:
 
 @pytest.fixture
 def told() -> Any:
-    """Signals about groups: (signal, group, version)."""
+    """Record signals about groups, as (signal, group, version)."""
     heard: list[tuple[Any, ...]] = []
 
     def new(sender: Any, group_id: Any, **_: Any) -> None:

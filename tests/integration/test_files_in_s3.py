@@ -21,14 +21,14 @@ KEYS = {"access_key": "AKIATEST", "secret_key": "very-secret"}
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """An S3 of our own."""
+    """Run a local S3 server; yield its address."""
     with aws_server() as url:
         yield url
 
 
 @pytest.fixture(scope="module")
 def client(address: str) -> Iterator[Any]:
-    """A second client: creating one costs more than most tests here."""
+    """Create one client for all tests: creating one costs more than most tests here."""
     made = boto3.session.Session().client(
         "s3",
         endpoint_url=address,
@@ -42,7 +42,7 @@ def client(address: str) -> Iterator[Any]:
 
 @pytest.fixture
 def s3(address: str, client: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """That client, and an empty bucket; the server is the administrator's."""
+    """Yield the client, with an empty bucket; the administrator has configured the server."""
     monkeypatch.setenv("VALKYR_S3_ENDPOINT", address)
     client.create_bucket(Bucket="shop")
     yield client
@@ -53,7 +53,7 @@ def s3(address: str, client: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[A
 
 @pytest.fixture
 def step() -> Callable[..., Any]:
-    """Runs a step of that type with the S3 key; returns its outputs."""
+    """Return a function that runs a step of a type with the S3 key and returns its outputs."""
 
     def run(module_type: str, seconds: float = 60, **given: Any) -> Any:
         context = Context(
@@ -173,7 +173,9 @@ def test_the_administrators_server_may_be_private_but_a_steps_own_may_not(
 def test_without_a_credential_nobody_is_asked_for_keys(
     s3: Any, monkeypatch: pytest.MonkeyPatch, make_plain: Callable[[], Context]
 ) -> None:
-    """The machine's own keys are not a workflow's: an unsigned request is sent."""
+    """Without a credential, an unsigned request is sent: the machine's own keys do not belong to
+    workflows.
+    """
     s3.put_object(Bucket="shop", Key="public", Body=b"for all", ACL="public-read")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "the-machines")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "the-machines")
@@ -243,7 +245,9 @@ def test_the_circuit_is_the_servers(address: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_process_that_was_forked_reads_with_connections_of_its_own(s3: Any, step: Any) -> None:
-    """As prefork workers do: fsspec's thread of the parent does not exist in the child."""
+    """A forked process reads with its own connections, as in prefork workers: the parent's fsspec
+    thread does not exist in the child.
+    """
     s3.put_object(Bucket="shop", Key="k", Body=b"tea")
     assert step("file.read", path="s3://shop/k")["content"] == "tea"
     reading, writing = os.pipe()

@@ -1,4 +1,4 @@
-"""A real Flower and a real worker: events are sent while a user looks, and not before."""
+"""A real Flower and a real worker: events are sent only while a user watches."""
 
 import signal
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def fleet(
 
 @contextmanager
 def flower_of(fleet: Fleet) -> Iterator[httpx.Client]:
-    """A client of a ready Flower; no user has signed in yet."""
+    """Run Flower until it is ready; yield a client that has not signed in yet."""
     port = free_port()
     program = commands.flower("127.0.0.1", port, ":".join(SIGN_IN))
     with (fleet.folder / "flower.log").open("ab") as log:
@@ -60,7 +60,9 @@ def _is_up(client: httpx.Client) -> bool:
 
 
 def reports() -> bool:
-    """Whether the worker reports a task, as seen by the heartbeat that counts it anyway."""
+    """Return whether the worker reports a task, checked with the heartbeat that counts the task
+    anyway.
+    """
     seen: list[str] = []
     counted: list[int] = []
 

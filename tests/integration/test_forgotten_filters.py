@@ -1,7 +1,7 @@
 """With row-level security, a defect in the application's filters shows no other workspace.
 
-The defect: a member of one workspace is treated as a member of all. Each readable address of the
-API and of the admin is requested with the ids of another workspace's rows.
+The defect: the application treats a member of one workspace as a member of all. Each readable URL
+of the API and of the admin is requested with the ids of another workspace's rows.
 """
 
 import json
@@ -41,7 +41,7 @@ def world(kept_world: None, row_level_security: None) -> SimpleNamespace:
 
 @pytest.fixture(autouse=True)
 def defect(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every role in every workspace, for the application."""
+    """Give every user every role in every workspace, in the application."""
     true = powers.holdings
 
     def everywhere(user: Any) -> Any:
@@ -55,7 +55,7 @@ def defect(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def api_addresses() -> list[str]:
-    """The addresses of reading operations, with {} for parameters."""
+    """Return the paths of reading operations, with {} for parameters."""
     text = (Path(settings.BASE_DIR) / "docs/reference/openapi.json").read_text()
     paths = json.loads(text)["paths"]
     return [
@@ -66,7 +66,7 @@ def api_addresses() -> list[str]:
 
 
 def admin_addresses() -> list[str]:
-    """The addresses of all pages of the admin, with {} for parameters."""
+    """Return the paths of all pages of the admin, with {} for parameters."""
 
     def under(patterns: Any, prefix: str) -> Iterator[str]:
         for pattern in patterns:
@@ -83,7 +83,9 @@ def admin_addresses() -> list[str]:
 
 
 def asked(addresses: list[str], ids: dict[str, str]) -> Iterator[str]:
-    """Each address with ids as parameters: of a page's own model, else of each."""
+    """Yield each path with ids as parameters: those of a page's own model, or else of each
+    model.
+    """
     for address in addresses:
         if "{}" not in address:
             yield address
@@ -96,7 +98,7 @@ def asked(addresses: list[str], ids: dict[str, str]) -> Iterator[str]:
 def shown(
     client: Client, addresses: list[str], foreign: dict[str, str], **headers: Any
 ) -> set[str]:
-    """The tables of which another workspace's rows were shown, and the addresses."""
+    """Return the tables whose rows of another workspace were shown, and the paths."""
     found = set()
     for address in asked(addresses, foreign):
         client.cookies.pop("messages", None)  # the last answer's value for the requested id
@@ -114,7 +116,7 @@ def shown(
 
 
 def ids_of(world: SimpleNamespace) -> dict[str, str]:
-    """An id of each table of the other workspace, and the table; not of shared rows."""
+    """Return an id of each table of the other workspace with its table, without shared rows."""
     shared = set(Runner.objects.filter(workspace=None).values_list("pk", flat=True))
     return {
         str(pk): model._meta.label

@@ -1,4 +1,4 @@
-"""Workflows and starts from code: published by content, read-only for people."""
+"""Workflows and starts from code: published by content, and read-only for users."""
 
 import asyncio
 import threading
@@ -41,7 +41,7 @@ def _workspace(db: None) -> None:
 
 
 def at_once(action: Callable[[], Any], times: int = 4) -> list[Any]:
-    """The results or errors of the action when several threads run it at the same moment."""
+    """Run the action in several threads at the same moment; return the results or errors."""
     gate, results = threading.Barrier(times), []
 
     def run() -> None:
@@ -221,7 +221,7 @@ def test_waiting_for_an_output_inside_a_transaction_is_refused() -> None:
 
 
 def connections_open() -> int:
-    """Those of this process' database, including this one."""
+    """Return the number of connections to this process's database, including this one."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
         return int(cursor.fetchone()[0])
@@ -248,7 +248,7 @@ def test_awaiting_handles_leaves_no_connection_open() -> None:
 
 
 def closing(action: Callable[[], Any]) -> Callable[[], Any]:
-    """The action for a separate thread, whose connection it closes."""
+    """Return the action for a separate thread; it closes the thread's connection."""
 
     def act() -> Any:
         try:

@@ -1,4 +1,6 @@
-"""Failure groups merged, unmerged and split: where failures go, and whether counts stay right."""
+"""Failure groups that are merged, unmerged and split: the group of each failure, and correct
+counts.
+"""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -36,7 +38,7 @@ def orders() -> Workflow:
 
 
 def settle() -> None:
-    """Complete every move, as if a minute had passed, and count the rows left."""
+    """Complete every move, as if a minute had passed, and count the remaining rows."""
     GroupMove.objects.update(created_at=merging.database_now() - 2 * merging.SETTLED_AFTER)
     while GroupMove.objects.exists():
         merging.move_on()
@@ -45,7 +47,7 @@ def settle() -> None:
 
 
 def assert_counted(groups: Iterable[UUID]) -> None:
-    """Every counter of these groups matches their entries."""
+    """Check that every counter of these groups matches their entries."""
     for pk in groups:
         one, entries = FailureGroup.objects.get(pk=pk), DeadLetterEntry.objects.filter(group_id=pk)
         open_ones = entries.filter(resolution=Resolution.PENDING)

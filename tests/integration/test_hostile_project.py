@@ -1,6 +1,6 @@
-"""A project's settings change nothing of the API below its prefix (`tests/hostile`).
+"""A project's settings do not change the API under its prefix (`tests/hostile`).
 
-Its process and the stand-alone platform's serve one database, and get the same requests.
+The project's process and the stand-alone platform's use one database, and get the same requests.
 """
 
 import json
@@ -36,7 +36,7 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD")
 def processes(
     django_db_setup: None, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[httpx.Client, httpx.Client]]:
-    """Clients of the project and of the platform."""
+    """Yield clients of the project and of the platform."""
     logs = tmp_path_factory.mktemp("web")
     unlimited = {"VALKYR_API_RATE": "0", "VALKYR_REFUSAL_RATE": "0"}
     with (
@@ -62,14 +62,14 @@ def platform(processes: tuple[httpx.Client, httpx.Client]) -> httpx.Client:
 
 @pytest.fixture
 def ada() -> dict[str, str]:
-    """The headers of a user who may write workflows."""
+    """Return the headers of a user who may write workflows."""
     forget_rates()
     a_workspace()
     return {"Authorization": bearer(a_member("ADMIN"))}
 
 
 def below() -> list[str]:
-    """Each of our addresses, without the project's prefix."""
+    """Return each of Valkyr's URLs, without the project's prefix."""
     found = addresses("valkyr.urls", leave_out=())
     return [one for one in found if not one.startswith((*OPEN, *PAGES))]
 
@@ -213,7 +213,7 @@ def test_a_workspace_is_told_its_own_address(client: Any) -> None:
 def assert_same(
     host: httpx.Client, platform: httpx.Client, method: str, address: str, **more: Any
 ) -> None:
-    """Both give the same answer, except for the prefix."""
+    """Check that both give the same answer, except for the prefix."""
     # The platform compresses its answers, the host does not: such an answer has a weak ETag.
     more["headers"] = {"Accept-Encoding": "identity"} | more.get("headers", {})
     ours = host.request(method, f"{PREFIX}{address}", **more)

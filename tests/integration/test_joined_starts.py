@@ -1,4 +1,4 @@
-"""Starts inside a caller's transaction: part of it, without blocking other starts."""
+"""Starts inside a caller's transaction are part of it, and do not block other starts."""
 
 import threading
 from collections.abc import Iterator
@@ -32,7 +32,9 @@ def states() -> list[str]:
 
 @contextmanager
 def an_open_transaction_that_started(workflow_id: Any, payload: Any) -> Iterator[None]:
-    """Another thread's transaction, in which it started an execution; committed at the end."""
+    """Start an execution in another thread's transaction, which is committed at the end of the
+    block.
+    """
     started, end, errors = threading.Event(), threading.Event(), list[Exception]()
 
     def run() -> None:
@@ -110,7 +112,7 @@ def test_an_equal_key_leaves_the_callers_transaction_usable() -> None:
 
 
 def view(request: HttpRequest) -> HttpResponse:
-    """Starts an execution, and then fails if requested."""
+    """Start an execution, and then fail if requested."""
     start_from_code(request.GET["workflow"], None)  # type: ignore[arg-type]
     assert connection.in_atomic_block
     if "fail" in request.GET:
@@ -119,7 +121,7 @@ def view(request: HttpRequest) -> HttpResponse:
 
 
 def handler500(request: HttpRequest) -> HttpResponse:
-    """No error page: it would need the project's static files."""
+    """Return no error page, because it would need the project's static files."""
     return HttpResponse(status=500)
 
 
@@ -139,7 +141,7 @@ def test_a_start_vanishes_with_a_request_that_fails(monkeypatch: pytest.MonkeyPa
 
 
 class TestWithinATestCase(TestCase):
-    """What a project's own tests see, in which nothing is ever committed."""
+    """Starts in a project's own tests, in which nothing is ever committed."""
 
     def test_the_execution_is_there_and_nothing_is_sent(self) -> None:
         workflow_id = published(default_workspace())

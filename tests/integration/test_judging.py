@@ -1,4 +1,4 @@
-"""How the loss of a holder is counted, by the facts about its process and its parent."""
+"""The loss of a holder is counted by the facts about its process and its parent."""
 
 import os
 import subprocess
@@ -30,14 +30,14 @@ def parent() -> Iterator[int]:
 
 
 def child_of(parent: int, **other: str) -> str:
-    """A holder whose process has ended; it ran one step, and its parent is that one."""
+    """Return a holder whose process has ended; it ran one step, and had this parent."""
     _, _, _, namespace, boot, *_ = process_identity().split("|")
     parts = {"name": "somebody", **GONE, "namespace": namespace, "boot": boot}
     return "|".join([*(parts | other).values(), str(parent), started(parent) or "0"])
 
 
 def threads_of(name: str = "somebody") -> str:
-    """A holder whose process has ended; it executed many steps at once."""
+    """Return a holder whose process has ended; it executed many steps at once."""
     return "|".join([name, *child_of(os.getpid()).split("|")[1:5]])
 
 

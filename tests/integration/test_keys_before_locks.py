@@ -1,4 +1,4 @@
-"""Keys of payloads are opened before an execution is locked: opening them may call a KMS."""
+"""Payload keys are opened before an execution is locked, because opening them may call a KMS."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -62,7 +62,7 @@ PAID = {"status": 200, "headers": {}, "body": {}, "bodyEncoding": "json", "url":
 
 @pytest.fixture
 def valkyr() -> Valkyr:
-    """A workspace that seals, with one execution that is being run."""
+    """Create a workspace that seals, with one running execution."""
     made = Valkyr()
     payload_keys.make(made.workspace.pk)
     return made
@@ -70,7 +70,7 @@ def valkyr() -> Valkyr:
 
 @contextmanager
 def watched() -> Iterator[list[bool]]:
-    """Let this process be one that has just started; note where it opened the keys.
+    """Let this process be one that has just started; record each time it opens the keys.
 
     Each entry says whether a transaction, which holds locks, was open.
     """
@@ -121,7 +121,7 @@ def waiting(valkyr: Valkyr) -> Any:
 
 
 def live(valkyr: Valkyr) -> Run:
-    """The run that waits for a callback."""
+    """Return the run that waits for a callback."""
     return Run.objects.get(execution_id=waiting(valkyr), state=RunState.WAITING)
 
 
@@ -210,7 +210,9 @@ def test_a_process_asks_again_if_the_database_did_not_answer(
 
 
 def test_a_transaction_works_before_the_tables_exist(valkyr: Valkyr) -> None:
-    """Migrations and their commands use the same transactions."""
+    """A transaction works before the tables exist: migrations and their commands use the same
+    transactions.
+    """
     with watched() as seen:
         with django_transaction.atomic():
             with connection.cursor() as cursor:

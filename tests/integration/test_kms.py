@@ -1,4 +1,4 @@
-"""The installation's key in a KMS: a real client against a server that speaks AWS's protocol."""
+"""The installation's key in a KMS: a real client, and a server that speaks AWS's protocol."""
 
 import os
 from collections.abc import Iterator
@@ -26,14 +26,14 @@ REGION = "eu-central-1"
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """A KMS of our own."""
+    """Run a local KMS; yield its address."""
     with aws_server() as address:
         yield address
 
 
 @pytest.fixture(scope="module")
 def operator(address: str) -> Iterator[Any]:
-    """A client of it, as an operator would have."""
+    """Yield a client of the KMS, as an operator would have."""
     session = boto3.session.Session("test", "test", region_name=REGION)
     client = session.client("kms", endpoint_url=address)
     wait_until(lambda: answers(client), 60, "moto's answer")
@@ -43,7 +43,7 @@ def operator(address: str) -> Iterator[Any]:
 
 @pytest.fixture
 def kms(address: str, operator: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The operator's client; this process uses the same service."""
+    """Return the operator's client; this process uses the same service."""
     monkeypatch.setenv("AWS_ENDPOINT_URL_KMS", address)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
@@ -62,7 +62,7 @@ def answers(client: Any) -> bool:
 
 @pytest.fixture
 def uri(kms: Any, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The key that seals the data keys."""
+    """Create the key that seals the data keys; return its URI."""
     monkeypatch.delenv("VALKYR_KEY")
     made = new_key(kms)
     monkeypatch.setenv("VALKYR_KEY_URI", made)
@@ -86,7 +86,7 @@ def made() -> Credential:
 
 
 def read_afresh(credential: Credential) -> dict[str, dict[str, str]]:
-    """As a process that has just started."""
+    """Read a credential as a process that has just started."""
     store.forget()
     return credentials.values_of(credential.workspace_id, ["shop"])
 

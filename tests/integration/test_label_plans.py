@@ -1,6 +1,6 @@
-"""Which index the statements on labels use, on empty, fresh and full tables.
+"""The indexes of the statements on labels, on empty, fresh and full tables.
 
-The rows are made by SQL, in databases of their own without autovacuum.
+SQL creates the rows, in separate databases without autovacuum.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ ONE = UUID(int=7)
 
 @contextmanager
 def database(state: str) -> Iterator[Session]:
-    """A session in a new database with labels."""
+    """Open a session in a new database with labels."""
     many, statistics = STATES[state]
     with (
         migrated.copied(f"label_plans_{state}") as _,

@@ -1,4 +1,4 @@
-"""The ranges of the index of labels: read in order, in parts, with few rows too many."""
+"""The ranges of the label index are read in order, in parts, and with few unneeded rows."""
 
 import time
 from itertools import count

@@ -1,4 +1,6 @@
-"""Labels of executions: rendered at each start, kept by repeats, and never a reason to reject."""
+"""Labels of executions are rendered at each start, kept by repeats, and never a reason to reject a
+start.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -34,12 +36,12 @@ def workflow() -> Workflow:
 
 
 def rows_of(execution: WorkflowExecution) -> dict[str, str]:
-    """The labels of an execution as lists find them."""
+    """Return the labels of an execution as lists find them."""
     return dict(execution.label_rows.values_list("name", "value"))
 
 
 def labels_of(execution: WorkflowExecution) -> Any:
-    """The labels of an execution as its page shows them."""
+    """Return the labels of an execution as its page shows them."""
     return WorkflowExecution.objects.get(pk=execution.pk).labels
 
 

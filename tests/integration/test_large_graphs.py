@@ -1,4 +1,4 @@
-"""A process that has just started runs a step of a large graph at once."""
+"""A process that has just started runs a step of a large graph without delay."""
 
 import sys
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def _task(number: int, rng: Random) -> dict[str, Any]:
 
 
 def _calls(work: Callable[[], object]) -> int:
-    """The number of function calls: the same on every machine, unlike the time."""
+    """Return the number of function calls, which is the same on every machine, unlike the time."""
     compile_expression.cache_clear()
     compiled.cache_clear()
     count = 0
@@ -53,7 +53,9 @@ def _calls(work: Callable[[], object]) -> int:
 
 @pytest.mark.django_db
 def test_the_first_step_of_a_graph_of_two_thousand_tasks_is_found_in_a_few_calls_a_task() -> None:
-    """It took 0.07 s on a core of 2026 with 75 calls a task."""
+    """The first step of a graph of 2,000 tasks is found in a few calls per task: 0.07 s on a core
+    of 2026 with 75 calls per task.
+    """
     rng = Random(18)
     workflow = publish({"tasks": [_task(number, rng) for number in range(TASKS)]})
     version_id = WorkflowVersion.objects.get(workflow=workflow).pk

@@ -27,7 +27,7 @@ def test_a_queue_that_holds_a_message_is_not_empty() -> None:
 
 
 def sent(ago: int, times: int = 1, state: str = "PENDING") -> UUID:
-    """A run whose last message was sent so many seconds ago; it is late if it is pending."""
+    """Create a run whose last message was sent `ago` seconds ago; a pending run is late."""
     run = run_of(start(publish({"tasks": [task("work")]})), "work.main")
     with connection.cursor() as cursor:
         cursor.execute(
@@ -55,7 +55,9 @@ def test_a_run_is_overtaken_by_one_sent_later_that_runs_already() -> None:
 
 @pytest.mark.django_db
 def test_a_run_is_overtaken_by_one_sent_later_that_has_ended() -> None:
-    """Steps that end at once are seldom seen running, and a long one may hold the other slot."""
+    """A run is overtaken by one that was sent later and has ended: steps that end at once are
+    seldom seen running, and a long one may occupy the other slot.
+    """
     late = sent(60)
     sent(45, state="SUCCESS")
     assert overtaken() == {late}
@@ -86,7 +88,7 @@ def test_nobody_is_overtaken_by_one_that_was_sent_again() -> None:
 
 
 def wait_after_resending(ago: int, times: int) -> float:
-    """The seconds after its second message at which the run is checked."""
+    """Return the seconds after its second message at which the run is checked."""
     run = sent(ago, times)
     execution = Run.objects.get(pk=run).execution_id
     asked = {"runs": [run], "executions": [execution], "patience": 10}
@@ -107,5 +109,7 @@ def test_the_wait_doubles_with_each_message_that_is_lost() -> None:
 
 @pytest.mark.django_db
 def test_messages_that_came_to_a_worker_do_not_lengthen_the_wait() -> None:
-    """Twelve workers took the run and ended; the message after that is the first lost one."""
+    """Messages that reached a worker do not lengthen the wait: twelve workers took the run and
+    ended, and the message after that is the first lost one.
+    """
     assert wait_after_resending(10, 12) == pytest.approx(20, abs=2)

@@ -1,4 +1,4 @@
-"""What `migrate` does to its connection."""
+"""The effects of `migrate` on its connection."""
 
 from typing import Any
 

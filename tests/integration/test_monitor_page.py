@@ -169,7 +169,7 @@ def test_the_log_and_the_details_of_an_error_are_payloads(
 
 
 def _viewer(django_user_model: Any, execution: WorkflowExecution) -> Client:
-    """A user who may see the workflow's executions, but not their payloads."""
+    """Return a client of a user who may see the workflow's executions, but not their payloads."""
     user = django_user_model.objects.create(username="eve", is_staff=True)
     Membership.objects.create(user=user, workspace_id=execution.workspace_id, role="USER")
     assign_perm("read_workflow", user, execution.workflow)

@@ -1,4 +1,4 @@
-"""The files for Prometheus and Grafana in deploy/: well-formed, with existing metrics."""
+"""The files for Prometheus and Grafana in deploy/ are well-formed, and name existing metrics."""
 
 import json
 import os
@@ -25,7 +25,7 @@ NAME = re.compile(r"\b(valkyr[:_][a-zA-Z0-9_:]+|process_[a-z_]+)\b")
 
 
 def promtool(*arguments: str) -> None:
-    """Run it in the rules' folder; its findings are the failure's text."""
+    """Run promtool in the rules' folder; fail with its findings."""
     if shutil.which("promtool") is None:
         if os.environ.get("CI"):
             pytest.fail("promtool is missing; Debian has it in the package prometheus")
@@ -43,7 +43,7 @@ def rules() -> list[dict[str, Any]]:
 
 
 def given(text: str) -> set[str]:
-    """The names of all series that a scrape may contain, from its TYPE lines."""
+    """Return the names of all series that a scrape may contain, from its TYPE lines."""
     names: set[str] = set()
     for name, kind in re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE):
         if kind == "histogram":

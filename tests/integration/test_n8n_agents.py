@@ -1,4 +1,4 @@
-"""Agents and programs of n8n run here as they were drawn: tools, joins, dates."""
+"""Agents and programs from n8n run as they were drawn: tools, joins, dates."""
 
 from collections.abc import Iterator
 from random import Random
@@ -43,7 +43,7 @@ def llm(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
 
 
 def run(queue: World, document: Any, output: str, given: Any = None) -> Any:
-    """The output of an export's workflow, with an expression for it."""
+    """Run an export's workflow; return the value of this expression."""
     definition = converted(document).definition | {"output": "{{ " + output + " }}"}
     pk = start(publish(definition), given or {})
     queue.drain()

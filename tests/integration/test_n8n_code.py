@@ -1,4 +1,4 @@
-"""Programs of n8n in JavaScript return here what they returned in n8n."""
+"""JavaScript programs from n8n return the results that they returned in n8n."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -35,7 +35,7 @@ def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 
 def run(queue: World, *nodes: Any, output: str = RESULT, given: Any = None) -> Any:
-    """What an expression yields after a chain of nodes."""
+    """Run a chain of nodes; return the value of this expression."""
     names = ["Begin", *(one["name"] for one in nodes)]
     links = [(one, 0, other) for one, other in pairwise(names)]
     definition = converted(export(BEGIN, *nodes, links=links)).definition

@@ -1,4 +1,4 @@
-"""Multiple items in workflows imported from n8n have n8n's results."""
+"""Multiple items in workflows imported from n8n give n8n's results."""
 
 from collections.abc import Iterator
 from random import Random
@@ -59,7 +59,7 @@ def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 
 def run(queue: World, document: Any) -> Any:
-    """The result of an export's workflow; its output is what `Gather` passes on."""
+    """Run an export's workflow; return the value that `Gather` passes on."""
     definition = converted(document).definition | {"output": "{{ tasks.gather.output }}"}
     pk = start(publish(definition), {"teas": TEAS})
     queue.drain()

@@ -1,4 +1,4 @@
-"""Accounts, tokens and workflows that a request names: the same rows as from the ORM."""
+"""Accounts, tokens and workflows that a request names are the same rows as from the ORM."""
 
 from datetime import timedelta
 from typing import Any
@@ -31,7 +31,7 @@ def _ada() -> Any:
 
 
 def same(found: Model, stored: Model, *but: str) -> bool:
-    """Whether two rows are equal, column by column; nothing is read later."""
+    """Return whether two rows are equal, column by column, with no deferred fields."""
     names = {field.attname for field in stored._meta.concrete_fields} - set(but)
     assert not found._state.adding
     assert found._state.db == stored._state.db

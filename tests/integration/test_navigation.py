@@ -1,6 +1,6 @@
 """The side bar, the tabs over related lists, and the page *Administration*.
 
-`.ci/test` runs it with every plugin left out as well.
+`.ci/test` also runs these tests with every plugin left out.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Outputs at and past the edge: stored faithfully, or a clear permanent error."""
+"""Outputs at and beyond the limits are stored faithfully, or cause a clear permanent error."""
 
 from collections.abc import Iterator
 from random import Random

@@ -1,4 +1,4 @@
-"""Connections outside of Django's: what they inherit."""
+"""Connections outside Django's: the settings that they inherit."""
 
 import json
 import os

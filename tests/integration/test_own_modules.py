@@ -36,7 +36,7 @@ def new_module(*words: str, into: Path) -> str:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder on Python's path, with the example's package really installed into it."""
+    """Return a folder on Python's path, with the example's package really installed in it."""
     folder = tmp_path_factory.mktemp("own")
     # Building writes into the source, so a copy is built.
     source = folder / "source"
@@ -48,7 +48,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def python(*words: str, site: Path) -> str:
-    """Run this Python as on a host with our code and the site's packages."""
+    """Run this Python as on a host with Valkyr's code and the folder's packages."""
     path = os.pathsep.join([str(PROJECT), str(site / "site"), str(site)])
     database = {"VALKYR_TEST_DATABASE_NAME": DATABASE}
     environment = os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"} | database
@@ -57,7 +57,7 @@ def python(*words: str, site: Path) -> str:
 
 @pytest.fixture
 def kept(django_db_setup: None) -> Iterator[list[str]]:
-    """pytest's options for using an existing database, if one was made to copy from."""
+    """Yield pytest's options for using an existing database, if a template database exists."""
     if settings.DATABASES["default"]["TEST"].get("TEMPLATE") != migrated.NAME:
         yield []
         return

@@ -147,7 +147,7 @@ def broken_links(path: Path) -> list[str]:
 
 
 def written_by_hand() -> Iterator[Path]:
-    """The files of the project that are not pages, without built and installed ones."""
+    """Yield the files of the project that are not pages, without built and installed ones."""
     for folder in SOURCES:
         for path in ROOT.glob(f"{folder}/**/*"):
             if path.is_file() and path.suffix in WRITTEN_BY_HAND and not MADE.search(str(path)):
@@ -157,6 +157,6 @@ def written_by_hand() -> Iterator[Path]:
 
 
 def anchors(page: Path) -> set[str]:
-    """GitHub's anchors for a page's headings."""
+    """Return GitHub's anchors for a page's headings."""
     titles = HEADING.findall(page.read_text())
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}

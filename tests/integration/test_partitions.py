@@ -1,4 +1,4 @@
-"""`manage.py partitions`: what the table is before, with and after partitions."""
+"""`manage.py partitions`: the table before, with and after partitions."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A schedule pauses until a time, continues by itself, and runs once on demand."""
+"""A schedule pauses until a time, continues after it, and runs once on demand."""
 
 from datetime import timedelta
 from typing import Any
@@ -37,13 +37,13 @@ def signed_in(django_user_model: Any, role: str) -> Client:
 
 @pytest.fixture
 def client(django_user_model: Any) -> Client:
-    """A user who may edit workflows and run them."""
+    """Return a client of a user who may edit workflows and run them."""
     return signed_in(django_user_model, "ADMIN")
 
 
 @pytest.fixture
 def author() -> APIClient:
-    """A client of a user who may write workflows."""
+    """Return an API client of a user who may write workflows."""
     workspace()
     return an_author()
 

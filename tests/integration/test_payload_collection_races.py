@@ -1,4 +1,4 @@
-"""The collector of stored values against executions that are about to refer to them."""
+"""The collector of stored values races with executions that are about to refer to the values."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -55,7 +55,10 @@ def files_in(store: Path) -> list[Path]:
 
 
 def test_a_value_stored_while_the_collector_removes_an_equal_one_is_kept(valkyr):
-    """Each round races on one value that only a deleted execution used."""
+    """A value stored while the collector removes an equal one is kept.
+
+    Each round races on one value that only a deleted execution used.
+    """
     workspace, execution = valkyr.workspace.pk, valkyr.start(SMALL, {}).id
 
     for number in range(ROUNDS):

@@ -1,4 +1,6 @@
-"""Large outputs of steps in a store: written before the record, read by templates, collected."""
+"""Large outputs of steps in a store: written before the record, read by templates, and
+collected.
+"""
 
 import json
 from datetime import timedelta

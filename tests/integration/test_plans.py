@@ -1,8 +1,8 @@
-"""Each hot statement has one plan, whatever the tables' contents and statistics.
+"""Each hot statement has one plan for any contents and statistics of the tables.
 
 A prepared statement keeps the plan of its sixth use, and PostgreSQL reads a table's size and
-statistics only when it makes one. A plan that was right on an empty table, or on one without live
-rows, must be right for the next backlog.
+statistics only when it makes a plan. A plan that was right on an empty table, or on one without
+live rows, must be right for the next backlog.
 """
 
 import re
@@ -44,7 +44,7 @@ INDEXES = Path(__file__).parents[2] / "docs/reference/indexes.md"
 
 
 def _statements() -> dict[str, Any]:
-    """Those that use a hot table, by name."""
+    """Return the statements that use a hot table, by name."""
     found = {
         name: of
         for of in (of_runs, of_executions)
@@ -60,7 +60,7 @@ FIRST = UUID(int=0)
 
 
 def _lists(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Lists of pages and of the API, and look-ups of the ORM, by their names in the docs."""
+    """Return lists of pages and of the API, and look-ups of the ORM, by their names in the docs."""
     executions, runs = WorkflowExecution.objects.all(), Run.objects.all()
     own = executions.filter(workspace_id=values["workspace"])
     newest = ("-created_at", "-id")
@@ -95,7 +95,7 @@ def _lists(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _compared(values: Mapping[str, Any], *states: str) -> Any:
-    """The executions that a backtest of a workflow reads at once."""
+    """Return the executions that a backtest of a workflow reads at once."""
     backtest = Backtest(
         workspace_id=values["workspace"],
         workflow_id=values["workflow"],
@@ -107,7 +107,7 @@ def _compared(values: Mapping[str, Any], *states: str) -> Any:
 
 @pytest.fixture(scope="module")
 def sessions(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, Session]]:
-    """A database in each state."""
+    """Create a database in each state; yield their sessions."""
     if settings.DATABASES["default"]["TEST"].get("TEMPLATE") != migrated.NAME:
         pytest.skip("needs a server of the tests' own, with a migrated database to copy")
     with django_db_blocker.unblock(), ExitStack() as stack:
@@ -164,7 +164,7 @@ def _plans(sessions: dict[str, Session], name: str) -> Iterator[tuple[str, Table
 
 
 def _values(own: Session) -> dict[str, Any]:
-    """Ids of existing rows, if there are any."""
+    """Return the ids of existing rows, if there are any."""
     run = own.execute(
         "SELECT id, execution_id FROM runners_run WHERE finished_at IS NULL LIMIT 1"
     ).fetchone() or (uuid4(), uuid4())
@@ -190,7 +190,7 @@ DEFAULTS = {
 
 
 def _given(own: Session, statement: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """A value for each parameter: a known one, or one of its type."""
+    """Return a value for each parameter: a known one, or one of its type."""
     names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", statement)))
     text = re.sub(r"%\((\w+)\)s", lambda m: f"${names.index(m[1]) + 1}", statement)
     own.execute(f"PREPARE typed AS {text.replace('%%', '%')}".encode())
@@ -212,7 +212,7 @@ def _given(own: Session, statement: str, values: Mapping[str, Any]) -> dict[str,
 
 
 def _documented() -> Iterator[tuple[str, list[str]]]:
-    """Each index of the page, with the statements and lists that need it."""
+    """Yield each index of the page, with the statements and lists that need it."""
     for line in INDEXES.read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("| `"):

@@ -1,4 +1,6 @@
-"""A connection keeps all statements of the engine prepared; no round trip evicts one."""
+"""A connection keeps all statements of the engine prepared; no round trip is needed to evict
+one.
+"""
 
 import pytest
 from django.db import connection

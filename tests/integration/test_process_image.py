@@ -1,4 +1,4 @@
-"""The image of `make up`: processes that share loaded code, and nothing else."""
+"""The image of `make up`: processes share loaded code, and nothing else."""
 
 import json
 import os
@@ -28,7 +28,7 @@ ROLES = {
 
 @pytest.fixture(scope="module")
 def environment() -> dict[str, str]:
-    """An image of a stack whose servers were not started."""
+    """Return the environment of an image whose servers were not started."""
     return clean_environment() | {
         "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
         "PYTHONUNBUFFERED": "1",
@@ -49,7 +49,7 @@ def image(
 
 
 def told(process: ForkedProcess, image: ProcessImage) -> dict[str, Any]:
-    """The report, once its process has ended successfully."""
+    """Return a process's report, after it has ended successfully."""
     with process.stdout as output:
         text = output.read().decode()
     assert process.wait() == 0, text + image.last_lines()
@@ -58,7 +58,7 @@ def told(process: ForkedProcess, image: ProcessImage) -> dict[str, Any]:
 
 
 def waiting(image: ProcessImage) -> ForkedProcess:
-    """A process that runs until it is ended."""
+    """Start a process that runs until it is ended."""
     return image.start(
         (sys.executable, "-m", "tests.support.image_waiter"), {"VALKYR_PROCESS": "worker-io"}
     )

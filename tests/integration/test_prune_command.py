@@ -1,4 +1,4 @@
-"""`manage.py prune`: its output, errors, audit rows and exit codes."""
+"""`manage.py prune`: its output, errors, audit entries and exit codes."""
 
 from io import StringIO
 from typing import Any

@@ -1,4 +1,4 @@
-"""Concurrent changes of drafts and versions, and their audit rows."""
+"""Concurrent changes of drafts and versions, and their audit entries."""
 
 import threading
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def workflow(workspace: Workspace) -> Workflow:
 
 
 def at_once(action: Callable[[], Any], times: int = 4) -> list[Any]:
-    """The results or errors of the action when several threads run it at the same moment."""
+    """Run the action in several threads at the same moment; return the results or errors."""
     gate, results = threading.Barrier(times), []
 
     def run() -> None:

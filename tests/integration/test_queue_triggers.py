@@ -55,7 +55,7 @@ def trigger(queue: str) -> Trigger:
 
 @pytest.fixture
 def put(queue: str) -> Callable[..., None]:
-    """Send a message as a program with kombu does."""
+    """Return a function that sends a message as a program with kombu does."""
 
     def send(payload: Any, **properties: Any) -> None:
         with Connection(settings.REDIS_URL) as broker, broker.SimpleQueue(queue) as simple:
@@ -65,14 +65,16 @@ def put(queue: str) -> Callable[..., None]:
 
 
 def consume(trigger: Any, *options: str, **environment: str) -> str:
-    """Run it until it ends; return its output."""
+    """Run `consume` until it ends; return its output."""
     with Consuming(trigger, *options, **environment) as consuming:
         assert consuming.wait() == 0, consuming.text
         return consuming.text
 
 
 def from_a_shell(trigger: Any, *options: str, code: int = 0) -> str:
-    """The same as for a user: Python is started for it, and everything is loaded."""
+    """Run `consume` as a user does, in a new Python process that loads everything; return its
+    output.
+    """
     done = subprocess.run(
         [sys.executable, "manage.py", "consume", str(trigger), *options],
         cwd=PROJECT,
@@ -367,7 +369,7 @@ def test_the_broker_may_come_from_the_environment(queue: str, store: redis.Redis
 
 
 class TestRedisSource:
-    """The hand-over between consumers."""
+    """The transfer of messages between consumers."""
 
     def test_a_message_left_in_flight_is_taken_over_once(
         self, trigger: Trigger, queue: str, store: redis.Redis
@@ -452,7 +454,7 @@ class TestBrokerSource:
 
 
 class TestRefused:
-    """Users' operations on refused messages."""
+    """Users' operations on rejected messages."""
 
     def refused(self, trigger: Trigger, body: bytes = b'{"name": 5}') -> RefusedMessage:
         message = QueueMessage(body, {}, None, uuid4(), lasting=True)

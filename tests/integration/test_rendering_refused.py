@@ -1,4 +1,4 @@
-"""No request renders a tenant's template, in a project without our middleware."""
+"""In a project without Valkyr's middleware, no request renders a tenant's template."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Rendering belongs to the step: it ends by the step's time limit, as the step's TIMEOUT."""
+"""Rendering belongs to the step: the step's time limit ends it, with the step's TIMEOUT."""
 
 from collections.abc import Iterator
 from random import Random

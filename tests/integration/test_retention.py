@@ -1,4 +1,4 @@
-"""The executions that retention deletes, and what it never deletes of the others."""
+"""The executions that retention deletes, and the rows of others that it never deletes."""
 
 from collections import Counter
 from datetime import timedelta

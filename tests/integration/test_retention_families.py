@@ -1,5 +1,5 @@
-"""Random forests of executions: retention deletes what a plain implementation of the rules
-deletes.
+"""Random forests of executions: retention deletes the same executions as a plain implementation of
+the rules.
 """
 
 import random
@@ -30,7 +30,7 @@ KINDS = ("dead letters", "executions")
 
 @dataclass
 class Made:
-    """One execution, as it was created; `letter`: none, open, pinned, fresh or over."""
+    """One execution, as it was created; `letter` is none, open, pinned, fresh or over."""
 
     row: WorkflowExecution
     letter: str
@@ -43,7 +43,7 @@ class Made:
 
 
 def forest(seed: int, size: int = 70) -> list[Made]:
-    """Executions of every state and age, linked at random; written to the tables."""
+    """Create executions of every state and age, linked at random."""
     dice, flow, now = random.Random(seed), admin_rows.workflow(), timezone.now()
     made: list[Made] = []
     for _ in range(size):
@@ -92,7 +92,7 @@ def _hang(made: list[Made], now: datetime) -> None:
 
 
 def expected(made: list[Made]) -> set[UUID]:
-    """The executions that the rules keep, read one by one."""
+    """Return the executions that the rules keep, checked one by one."""
     now = timezone.now()
     live_origins = {one.row.origin_id for one in made if one.row.state == "RUNNING"}
 

@@ -1,4 +1,6 @@
-"""A workspace that seals its payloads: the engine goes on, and the database holds no payload."""
+"""In a workspace that seals its payloads, the engine works as usual, and the database holds no
+payload.
+"""
 
 import json
 from io import StringIO
@@ -268,7 +270,7 @@ def test_a_payload_that_looks_sealed_is_refused(db):
 
 
 def everything(valkyr):
-    """An execution with results, a dead letter, and one that waits."""
+    """Create an execution with results, a dead letter, and an execution that waits."""
     broke = {"charge": StepError(f"no money for {MARKER}", ErrorType.PERMANENT)}
     payload = {"order": f"order {MARKER}", "list": [f"a {MARKER}", f"b {MARKER}"]}
     done = valkyr.start(EVERYTHING, payload, answers={"http.request": echo})

@@ -1,4 +1,4 @@
-"""One value sealed and opened, with the keyset in the database."""
+"""One value is sealed and opened, with the keyset in the database."""
 
 import base64
 

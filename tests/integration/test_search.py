@@ -1,6 +1,6 @@
-"""The search of the command palette: its results, for which users, and its bounds.
+"""The search of the command palette: its results for each user, and its bounds.
 
-`.ci/test` runs it with every plugin left out as well.
+`.ci/test` also runs these tests with every plugin left out.
 """
 
 from typing import Any

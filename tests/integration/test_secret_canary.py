@@ -1,7 +1,8 @@
 """A canary: one secret, used in every way by real workers, and searched for wherever it could be.
 
-Every column of every table, every command to Redis, every line of the workers' logs (at the most
-verbose level), every page and answer. Only the receiver may have it.
+The test searches every column of every table, every command to Redis, every line of the workers'
+logs (at the most verbose level), every page and every answer. Only the receiver may have the
+secret.
 """
 
 import base64
@@ -59,7 +60,7 @@ ENCODED = re.compile(r"[A-Za-z0-9+/_-]{16,}")
 
 
 class Wire:
-    """Everything that is sent to Redis."""
+    """Records everything that is sent to Redis."""
 
     def __init__(self, url: str) -> None:
         self.said: list[str] = []
@@ -148,7 +149,7 @@ def partner() -> Iterator[Partner]:
 
 
 def document(partner: Partner) -> dict[str, Any]:
-    """Steps that send it, log it, sleep with it, fail with it and are retried with it."""
+    """Return a workflow whose steps send, log, sleep with, fail with and retry with the secret."""
     secret = "{{ secrets.canary }}"
     sends = {
         "method": "POST",
@@ -197,7 +198,7 @@ def document(partner: Partner) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def over(fleet: Fleet, partner: Partner) -> UUID:
-    """An execution that ended, was requeued and ended again."""
+    """Return an execution that ended, was requeued and ended again."""
     home = default_workspace()
     for name, kind, fields in (
         ("canary", "secret", {"value": CANARY}),
@@ -214,7 +215,7 @@ def over(fleet: Fleet, partner: Partner) -> UUID:
 
 
 def found_in(text: str) -> list[str]:
-    """The spellings of the canary in a text, encoded ones at any offset too."""
+    """Return the spellings of the canary in a text, including encoded ones at any offset."""
     found = [what for what, needle in NEEDLES.items() if needle in text]
     for token in set(ENCODED.findall(text)):
         plain = token.translate(str.maketrans("-_", "+/"))

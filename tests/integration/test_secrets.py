@@ -1,4 +1,4 @@
-"""Steps that use secrets: rows hold references, modules get values, results are scrubbed."""
+"""Steps that use secrets: rows hold references, modules get values, and results are scrubbed."""
 
 import json
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 @pytest.fixture
 def workspace(engine: None) -> Iterator[Workspace]:
-    """The default workspace, with a secret `key` and a credential `shop`."""
+    """Yield the default workspace, with a secret `key` and a credential `shop`."""
     home = default_workspace()
     anywhere: Any = {"hosts": ["*"], "actor": ACTOR}
     credentials.create(home, name="key", type="secret", fields={"value": KEY}, **anywhere)
@@ -69,7 +69,7 @@ def ended(queue: World, *tasks: dict[str, Any], payload: Any = None) -> UUID:
 
 
 def everything_stored() -> str:
-    """Every row of every table, as text."""
+    """Return every row of every table, as text."""
     with connection.cursor() as cursor:
         tables = connection.introspection.table_names(cursor)
         rows = []

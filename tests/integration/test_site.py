@@ -32,7 +32,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def shown(site: Path, page: Path) -> str:
-    """The page's text on the site."""
+    """Return the page's text on the site."""
     path = page.relative_to(DOCS if page.is_relative_to(DOCS) else PROJECT)
     if path == Path("README.md"):
         path = Path("about.md")

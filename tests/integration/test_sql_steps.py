@@ -28,7 +28,7 @@ NAME = f"steps_{os.getpid()}"
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    """A new database on the tests' own server, and its owner's URL."""
+    """Create a database on the tests' own server; yield its owner's URL."""
     server = os.environ["DATABASE_URL"]
     made = urlsplit(server)._replace(path=f"/{NAME}").geturl()
     with psycopg.connect(server, autocommit=True) as admin:
@@ -41,7 +41,7 @@ def url() -> Iterator[str]:
 
 @pytest.fixture
 def database(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[psycopg.Connection[Any]]:
-    """A connection besides the steps'; the administrator has allowed the database."""
+    """Yield a separate connection to the database, which the administrator has allowed."""
     parts = urlsplit(url)
     monkeypatch.setenv("VALKYR_SQL_ALLOWED_HOSTS", f"{parts.hostname}:{parts.port}/{NAME}")
     with psycopg.connect(url, autocommit=True) as own:
@@ -53,7 +53,7 @@ def database(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[psycopg.Conn
 
 @pytest.fixture
 def context_of(url: str) -> Callable[..., Context]:
-    """A context whose credential is the database's."""
+    """Return a function that creates a context whose credential is the database's."""
 
     def make(key: str = "0" * 64, seconds: float = 60, address: str = url) -> Context:
         made = Context(
@@ -215,7 +215,9 @@ def test_a_repeated_step_does_it_once_and_gives_the_same(database: Any, execute:
 
 
 def test_attempts_at_the_same_time_do_it_once(url: str, database: Any, execute: Any) -> None:
-    """The second waits for the key until the first has ended, and does nothing then."""
+    """Concurrent attempts do the work once: the second waits for the key until the first has ended,
+    and then does nothing.
+    """
     given = {"statement": "UPDATE sold SET total = total + 1", "once": True}
     execute(key="f" * 64, statement="SELECT 1", once=True)  # the table is there
     found: list[Any] = []
@@ -330,7 +332,9 @@ def test_the_engines_own_server_needs_the_whole_name(
 def test_a_name_with_several_addresses_is_tried_at_each(
     url: str, database: Any, context_of: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As if `localhost` were ::1 and 127.0.0.1, and the server at one of them."""
+    """Each address of a name is tried, as if `localhost` were ::1 and 127.0.0.1, with the server at
+    one of them.
+    """
     named = url.replace("127.0.0.1", "localhost")
     monkeypatch.setenv("VALKYR_SQL_ALLOWED_HOSTS", f"localhost:{urlsplit(url).port}/{NAME}")
 

@@ -1,4 +1,4 @@
-"""The result of a start equals the row, whatever was requested."""
+"""The result of a start equals the row, for any request."""
 
 from collections.abc import Callable, Sequence
 from uuid import uuid4
@@ -19,7 +19,9 @@ Start = Callable[[Workflow], Sequence[WorkflowExecution]]
 
 @pytest.fixture
 def workflow() -> Workflow:
-    """Two may run at once in its workspace, and one with each key."""
+    """Publish a workflow in whose workspace two executions may run at once, and one with each
+    key.
+    """
     settings = {
         "timeoutSeconds": 90.5,
         "priority": 7,

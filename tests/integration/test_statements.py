@@ -1,4 +1,4 @@
-"""Which index each hot statement uses once the table is large, by its generic plan.
+"""The index of each hot statement in its generic plan, when the table is large.
 
 psycopg prepares the hot statements, so from their sixth use PostgreSQL plans them without knowing
 the values; the test reads that plan.
@@ -117,7 +117,7 @@ OF_THE_PAST = ("kept_places", "kept_steps", "undo", "revive", "carry_over", "pas
 def large_table(
     django_db_setup: None, django_db_blocker: Any, request: pytest.FixtureRequest
 ) -> Iterator[None]:
-    """Tens of thousands of runs, nearly all finished, and a few live ones."""
+    """Create tens of thousands of runs, nearly all finished, and a few live ones."""
     with engine_database(django_db_blocker, keep=request.config.getvalue("reuse_db")):
         start_many(publish({"tasks": [task("begin")]}), [{}] * LIVE)
         with connection.cursor() as cursor:
@@ -173,20 +173,27 @@ def test_a_statement_about_one_execution_reads_its_runs_alone(
     "name", ["timers", "sweep_due", "overlooked", "expired", "leftovers", "long_running", "overdue"]
 )
 def test_a_duty_reads_only_what_is_due(large_table: None, name: str) -> None:
-    """A volatile clock in the condition would make it read every live run."""
+    """A duty reads only due rows: a volatile clock in the condition would make it read every live
+    run.
+    """
     conditions = [node["Index Cond"] for node in _plan(name) if "Index Cond" in node]
     assert any("_at <= statement_timestamp()" in condition for condition in conditions)
 
 
 def test_what_is_running_is_looked_at_once_for_all_late_runs(large_table: None) -> None:
-    """With a backlog it took 23 s per late run: the index keeps entries of recently finished
+    """Running work is read once for all late runs.
+
+    With a backlog it took 23 s per late run, because the index keeps entries of recently finished
     runs.
     """
     assert "SubPlan" not in {node.get("Parent Relationship") for node in _plan("overlooked")}
 
 
 def test_leftovers_ask_for_each_execution_by_its_key(large_table: None) -> None:
-    """A join was planned as if no execution were final, and took 17 s with a backlog."""
+    """The query for leftovers looks up each execution by its key.
+
+    A join was planned as if no execution were final, and took 17 s with a backlog.
+    """
     nodes = _plan("leftovers")
     [scan] = [node for node in nodes if node.get("Relation Name") == "executions_workflowexecution"]
     assert scan["Index Name"] == "executions_workflowexecution_pkey"
@@ -239,7 +246,10 @@ def test_a_canary_is_counted_by_the_index_of_canaries(large_table: None) -> None
 def test_the_version_beside_a_canary_is_counted_by_the_index_of_its_workflow(
     large_table: None,
 ) -> None:
-    """Of a workflow with few executions: it is planned for that, each time."""
+    """The version next to a canary is counted with the index of its workflow.
+
+    The workflow has few executions, and the query is planned for it each time.
+    """
     rare = publish({"tasks": [task("begin")]})
     given = {
         "workflow": rare.pk, "version": rare.latest_version_id, "since": rare.created_at,
@@ -260,12 +270,12 @@ def test_executions_past_their_deadline_are_found_by_index(large_table: None) ->
 
 
 def _sequential(nodes: list[dict[str, Any]]) -> set[str]:
-    """The tables that a plan reads completely."""
+    """Return the tables that a plan reads completely."""
     return {node["Relation Name"] for node in nodes if node["Node Type"] == "Seq Scan"}
 
 
 def _plan(name: str, of: Any = statements) -> list[dict[str, Any]]:
-    """The nodes of the statement's generic plan."""
+    """Return the nodes of the statement's generic plan."""
     text, count = _numbered(of.statement(name))
     values = ", ".join(["NULL"] * count)
     with connection.cursor() as cursor:
@@ -281,7 +291,7 @@ def _plan(name: str, of: Any = statements) -> list[dict[str, Any]]:
 
 
 def _numbered(query: str) -> tuple[str, int]:
-    """The query with `$1` for each name, and the number of names."""
+    """Return the query with `$1` for each name, and the number of names."""
     names: dict[str, int] = {}
 
     def number(match: re.Match[str]) -> str:

@@ -1,4 +1,6 @@
-"""Contents between the steps of a workflow: written, passed on by reference, read, and deleted."""
+"""Contents passed between the steps of a workflow are written, passed on by reference, read, and
+deleted.
+"""
 
 from datetime import timedelta
 from pathlib import Path
@@ -21,7 +23,7 @@ SIZE = sum(len(f"line {number}\n") for number in range(LINES))
 
 @step("test.writes_lines")
 def writes(ctx: StepContext, lines: int, fails: bool = False) -> dict:
-    """Stores lines, and perhaps fails meanwhile."""
+    """Store lines, and fail half-way if requested."""
 
     def parts():
         for number in range(lines):
@@ -34,14 +36,14 @@ def writes(ctx: StepContext, lines: int, fails: bool = False) -> dict:
 
 @step("test.counts_lines")
 def counts(ctx: StepContext, text: StoredContent) -> dict:
-    """Counts lines, and passes the content on."""
+    """Count lines, and pass the content on."""
     with ctx.open_content(text) as file:
         return {"count": sum(1 for _ in file), "text": text}
 
 
 @step("test.takes_anything")
 def takes(value: object) -> dict:
-    """Returns what it was given."""
+    """Return the given value."""
     return {"value": value}
 
 

@@ -1,4 +1,4 @@
-"""Stored outputs inside maps, loops, sub-workflows and forks, and those that filters read."""
+"""Stored outputs inside maps, loops, sub-workflows and forks, and outputs that filters read."""
 
 from datetime import timedelta
 from pathlib import Path

@@ -42,7 +42,7 @@ class Page(HTMLParser):
 
     @property
     def facts(self) -> dict[str, str]:
-        """The attributes of the studio's root element."""
+        """Return the data attributes of the studio's root element."""
         found = next(attributes for _, attributes in self.elements if "data-home" in attributes)
         return {name.removeprefix("data-"): value for name, value in found.items()}
 

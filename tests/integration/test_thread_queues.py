@@ -14,7 +14,7 @@ from valkyr_project.processes import commands
 
 @pytest.fixture
 def served_by_threads(monkeypatch):
-    """Name queues in the environment; they are removed after the test."""
+    """Yield a function that names queues in the environment; remove them after the test."""
 
     def name(queues):
         monkeypatch.setenv("VALKYR_THREAD_QUEUES", queues)

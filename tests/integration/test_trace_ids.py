@@ -1,4 +1,4 @@
-"""Where people see a trace's id: the execution's page, its list, the API."""
+"""A trace's id is shown on the execution's page, in its list, and in the API."""
 
 import pytest
 from django.contrib.auth.models import User

@@ -40,7 +40,7 @@ def workflow() -> Workflow:
 
 @pytest.fixture
 def group(workflow: Workflow) -> Callable[..., FailureGroup]:
-    """Makes a group of one dead letter with these columns."""
+    """Return a function that creates a group of one dead letter with these columns."""
 
     def make(**columns: Any) -> FailureGroup:
         number = FailureGroup.objects.count()

@@ -1,4 +1,4 @@
-"""The lists of triage: pages by keyset, filters in the address, inputs by path, saved views."""
+"""The lists of triage: pages by keyset, filters in the URL, inputs by path, saved views."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -42,7 +42,7 @@ def workflow() -> Workflow:
 
 @pytest.fixture
 def letter(workflow: Workflow) -> Callable[..., DeadLetterEntry]:
-    """Makes a dead letter with these inputs and columns."""
+    """Return a function that creates a dead letter with these inputs and columns."""
     made = rows.execution(workflow, "FAILED", error_message="it failed")
 
     def make(inputs: Any = None, **columns: Any) -> DeadLetterEntry:

@@ -1,4 +1,4 @@
-"""Test runs and real ones: test runs open no dead letter, and are deleted after a day."""
+"""Test runs open no dead letter, and are deleted after a day; real runs are not affected."""
 
 from datetime import timedelta
 from io import StringIO
@@ -38,7 +38,7 @@ def orders() -> Workflow:
 
 
 def trial_of(of: Workflow, hours: float = 0.0) -> WorkflowVersion:
-    """A test version that was made so many hours ago."""
+    """Create a test version that is `hours` hours old."""
     made = publish_trial(of.pk, None, TrialRequest(), actor=ANN)
     then = timezone.now() - timedelta(hours=hours)
     WorkflowVersion.objects.filter(pk=made.pk).update(created_at=then)
@@ -46,7 +46,9 @@ def trial_of(of: Workflow, hours: float = 0.0) -> WorkflowVersion:
 
 
 def ran(of: Workflow, version: WorkflowVersion, hours: float, **values: Any) -> WorkflowExecution:
-    """An execution of a version that ended so many hours ago; below 0: it is running."""
+    """Create an execution of a version that ended `hours` hours ago; with negative `hours`, it is
+    running.
+    """
     made = aged(of, hours / 24 if hours >= 0 else -1, **values)
     WorkflowExecution.objects.filter(pk=made.pk).update(version=version)
     return made

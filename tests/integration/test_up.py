@@ -1,4 +1,4 @@
-"""`make up` from outside: one stack, created from nothing, that survives disturbances."""
+"""`make up` from outside: one stack, created from nothing, survives disturbances."""
 
 import os
 import pwd
@@ -50,7 +50,7 @@ LONG_PATH = "a folder with spaces/" + "long" * 25
 
 @dataclass(frozen=True)
 class Starter:
-    """How a stack is started: its Python, its arguments for subprocess, its environment."""
+    """The start of a stack: its Python, its arguments for subprocess, its environment."""
 
     python: str = sys.executable
     account: Mapping[str, Any] = field(default_factory=dict)
@@ -58,13 +58,15 @@ class Starter:
 
     @property
     def ordinary(self) -> bool:
-        """Whether this user is not root."""
+        """Whether the user who runs the stack is not root."""
         return os.geteuid() != 0 or bool(self.account)
 
 
 @pytest.fixture(scope="module")
 def starter() -> Starter:
-    """The user who runs the tests; for root the account nobody, if it can run Python here."""
+    """Return the user who runs the tests; for root, the account nobody if it can run Python
+    here.
+    """
     if os.geteuid() != 0:
         return Starter()
     nobody = pwd.getpwnam("nobody")
@@ -84,7 +86,7 @@ def starter() -> Starter:
 
 @pytest.fixture(scope="module")
 def stack(starter: Starter) -> Iterator[Stack]:
-    """A stack from nothing in a folder with spaces whose path is longer than a socket's may be."""
+    """Start a new stack in a folder with spaces whose path is longer than a socket's can be."""
     with passable_folder(LONG_PATH) as folder:
         if starter.account:
             os.chown(folder, starter.account["user"], -1)
@@ -95,7 +97,7 @@ def stack(starter: Starter) -> Iterator[Stack]:
 
 
 def up(home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A start that is expected to end on its own."""
+    """Start a stack that is expected to end without a signal; return the result."""
     return subprocess.run(
         [sys.executable, "-m", "valkyr_project.up"],
         cwd=PROJECT,
@@ -218,7 +220,7 @@ def test_credentials_are_kept_with_the_key_made_here_and_their_keys_turn(stack: 
 
 
 def manage(stack: Stack, *command: str) -> str:
-    """The output of a management command about the running stack."""
+    """Run a management command about the running stack; return its output."""
     done = stack.run("valkyr", "manage", *command)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -256,7 +258,7 @@ def test_a_command_seals_the_payloads_of_the_running_stack(stack: Stack) -> None
 
 
 def stored_outputs(stack: Stack, execution: str) -> str:
-    """The outputs of an execution's step, as they are in the database."""
+    """Return the outputs of an execution's step, as they are in the database."""
     with psycopg.connect(stack.facts()["database_url"]) as connection:
         told = "SELECT outputs::text FROM runners_run WHERE execution_id = %s"
         row = connection.execute(told, [execution]).fetchone()

@@ -1,4 +1,4 @@
-"""The promises of our pages and the demo to a newcomer, executed as printed, on a separate
+"""The pages and the demo keep their promises to a new user: executed as printed, on a separate
 stack.
 """
 
@@ -47,7 +47,7 @@ def stripe() -> Iterator[StripeServer]:
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> OwnStep:
-    """A step of your own, written before the stack that loads it starts."""
+    """Write a user's own step before the stack that loads it starts."""
     step = OwnStep(tmp_path_factory.mktemp("own"))
     assert "Wrote shop_steps/discount.py" in step.write()
     return step
@@ -145,7 +145,7 @@ def test_a_step_of_ones_own_runs_in_a_workflow_as_printed(stack: Stack, own: Own
 
 @pytest.fixture(scope="module")
 def walks(stack: Stack) -> Iterator[dict[str, Future[list[str]]]]:
-    """Every example's page executed as printed, a few at a time."""
+    """Execute every example's page as printed, a few at a time; yield the outputs as futures."""
     token = sign_in(stack)
     in_order = sorted(EXAMPLES, key=lambda example: example.name != SLOWEST)
     with ThreadPoolExecutor(3) as pool:

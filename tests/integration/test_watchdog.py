@@ -1,4 +1,6 @@
-"""Which processes the watchdog ends, with the real program and real processes; no database."""
+"""The processes that the watchdog ends, with the real program and real processes, without a
+database.
+"""
 
 import json
 import os
@@ -42,7 +44,7 @@ while True:
 
 @dataclass
 class Watched:
-    """A process that is watched, and its watchdog."""
+    """A watched process, and its watchdog."""
 
     process: subprocess.Popen[str]
     descriptor: int
@@ -54,7 +56,7 @@ class Watched:
         self.process.stdin.flush()
 
     def tick(self) -> int:
-        """When it last reported that its threads run."""
+        """Return the last time at which the process reported that its threads run."""
         return next(head.tick for head in activity_slots.heads(self.descriptor))
 
     def lives(self) -> bool:

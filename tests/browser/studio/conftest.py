@@ -1,4 +1,4 @@
-"""Workflows to open in the studio, and the ways to its pages."""
+"""Workflows to open in the studio, and fixtures that open them."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ UNMOVED = re.compile(r"translate\(0px, 0px\) scale\(1\)")
 
 @pytest.fixture
 def workflow(transactional_db: None) -> Callable[..., Workflow]:
-    """Stores a draft: a definition, or its tasks and edges."""
+    """Return a function that stores a draft: a definition, or its tasks and edges."""
 
     def store(name: str = "order", **definition: Any) -> Workflow:
         draft = {"schema": "valkyr/1", "name": name, "tasks": [], "edges": []} | definition
@@ -31,7 +31,7 @@ def workflow(transactional_db: None) -> Callable[..., Workflow]:
 
 @pytest.fixture
 def studio(staff_page: Any) -> Opened:
-    """Opens a workflow's editor and waits until it is shown."""
+    """Return a function that opens a workflow's editor and waits until it is shown."""
 
     def opened(of: Workflow, query: str = "") -> Any:
         staff_page.goto(f"{staff_page.home}/studio/{of.pk}/{query}")

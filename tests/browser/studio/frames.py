@@ -27,7 +27,7 @@ class Frames:
 
 
 def during(page: Any, steps: int, act: Callable[[], None]) -> Frames:
-    """Do something in this number of steps and return how it was drawn."""
+    """Run an action of this number of steps; return the measurements."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     before = _spent(session)

@@ -8,7 +8,7 @@ from executions.models import Workflow
 
 
 def details(page: Any) -> Any:
-    """The inspector."""
+    """Return the inspector."""
     return page.get_by_role("complementary", name="Details")
 
 
@@ -22,7 +22,7 @@ def select(page: Any, path: str) -> Any:
 
 
 def field(page: Any, key: str) -> Any:
-    """The field with these keys below the task, or the workflow: `with/url`."""
+    """Return the field with these keys of the task or the workflow, such as `with/url`."""
     return details(page).locator(f'[data-field="{key}"]')
 
 
@@ -35,6 +35,6 @@ def saved(page: Any, of: Workflow) -> dict[str, Any]:
 
 
 def task(definition: dict[str, Any], task_id: str) -> dict[str, Any]:
-    """A task of a definition, without its place on the canvas."""
+    """Return a task of a definition, without its position on the canvas."""
     found = next(one for one in definition["tasks"] if one["id"] == task_id)
     return {key: value for key, value in found.items() if key != "ui"}

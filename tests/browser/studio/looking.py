@@ -1,4 +1,4 @@
-"""What every screen of the studio must pass, in light and in dark."""
+"""Checks that every screen of the studio must pass, in light and in dark."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from tests.support.accessibility import findings_in_both
 
 
 def look(page: Any, name: str, without: tuple[str, ...] = ()) -> None:
-    """axe finds nothing in either theme; a picture of each if requested."""
+    """Check that axe finds nothing in either theme; save a picture of each if requested."""
     found = findings_in_both(page, without=without)
     assert found == [], f"{name}: {found}"
     picture_in_both(page, name)

@@ -1,4 +1,4 @@
-"""Test runs from the studio, executed by the real engine, and how the page shows them."""
+"""Test runs from the studio: the real engine executes them, and the page shows them."""
 
 from contextlib import suppress
 from typing import Any
@@ -14,7 +14,7 @@ from tests.support.workflows import task
 
 
 def named(name: str, title: str, value: Any) -> dict[str, Any]:
-    """A task that returns a value."""
+    """Return a task that returns a value."""
     return task(name) | {"name": title, "with": {"value": value}}
 
 
@@ -30,13 +30,13 @@ THREE: dict[str, Any] = {
 
 
 def open_run(page: Any) -> Any:
-    """The run dialog, opened from the top bar."""
+    """Open the run dialog from the top bar, and return it."""
     page.get_by_role("button", name="Run…", exact=True).click()
     return run_dialog(page)
 
 
 def run_dialog(page: Any) -> Any:
-    """The run dialog, which is open."""
+    """Return the open run dialog."""
     dialog = page.get_by_role("dialog", name="Run", exact=True)
     expect(dialog).to_be_visible()
     return dialog
@@ -48,13 +48,13 @@ def payload(page: Any, text: str) -> None:
 
 
 def part(page: Any, kind: str, name: str) -> None:
-    """Choose a part of the workflow in the open dialog; the task by its option."""
+    """Choose a part of the workflow in the open dialog, and the task by its option."""
     run_dialog(page).get_by_label("Part", exact=True).select_option(kind)
     run_dialog(page).get_by_label("Task", exact=True).select_option(name)
 
 
 def start_test(page: Any, of: Workflow) -> UUID:
-    """Start the test run of the open dialog; return the execution's id once the page watches it."""
+    """Start the test run of the open dialog; return the execution's id when the page watches it."""
     with page.expect_response(f"**/v1/Workflow/{of.pk}/test") as sent:
         run_dialog(page).get_by_role("button", name="Run test").click()
     assert sent.value.status == 202, sent.value.text()
@@ -63,7 +63,7 @@ def start_test(page: Any, of: Workflow) -> UUID:
 
 
 def bar(page: Any) -> Any:
-    """The run on screen, at the bottom of the canvas."""
+    """Return the bar of the run on screen, at the bottom of the canvas."""
     return page.get_by_role("region", name="Run", exact=True)
 
 
@@ -73,7 +73,7 @@ def run_state(page: Any, word: str) -> None:
 
 
 def carry(execution: UUID) -> str:
-    """Work until nothing is ready any more; return the execution's state."""
+    """Work until no step is ready; return the execution's state."""
     row = WorkflowExecution.objects.get(pk=execution)
     ready = Run.objects.filter(execution=row, state="PENDING")
     while segments := list(ready.values_list("segment", flat=True)):
@@ -85,13 +85,13 @@ def carry(execution: UUID) -> str:
 
 
 def steps(execution: UUID) -> dict[str, str]:
-    """The states of an execution's steps, by path."""
+    """Return the states of an execution's steps, by path."""
     runs = Run.objects.filter(execution_id=execution, superseded=False)
     return dict(runs.values_list("step_path", "state"))
 
 
 def modules(execution: UUID) -> dict[str, str]:
-    """The modules of an execution's steps, by path."""
+    """Return the modules of an execution's steps, by path."""
     return dict(Run.objects.filter(execution_id=execution).values_list("step_path", "module"))
 
 

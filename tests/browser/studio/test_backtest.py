@@ -1,4 +1,4 @@
-"""A backtest in the studio: requested beside the publish button, and shown on the canvas."""
+"""A backtest in the studio: requested next to the publish button, and shown on the canvas."""
 
 from typing import Any
 

@@ -1,7 +1,6 @@
-"""Studio, executions, triage and the API's pages in a project with other addresses.
+"""Studio, executions, triage and the API's pages in a project with other URLs.
 
-`valkyr.urls` are below `/flows/`, the admin is at `/office/`: no page may request any other
-address.
+`valkyr.urls` are under `/flows/`, the admin is at `/office/`: no page may request any other URL.
 """
 
 from collections.abc import Iterator
@@ -24,7 +23,7 @@ PLACES = ("/flows/", "/office/", "/static/")
 
 @pytest.fixture
 def elsewhere(settings: Any, staff_page: Any) -> Iterator[Any]:
-    """A page of the project that requests no other address."""
+    """Yield a page of the project; fail if it requests any other URL."""
     settings.ROOT_URLCONF = "tests.hostile.urls"
     settings.VALKYR = {}
     settings.CSRF_COOKIE_NAME = "host-csrf"

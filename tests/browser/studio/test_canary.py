@@ -1,4 +1,4 @@
-"""A share of the starts in the studio: published by the dialog, ended from the banner."""
+"""A canary in the studio: published by the dialog, ended from the banner."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ TASK = {"id": "fetch", "use": "flow.noop"}
 
 @pytest.fixture
 def changed(workflow: Any) -> Workflow:
-    """Version 1 is published; the draft has one more task."""
+    """Publish version 1, and add one more task to the draft."""
     found: Workflow = workflow(tasks=[TASK])
     versioning.publish(found.pk, actor=ACTOR)
     draft = found.definition | {"tasks": [TASK, {"id": "ship", "use": "flow.noop"}]}

@@ -1,4 +1,4 @@
-"""The canvas by keyboard alone."""
+"""The canvas, used only by keyboard."""
 
 import re
 from typing import Any

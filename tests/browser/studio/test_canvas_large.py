@@ -1,7 +1,7 @@
-"""Three hundred tasks, containers among them, on the canvas.
+"""Three hundred tasks, including containers, on the canvas.
 
-The test asserts the work of the page's main thread, which a busy machine hardly changes; frames per
-second are recorded (VALKYR_FIGURES=FILE) for measurements on a quiet one.
+The test asserts the work of the page's main thread, which a busy machine hardly changes. Frames per
+second are recorded (VALKYR_FIGURES=FILE) for measurements on an idle one.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ MOST_WORK = 60.0
 
 
 def large() -> dict[str, Any]:
-    """252 tasks in rows, gates among them, and 12 loops of three tasks each."""
+    """Return 252 tasks in rows, including gates, and 12 loops of three tasks each."""
     tasks, edges = [], []
     for row in range(ROWS):
         for column in range(COLUMNS):

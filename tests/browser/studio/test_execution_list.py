@@ -1,4 +1,4 @@
-"""The latest executions next to the canvas: chosen, current, and opened on their pages."""
+"""The latest executions next to the canvas: selected, kept current, and opened on their pages."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 
 def open_list(page: Any) -> Any:
-    """The list, opened by its tab."""
+    """Open the list by its tab, and return it."""
     page.get_by_role("tab", name="Executions").click()
     return page.get_by_role("region", name="Latest executions")
 

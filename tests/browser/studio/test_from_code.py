@@ -1,4 +1,4 @@
-"""A workflow from code in the studio: shown with its runs, read-only, taken over by a copy."""
+"""A workflow from code in the studio: shown with its runs, read-only, and copied for editing."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def written(transactional_db: None) -> Workflow:
-    """A workflow that code published."""
+    """Publish a workflow from code."""
     document = {"schema": "valkyr/1", "name": "Fulfil", **on.THREE}
     made = publish_from_code("fulfil", document, origin="shop.flows:fulfil", line=42)
     return Workflow.objects.get(pk=made.workflow_id)
@@ -36,7 +36,7 @@ def written(transactional_db: None) -> Workflow:
 
 @pytest.fixture
 def traced(transactional_db: None) -> Iterator[Workflow]:
-    """A workflow that is a Python function, published as `migrate` does."""
+    """Publish a workflow that is a Python function, as `migrate` does."""
     with steps_of(flows):
         yield Workflow.objects.get(pk=publish(flows.fulfil).workflow_id)
 

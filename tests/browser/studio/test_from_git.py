@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def applied(transactional_db: None) -> Workflow:
-    """A workflow that a bundle brought."""
+    """Create a workflow from a bundle."""
     document = {"schema": "valkyr/1", "name": "Fulfil", **on.THREE}
     source = BundleSource("https://git.example/shop", "abc1234def", "main")
     apply(default_workspace(), Bundle({"fulfil": document}), ACTOR, source=source)

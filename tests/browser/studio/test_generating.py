@@ -1,4 +1,4 @@
-"""A draft from a description, written by the installation's language model and saved by nobody."""
+"""A draft from a description, which the installation's language model writes and no one saves."""
 
 import json
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ class Author(LlmHandler):
 
 @pytest.fixture
 def author(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Body]]:
-    """What the model was asked; steps reach it without an address of their own."""
+    """Yield the requests to the model; steps reach it without their own address."""
     registry.get("llm.chat").warm_up()
     server = LlmServer(handler=Author)
     server.start()
@@ -58,7 +58,7 @@ def author(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Body]]:
 
 
 def describe(page: Any, words: str, model: str) -> Any:
-    """Fill the dialog, and start; the id of the run that asks the model."""
+    """Fill in the dialog and start; return the id of the run that asks the model."""
     page.get_by_role("button", name="Generate from a description…").click()
     dialog = page.get_by_role("dialog", name="Generate a draft")
     expect(dialog.get_by_label("What the workflow does")).to_be_focused()

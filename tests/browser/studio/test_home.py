@@ -1,4 +1,4 @@
-"""The list of workflows, and how to create one: from nothing, an example, or files."""
+"""The list of workflows, and the ways to create one: from nothing, an example, or files."""
 
 import json
 import re
@@ -77,7 +77,7 @@ def home(page: Any) -> Any:
 
 
 def importing(page: Any, text: str) -> Any:
-    """The dialog for files, with a text pasted and read."""
+    """Open the dialog for files, paste a text and read it; return the dialog."""
     page.get_by_role("button", name="Import…").click()
     page.get_by_label("Or paste the text").fill(text)
     page.get_by_role("button", name="Read pasted text").click()
@@ -101,7 +101,7 @@ def test_a_new_installation_offers_the_ways_to_begin(staff_page: Any) -> None:
 
 
 def holding_lists(page: Any) -> list[Any]:
-    """Hold back lists of workflows from now on; returns those that wait."""
+    """Hold back lists of workflows from now on; return the waiting requests."""
     held: list[Any] = []
     page.route(LISTS, lambda route: held.append(route))  # noqa: PLW0108 - no built-in will do
     return held

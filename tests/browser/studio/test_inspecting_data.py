@@ -1,4 +1,4 @@
-"""The last run's results next to the form: viewed, written into fields, pinned."""
+"""The last run's results next to the form: viewed, written into fields, and pinned."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def ran(studio: Any, workflow: Any) -> Any:
-    """The editor of a workflow that ran once, its sum selected and its data shown."""
+    """Open the editor of a workflow that ran once, select its sum and show its data."""
     made = workflow("numbers", **on.THREE)
     page = studio(made)
     on.open_run(page)

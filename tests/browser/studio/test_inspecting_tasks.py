@@ -1,4 +1,4 @@
-"""The details of a task: its names, its form, its chain, its settings, its last data."""
+"""The details of a task: its names, its form, its modules, its settings, its last data."""
 
 import json
 from typing import Any

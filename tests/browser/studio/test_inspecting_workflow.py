@@ -1,4 +1,4 @@
-"""The details of the workflow itself, of edges and of notes; and all users can read all of them."""
+"""The details of the workflow, of edges and of notes, which all users can read."""
 
 from typing import Any
 

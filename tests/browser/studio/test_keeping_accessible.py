@@ -1,4 +1,4 @@
-"""Problems, dialogs and text by the rules of WCAG, light and dark."""
+"""Problems, dialogs and text follow the rules of WCAG, in light and dark."""
 
 import re
 from typing import Any
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def changed(workflow: Any) -> Workflow:
-    """A published workflow whose draft has changes, some of them invalid."""
+    """Create a published workflow whose draft has changes, some of them invalid."""
     fetch = {"id": "fetch", "use": "data.set", "with": {"values": {"limit": 1}}}
     found: Workflow = workflow(tasks=[fetch])
     versioning.publish(found.pk, actor=ACTOR)

@@ -1,4 +1,4 @@
-"""The list of problems: found while typing, reported by the server too, with links to fields."""
+"""The list of problems: found while typing, also by the server, with links to fields."""
 
 from typing import Any
 

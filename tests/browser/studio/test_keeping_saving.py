@@ -1,4 +1,4 @@
-"""Nothing is lost and nothing overwritten: two editors, reloads, signing out, no network."""
+"""Nothing is lost or overwritten: two editors, reloads, signing out, no network."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,7 +18,7 @@ TASKS = [{"id": "fetch", "name": "Fetch order", "use": "data.set", "with": {"val
 
 
 def rename(page: Any, name: str) -> None:
-    """The smallest change of a document."""
+    """Rename the workflow, which is the smallest change of a document."""
     field = page.get_by_role("textbox", name="Name of the workflow")
     field.fill(name)
     field.press("Enter")
@@ -37,13 +37,13 @@ def draft_is(page: Any, state: str) -> None:
 
 
 def expected_noise(page: Any, *parts: str) -> None:
-    """Chromium itself writes failed requests to the console; these are expected."""
+    """Ignore console messages that Chromium itself writes about failed requests."""
     page.problems[:] = [one for one in page.problems if not any(part in one for part in parts)]
 
 
 @pytest.fixture(scope="package")
 def elsewhere(server: str, browser: Browser) -> Iterator[OnePage]:
-    """A separate browser: it shares no storage with the tests' page."""
+    """Yield a separate browser, which shares no storage with the tests' page."""
     lender = OnePage(browser, server)
     yield lender
     lender.close()
@@ -51,7 +51,9 @@ def elsewhere(server: str, browser: Browser) -> Iterator[OnePage]:
 
 @pytest.fixture
 def second(staff_page: Any, elsewhere: OnePage) -> Iterator[Callable[[Workflow], Any]]:
-    """Opens the same workflow in another browser, signed in as the same person."""
+    """Yield a function that opens the same workflow in another browser, signed in as the same
+    user.
+    """
     with elsewhere.lent() as page:
 
         def opened(of: Workflow) -> Any:
@@ -65,7 +67,7 @@ def second(staff_page: Any, elsewhere: OnePage) -> Iterator[Callable[[Workflow],
 
 @pytest.fixture
 def in_conflict(studio: Any, workflow: Any, second: Any) -> tuple[Any, Workflow]:
-    """A page whose workflow another user saved first, with the dialog about it."""
+    """Return a page whose workflow another user saved first, with the dialog about it."""
     found = workflow(tasks=TASKS)
     page, other = studio(found), second(found)
     rename(other, "theirs")
@@ -171,7 +173,7 @@ def test_restored_work_on_an_older_draft_is_a_conflict(
 
 
 def _checks(answer: Any, name: str) -> bool:
-    """Whether it shows the problems of a draft with this name."""
+    """Return whether a response has the problems of a draft with this name."""
     return answer.url.endswith("/validate") and name in (answer.request.post_data or "")
 
 

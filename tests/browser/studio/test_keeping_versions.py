@@ -1,4 +1,4 @@
-"""From draft to version and back: the changes of publishing, and each version's content."""
+"""From draft to version and back: the changes on publishing, and each version's content."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def task(value: int) -> dict[str, Any]:
 
 @pytest.fixture
 def published(workflow: Any) -> Workflow:
-    """Version 1 has a limit of 1; the draft has one of 2, and one more task."""
+    """Publish version 1 with a limit of 1; the draft has a limit of 2, and one more task."""
     found: Workflow = workflow(tasks=[task(1)])
     versioning.publish(found.pk, actor=ACTOR)
     draft = found.definition | {"tasks": [task(2), {"id": "ship", "use": "flow.noop"}]}

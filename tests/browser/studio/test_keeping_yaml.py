@@ -20,7 +20,7 @@ TASKS = [
 
 @pytest.fixture
 def as_text(studio: Any, workflow: Any) -> Any:
-    """The page of a workflow of two tasks, shown as text."""
+    """Open the page of a workflow of two tasks, shown as text."""
     opened = studio(workflow(tasks=TASKS))
     opened.get_by_role("button", name="YAML", exact=True).click()
     expect(text_of(opened)).to_have_value(re.compile("id: fetch"))

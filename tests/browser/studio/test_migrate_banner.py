@@ -1,4 +1,4 @@
-"""The studio says how many live executions are on older versions, and leads to their migration."""
+"""The studio shows how many live executions are on older versions, and links to their migration."""
 
 from typing import Any
 

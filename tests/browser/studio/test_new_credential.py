@@ -1,4 +1,4 @@
-"""A credential created where it is needed: next to a task's field."""
+"""A credential created next to the task's field that needs it."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ SECRET = "correct-horse-battery"
 
 
 def open_dialog(page: Any) -> Any:
-    """The dialog for a new credential of the only task."""
+    """Open the dialog for a new credential of the only task, and return it."""
     details = select(page, "fetch")
     details.get_by_role("tab", name="Settings").click()
     details.get_by_role("button", name="New credential…").click()

@@ -25,7 +25,7 @@ LOOP: list[Any] = [
 
 
 def actions(page: Any, name: str) -> Any:
-    """The actions above a node."""
+    """Return the actions above a node."""
     return page.get_by_role("toolbar", name=f"Actions of {name}", exact=True)
 
 

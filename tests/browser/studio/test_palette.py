@@ -32,7 +32,7 @@ SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clie
 
 
 def listed(page: Any) -> Any:
-    """The list of tasks, opened by its button."""
+    """Open the list of tasks by its button, and return it."""
     page.get_by_role("button", name="List", exact=True).click()
     return page.get_by_role("region", name="Tasks")
 
@@ -42,7 +42,7 @@ def row(page: Any, name: str) -> Any:
 
 
 def signed_in(page: Any, user: Any) -> None:
-    """The page becomes this user's."""
+    """Sign the page in as this user."""
     client = Client()
     client.force_login(user)
     value = client.cookies["sessionid"].value

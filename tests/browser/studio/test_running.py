@@ -1,4 +1,4 @@
-"""Running from the studio: the draft and parts of it, with given results, watched live."""
+"""Runs from the studio: the draft and parts of it, with given results, watched live."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def data(page: Any) -> Any:
 
 
 def shown(page: Any, tab: str) -> None:
-    """Open one part of the selected task's data."""
+    """Open one tab of the selected task's data."""
     panel = page.get_by_role("region", name="Data")
     expect(panel).to_be_visible()
     if panel.get_by_role("button", name="Show data").count():
@@ -30,7 +30,7 @@ def shown(page: Any, tab: str) -> None:
 
 
 def output(page: Any, path: str, value: str) -> None:
-    """Wait until the inspector shows this as a task's output."""
+    """Wait until the inspector shows this value as a task's output."""
     node(page, path).click()
     shown(page, "Output")
     expect(page.get_by_role("region", name="Data").locator(".tree")).to_contain_text(value)

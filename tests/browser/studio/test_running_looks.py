@@ -1,4 +1,4 @@
-"""The run dialog and the run's bar in both modes: readable, and without findings of axe."""
+"""The run dialog and the run's bar in both themes: readable, and without findings of axe."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""From an execution's page to the studio and back: its data, and a fork of it with changes."""
+"""From an execution's page to the studio and back: its data, and a fork with changes."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def ran(workflow: Any) -> Any:
-    """A published workflow, and an execution of it that ended."""
+    """Publish a workflow, and run an execution of it to its end; return both."""
     made = workflow("numbers", **on.THREE)
     versioning.publish(made.pk, actor=ACTOR)
     made.refresh_from_db()

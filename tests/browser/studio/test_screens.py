@@ -1,4 +1,4 @@
-"""Every screen of the studio in light and in dark: nothing for axe to find, and pictures to see."""
+"""Every screen of the studio in light and in dark has no findings of axe; pictures are saved."""
 
 import json
 import re
@@ -57,7 +57,7 @@ N8N = {
 
 
 def value(task: str, name: str, after: str = "") -> dict[str, Any]:
-    """A task that returns a value at once."""
+    """Return a task that returns a value at once."""
     made = {"id": task, "name": name, "use": "data.set", "with": {"values": {"order": 1047}}}
     return made | ({"after": after} if after else {})
 

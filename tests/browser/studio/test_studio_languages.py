@@ -1,4 +1,4 @@
-"""The studio and an execution's page in the language of their page, in a real browser."""
+"""The studio and an execution's page in the page's language, in a real browser."""
 
 import re
 from collections.abc import Callable
@@ -32,9 +32,11 @@ MONITOR = {
 
 @pytest.fixture
 def in_language(staff_page: Any) -> Callable[[str], Any]:
-    """Makes Django use another language on the pages that mount the studio and the monitor.
+    """Return a function that makes Django use another language on the pages of the studio and the
+    monitor.
 
-    Written into the page's `<html lang>`, so that only the sources under test decide.
+    The language is written into the page's `<html lang>`, so that only the sources under test
+    decide.
     """
 
     def speak(tag: str) -> Any:
@@ -158,7 +160,7 @@ def test_a_language_that_does_not_arrive_is_shown_in_english(
 
 
 def languages_asked(page: Any) -> Any:
-    """The languages whose chunks the page fetched."""
+    """Return a function that returns the languages whose chunks the page fetched."""
     found: list[str] = []
 
     def note(request: Any) -> None:
@@ -171,7 +173,7 @@ def languages_asked(page: Any) -> Any:
 
 
 def cut_off(page: Any) -> list[str]:
-    """The texts of buttons, headings and labels that do not fit into their boxes."""
+    """Return the texts of buttons, headings and labels that do not fit into their boxes."""
     found: list[str] = page.evaluate(
         """() => [...document.querySelectorAll('button, h1, h2, h3, th, dt, label, .pill, .tabs *')]
             .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1

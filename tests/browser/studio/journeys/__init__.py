@@ -1,1 +1,1 @@
-"""A user's whole tasks in the studio, on a whole stack."""
+"""A user's complete tasks in the studio, on a whole stack."""

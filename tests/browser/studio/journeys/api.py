@@ -1,4 +1,4 @@
-"""The stack's API, for a journey's checks behind the pages."""
+"""The stack's API, for a journey's checks of the stored data."""
 
 import json
 import urllib.request
@@ -16,7 +16,7 @@ class Api:
         self._token = sign_in(stack)
 
     def __call__(self, path: str, body: Any = None) -> Any:
-        """Its answer; with a body, to a POST."""
+        """Return the answer to a GET request, or with a body to a POST request."""
         request = urllib.request.Request(
             f"{self._url}{path}",
             None if body is None else json.dumps(body).encode(),
@@ -26,6 +26,6 @@ class Api:
             return json.load(answer)
 
     def draft(self, workflow: str) -> dict[str, Any]:
-        """The stored draft of a workflow."""
+        """Return the stored draft of a workflow."""
         found: dict[str, Any] = self(f"/v1/Workflow/{workflow}")["definition"]
         return found

@@ -14,13 +14,13 @@ from valkyr_project.demo.partner import PartnerServer
 
 @pytest.fixture(scope="package")
 def stack(whole_stack: Stack) -> Stack:
-    """A whole stack, as `make up` starts it."""
+    """Return a whole stack, as `make up` starts it."""
     return whole_stack
 
 
 @pytest.fixture(scope="package")
 def partner() -> Iterator[PartnerServer]:
-    """The demo's partner, which reserves, charges and ships."""
+    """Run the demo's partner, which reserves, charges and ships."""
     server = PartnerServer()
     server.start()
     yield server
@@ -29,18 +29,18 @@ def partner() -> Iterator[PartnerServer]:
 
 @pytest.fixture(scope="package")
 def api(stack: Stack) -> Api:
-    """The stack's API, as its administrator."""
+    """Return the stack's API, as its administrator."""
     return Api(stack)
 
 
 @pytest.fixture(scope="package")
 def signed_in(stack: Stack, browser: Browser) -> Any:
-    """The cookies of the stack's administrator."""
+    """Return the cookies of the stack's administrator."""
     return cookies_of(stack, browser, "/studio/")
 
 
 @pytest.fixture
 def desk(stack: Stack, browser: Browser, signed_in: Any) -> Iterator[Page]:
-    """A page that fails the test on any console message."""
+    """Yield a page that fails the test on any console message."""
     with watched(stack, browser, signed_in) as page:
         yield page

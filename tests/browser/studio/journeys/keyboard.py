@@ -1,4 +1,4 @@
-"""Using a page by keyboard only: what Tab cannot reach does not exist."""
+"""Using a page only by keyboard: elements that Tab cannot reach do not exist."""
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -7,7 +7,7 @@ MOST_STOPS = 150
 
 
 def reach(page: Page, wanted: Locator, key: str = "Tab") -> Locator:
-    """Press Tab (or another key) until the focus is there."""
+    """Press Tab (or another key) until the element has the focus."""
     expect(wanted).to_be_visible()
     for _ in range(MOST_STOPS):
         if wanted.evaluate("it => it === document.activeElement"):

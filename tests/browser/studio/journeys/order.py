@@ -55,7 +55,7 @@ ENDED = {
 
 
 def shape_of(definition: dict[str, Any]) -> dict[str, Any]:
-    """The result, without positions: modules by task id, and edges with their outcomes."""
+    """Return the result, without positions: modules by task id, and edges with their outcomes."""
     return {
         "tasks": {task["id"]: task["use"] for task in definition["tasks"]},
         "edges": sorted(

@@ -1,4 +1,4 @@
-"""The positions of elements on the studio's page, by their names."""
+"""Elements of the studio's page, by their names."""
 
 import re
 from typing import Any
@@ -17,12 +17,12 @@ def details(page: Page) -> Locator:
 
 
 def pane(page: Page) -> Locator:
-    """The canvas' ground."""
+    """Return the background of the canvas."""
     return page.locator(".react-flow__pane")
 
 
 def field(page: Page, label: str) -> Locator:
-    """A field of the form, of any kind."""
+    """Return a field of the form, of any kind."""
     of = details(page)
     named = re.compile(rf"^{re.escape(label)}( ?, required)?$")
     return of.get_by_role("combobox", name=named).or_(of.get_by_role("textbox", name=named)).first
@@ -45,7 +45,7 @@ def tasks_are(page: Page, states: dict[str, Any]) -> None:
 
 
 def workflow_of(page: Page) -> str:
-    """The id of the workflow whose editor is open."""
+    """Return the id of the workflow whose editor is open."""
     found = re.search(r"/studio/([0-9a-f-]{36})/", page.url)
     assert found is not None, page.url
     return found[1]

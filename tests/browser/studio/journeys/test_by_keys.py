@@ -1,4 +1,4 @@
-"""The demo's order again, with the keyboard only: built, run, broken, repaired and published."""
+"""The demo's order again, only by keyboard: built, run, broken, repaired and published."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -30,7 +30,7 @@ def make_workflow(page: Page, name: str) -> None:
 
 
 def name_partner(page: Page, url: str) -> None:
-    """A variable with the partner's address, in the workflow's own panel."""
+    """Add a variable with the partner's address in the workflow's panel."""
     panel = details(page)
     reach(page, panel.get_by_role("tab", name="General"))
     reach(page, panel.get_by_role("tab", name="Variables"), "ArrowRight")
@@ -41,7 +41,7 @@ def name_partner(page: Page, url: str) -> None:
 
 
 def add(page: Page, step: order.Step) -> None:
-    """Search a module, add it behind the selected task, and give it its id."""
+    """Search for a module, add it after the selected task, and give it its id."""
     page.keyboard.press("/")
     expect(page.get_by_role("searchbox", name="Search modules")).to_be_focused()
     page.keyboard.press("Control+a")
@@ -56,7 +56,7 @@ def add(page: Page, step: order.Step) -> None:
 
 
 def ask_partner(page: Page, step: order.Step) -> None:
-    """Fill the form of a call."""
+    """Fill in the form of a call."""
     write(page, field(page, "URL"), step.url)
     leave(page)
     choose(page, field(page, "Method"), "POST")
@@ -68,7 +68,8 @@ def ask_partner(page: Page, step: order.Step) -> None:
 def leave(page: Page) -> None:
     """Leave a field, so that single keys are commands again; the task stays selected.
 
-    Escape closes the field's suggestions, then leaves the field; once more would deselect.
+    Escape closes the field's suggestions, then leaves the field. One more Escape would deselect the
+    task.
     """
     while page.evaluate("() => document.activeElement.matches('input, textarea, select')"):
         page.keyboard.press("Escape")
@@ -99,7 +100,7 @@ def connect(page: Page, source: str, outcome: str, target: str) -> None:
 
 
 def run_test(page: Page) -> None:
-    """Run the draft as it is on the screen."""
+    """Run the draft as it is on screen."""
     push(page, page.get_by_role("button", name="Run…", exact=True))
     dialog = page.get_by_role("dialog", name="Run", exact=True)
     write(page, dialog.get_by_label("Payload (JSON)"), order.PAYLOAD)

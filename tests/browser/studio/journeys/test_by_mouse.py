@@ -31,7 +31,7 @@ def draw(page: Page, step: order.Step, x: int, y: int) -> None:
 
 
 def call(page: Page, step: order.Step) -> None:
-    """Give the task that was just added its id."""
+    """Give the newly added task its id."""
     identity = field(page, "ID")
     expect(identity).to_have_value("if" if step.module == "If" else "request")
     identity.fill(step.id)
@@ -40,7 +40,7 @@ def call(page: Page, step: order.Step) -> None:
 
 
 def ask_partner(page: Page, step: order.Step) -> None:
-    """Fill the form of a call."""
+    """Fill in the form of a call."""
     field(page, "URL").fill(step.url)
     field(page, "Method").select_option("POST")
     details(page).get_by_role("button", name="JSON as JSON").click()
@@ -48,7 +48,7 @@ def ask_partner(page: Page, step: order.Step) -> None:
 
 
 def connect(page: Page, source: str, outcome: str, target: str) -> None:
-    """Drag from an exit to a task."""
+    """Drag from an outcome's handle to a task."""
     handle(page, source, outcome).drag_to(handle(page, target, "in"))
     expect(line(page, source, target, outcome)).to_be_attached()
 
@@ -63,7 +63,7 @@ def make_workflow(page: Page, name: str) -> None:
 
 
 def describe_payload(page: Page) -> None:
-    """The workflow's own panel: the payload's fields."""
+    """Describe the payload's fields in the workflow's panel."""
     panel = details(page)
     panel.get_by_role("tab", name="Input").click()
     for name, kind in (("orderId", "Text"), ("total", "Number")):
@@ -76,7 +76,7 @@ def describe_payload(page: Page) -> None:
 
 
 def name_partner(page: Page, url: str) -> None:
-    """A variable with the partner's address."""
+    """Add a variable with the partner's address."""
     panel = details(page)
     panel.get_by_role("tab", name="Variables").click()
     panel.get_by_role("button", name="Add to variables").click()
@@ -86,7 +86,7 @@ def name_partner(page: Page, url: str) -> None:
 
 
 def run_test(page: Page) -> None:
-    """Run the draft as it is on the screen."""
+    """Run the draft as it is on screen."""
     page.get_by_role("button", name="Run…", exact=True).click()
     dialog = page.get_by_role("dialog", name="Run", exact=True)
     dialog.get_by_role("button", name="As JSON", exact=True).click()
