@@ -1,4 +1,4 @@
-"""`python -m tests.chaos`: its own servers, the faults, the report."""
+"""`python -m tests.chaos`: start servers, run the faults, write the report."""
 
 import os
 import signal
@@ -89,12 +89,12 @@ def _list() -> int:
 
 
 def say(text: str) -> None:
-    """A line of progress."""
+    """Print a line of progress."""
     print(text, file=sys.stderr, flush=True)
 
 
 def _end(*_: Any) -> None:
-    """Leave in order, so that everything started ends too."""
+    """Exit in order, so that everything started ends too."""
     sys.exit("ended by SIGTERM")
 
 

@@ -1,4 +1,4 @@
-"""A fault that needs its own world: the same program again, in a separate process."""
+"""A fault that needs its own servers and workers: the same program again, in a separate process."""
 
 import json
 import signal
@@ -17,7 +17,7 @@ SECONDS = 900
 
 
 def run(fault: Fault, options: Options) -> Outcome:
-    """Run it in a child, and read its result."""
+    """Run the fault in a child, and return its result."""
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "outcome.json"
         command = [

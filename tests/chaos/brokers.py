@@ -1,4 +1,4 @@
-"""The brokers, which faults stop, empty and start again at their addresses."""
+"""The brokers, which faults stop, empty and restart at the same addresses."""
 
 import os
 import shutil
@@ -11,20 +11,20 @@ from valkyr_project.embedded import Redis
 
 
 class Broker(Protocol):
-    """A broker's server, controlled by a fault."""
+    """A broker's server, which a fault controls."""
 
     @property
     def url(self) -> str:
         """The address for Celery; constant for the broker's lifetime."""
 
     def stop(self) -> None:
-        """kill -9; returns once it has ended."""
+        """Kill the broker with SIGKILL; return when it has ended."""
 
     def forget(self) -> None:
-        """While it is stopped: lose every message and queue."""
+        """Delete every message and queue, while the broker is stopped."""
 
     def start(self) -> None:
-        """Start it again at its address, with its data; returns once it answers."""
+        """Start the broker at its address, with its data; return when it answers."""
 
 
 class RedisBroker:

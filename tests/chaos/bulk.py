@@ -23,7 +23,7 @@ BATCH = 5_000
 
 
 def quick_to_fill(broker: Broker) -> bool:
-    """Whether messages can be copied into its queue by thousands."""
+    """Return whether thousands of messages can be copied into the broker's queue."""
     return isinstance(broker, RedisBroker)
 
 
@@ -40,10 +40,11 @@ def fill(broker: Broker, workflow: Workflow, number: int) -> None:
 
 
 def _waiting(workflow: Workflow) -> UUID:
-    """An execution whose message is in the queue, sent once.
+    """Start an execution whose message is in the queue, sent once; return its id.
 
     The broker may deliver a message to a worker that was killed a moment ago. That message is lost,
-    and what the sweeper sends instead is no backlog, so its execution is removed again.
+    and the message that the sweeper sends instead is not part of a backlog. So this execution is
+    deleted, and another one is started.
     """
     while True:
         first = start(workflow)
@@ -73,7 +74,9 @@ def clear(workflow: Workflow) -> None:
 
 
 def _referring(own: psycopg.Connection[Any]) -> list[tuple[str, str]]:
-    """Tables with a foreign key to executions, and its column; without executions' own parents."""
+    """Return the tables with a foreign key to executions, with its column; without executions' own
+    parents.
+    """
     return own.execute(
         "SELECT c.conrelid::regclass::text, a.attname FROM pg_constraint c "
         "JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1] "

@@ -1,9 +1,9 @@
-"""A program of many clients that start executions as fast as they get answers.
+"""A program with many clients that start executions as fast as they get answers.
 
     VALKYR_CROWD_TOKEN=… python -m tests.chaos.crowd URL CLIENTS
 
-It ends when its standard input does, and prints what was answered as JSON. It has the lowest
-priority: real clients do not share the server's processors.
+It ends when its standard input ends, and prints the answers as JSON. It has the lowest priority,
+because real clients do not share the server's processors.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ import httpx
 
 
 class Crowd:
-    """The clients and what they were answered."""
+    """The clients, and the answers that they got."""
 
     def __init__(self, url: str, token: str) -> None:
         self.accepted: list[str] = []
@@ -29,7 +29,7 @@ class Crowd:
         self._over = False
 
     async def run(self, clients: int) -> None:
-        """Return once standard input has ended and each client has its last answer."""
+        """Return when standard input has ended and each client has its last answer."""
         Thread(target=self._listen, daemon=True).start()
         # Each has its own pool: one of 600 connections searches all of them at each request.
         await asyncio.gather(*(self._client() for _ in range(clients)))

@@ -1,4 +1,4 @@
-"""Workers that a fault cuts off, and a partner that writes down who calls it and when."""
+"""Workers that a fault cuts off, and a partner that records who calls it and when."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,7 @@ LONG = 600.0
 
 @dataclass
 class CutWorkers:
-    """A prefork worker and one of threads; `mend` gives them their network back."""
+    """A prefork worker and a worker of threads; `mend` restores their network."""
 
     world: World
     calls: HeardCalls
@@ -28,21 +28,23 @@ class CutWorkers:
     doubled: int = 0  # calls of a holder after the first call of another one
 
     def add(self, there: dict[str, str]) -> None:
-        """Start the workers, with this environment, and wait until they are ready."""
+        """Start the workers with this environment, and wait until they are ready."""
         fleet = self.world.fleet
         fleet.worker(MEMBERS[0], f"default,{PROCESSES}", "prefork", 2, **there)
         fleet.worker(MEMBERS[1], f"io,{THREADS}", "threads", 8, **there)
         fleet.ensure(90)
 
     def remove(self) -> None:
-        """End them, with their network mended."""
+        """Restore the workers' network, and end the workers."""
         self.mend()
         for name in MEMBERS:
             if name in self.world.fleet.members:
                 self.world.fleet.remove(name)
 
     def begin(self, seconds: float) -> dict[str, Run]:
-        """Start a step in a process and one in a thread of these workers; both are under way."""
+        """Start a step in a process and one in a thread of these workers; return when both are
+        running.
+        """
         url = self.calls.partner.url
         runs = {}
         for queue in (PROCESSES, THREADS):
@@ -56,7 +58,9 @@ class CutWorkers:
         return runs
 
     def taken_over(self, what: str, cut: Callable[[], object]) -> None:
-        """Cut them off until others have done their steps; nobody calls after its lease."""
+        """Cut the workers off until others have executed their steps; check that no holder calls
+        after its lease.
+        """
         world, calls = self.world, self.calls
         runs = self.begin(LONG)
         ids = [run.execution_id for run in runs.values()]
@@ -81,7 +85,9 @@ class CutWorkers:
         world.fleet.ensure(90)
 
     def kept(self, what: str, cut: Callable[[], object]) -> None:
-        """Disturb them for longer than a lease; who holds a step goes on and records it."""
+        """Disturb the workers for longer than a lease; check that the holder of a step continues
+        and records it.
+        """
         world = self.world
         runs = self.begin(1.5 * world.lease)
         world.injected(what)
@@ -96,7 +102,7 @@ class CutWorkers:
         world.fleet.ensure(90)
 
     def judge(self) -> None:
-        """No holder called beside another one, or after its lease."""
+        """Check that no holder called at the same time as another one, or after its lease."""
         least = min(self.margins)
         self.world.figure("calls of two holders at once", self.doubled)
         self.world.figure(

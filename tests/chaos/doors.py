@@ -17,21 +17,23 @@ from tests.support.workflows import ACTOR
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`accepted` is the promised execution; else `refused` is the answer instead."""
+    """An answer: `accepted` is the promised execution; otherwise `refused` is the answer instead of
+    one.
+    """
 
     accepted: UUID | None
     refused: str = ""
 
 
 class Door(Protocol):
-    """Sends one request."""
+    """A way to start an execution."""
 
     def ask(self, workflow: Workflow, key: str) -> Answer:
         """Request one execution."""
 
 
 class Call:
-    """`start_execution` in this process."""
+    """Calls `start_execution` in this process."""
 
     def ask(self, workflow: Workflow, key: str) -> Answer:
         try:
@@ -43,7 +45,7 @@ class Call:
 
 
 class Http:
-    """POST to the web process."""
+    """Sends a POST request to the web process."""
 
     def __init__(self, address: str, token: str) -> None:
         self._client = httpx.Client(

@@ -1,4 +1,4 @@
-"""The ledger's figures: effects, repeated ones with reasons, and the auditor's findings."""
+"""The ledger's figures: effects, repeated effects with reasons, and the auditor's findings."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
@@ -36,7 +36,7 @@ class Mark(NamedTuple):
 
 @dataclass
 class Ledger:
-    """Figures of some executions."""
+    """The figures of some executions."""
 
     effects: int = 0
     repeats: Counter[str] = field(default_factory=Counter)
@@ -64,7 +64,7 @@ def _marks(ids: Collection[UUID]) -> list[Mark]:
 
 
 def _effects(ledger: Ledger, marks: Sequence[Mark], injured: Collection[int]) -> None:
-    """For each run, the effects before its newest are repeats, as are those of failed attempts."""
+    """Count repeats: for each run, the effects before its newest, and those of failed attempts."""
     of_run: dict[Any, list[Mark]] = defaultdict(list)
     for mark in marks:
         of_run[mark.run].append(mark)

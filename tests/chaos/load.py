@@ -16,10 +16,10 @@ from tests.chaos.shapes import WEIGHTS
 
 
 class Starter:
-    """Starts executions until stopped, and remembers which were promised.
+    """Starts executions until stopped, and records which were promised.
 
-    Nothing is skipped: a client without an answer repeats the request with the same key, so that
-    every promise is known.
+    It skips no request: a client without an answer repeats it with the same key, so that every
+    promise is known.
     """
 
     def __init__(
@@ -37,23 +37,25 @@ class Starter:
         self._thread = Thread(target=self._go, name="load", daemon=True)
 
     def start(self) -> None:
-        """Begin; does nothing if the rate is 0."""
+        """Begin starting executions; do nothing if the rate is 0."""
         if self._settings.rate:
             self._thread.start()
 
     def stop(self) -> None:
-        """Stop starting; returns after the last answer, or when no server answers any more."""
+        """Stop starting executions; return after the last answer, or when no server answers any
+        more.
+        """
         self._over.set()
         if self._thread.ident is not None:
             self._thread.join(60)
             assert not self._thread.is_alive(), "the load's last request got no answer in 60 s"
 
     def ids(self) -> list[UUID]:
-        """What was promised."""
+        """Return the promised executions."""
         return list(self.accepted)
 
     def forget(self, ids: Collection[UUID]) -> None:
-        """Stop requesting these: a server that no longer exists promised them."""
+        """Remove these executions: a server that no longer exists promised them."""
         for one in ids:
             self.accepted.remove(one)
 

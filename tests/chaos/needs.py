@@ -18,7 +18,7 @@ FAKETIME = (
 
 
 def faketime_library() -> str | None:
-    """The path of libfaketime."""
+    """Return the path of libfaketime; None if it is missing."""
     return next((path for path in FAKETIME if Path(path).exists()), None)
 
 
@@ -61,7 +61,7 @@ NEEDS: dict[str, Callable[[str], str | None]] = {
 
 
 def missing(needs: tuple[str, ...], broker: str = "redis") -> str | None:
-    """Why a fault cannot run here; None if it can."""
+    """Return why a fault cannot run here; None if it can."""
     for name in needs:
         if reason := NEEDS[name](broker):
             return f"needs {name}: {reason}"

@@ -16,7 +16,7 @@ printed. A fault that needs what this machine lacks is reported as not run.
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """One call's choices."""
+    """The choices of one call."""
 
     seed: int
     only: tuple[str, ...]  # slugs; empty: all
@@ -32,17 +32,17 @@ class Options:
 
 
 def usual_kills(*, quick: bool) -> int:
-    """The default number of kills inside transactions."""
+    """Return the default number of kills inside transactions."""
     return 200 if quick else 1_000
 
 
 def usual_crowd(*, quick: bool) -> float:
-    """How many minutes of overload where nobody says."""
+    """Return the default duration of the overload, in minutes."""
     return 0.25 if quick else 1.0
 
 
 def parse(arguments: Sequence[str]) -> Options:
-    """Options from the command line; argparse explains itself and exits on mistakes."""
+    """Parse options from the command line; argparse prints help and exits on errors."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.chaos", description=DESCRIPTION, epilog=EPILOG
     )

@@ -37,7 +37,7 @@ class Outcome:
     logs: str = ""
 
     def broken(self, problem: str) -> None:
-        """A promise was not kept."""
+        """Record that a promise was not kept."""
         self.verdict = "broken"
         self.problems.append(problem)
 
@@ -48,22 +48,22 @@ class Outcome:
 
     @property
     def worst(self) -> float | None:
-        """The longest recovery."""
+        """The longest recovery, in seconds."""
         return max(self.recoveries, default=None)
 
     def as_json(self) -> dict[str, Any]:
-        """For a file."""
+        """Return the outcome as JSON values, for a file."""
         # As plain mappings: asdict would make a Counter of a Counter's pairs.
         counters = {name: dict(getattr(self, name)) for name in COUNTERS}
         return asdict(replace(self, **counters))
 
 
 def from_json(found: dict[str, Any]) -> Outcome:
-    """What `as_json` wrote."""
+    """Return the outcome that `as_json` wrote."""
     counters = {name: Counter(found[name]) for name in COUNTERS}
     return Outcome(**{**found, **counters})
 
 
 def all_kept(outcomes: Sequence[Outcome]) -> bool:
-    """Whether nothing was broken; a fault that did not run proves nothing, and breaks nothing."""
+    """Return whether no promise was broken; a fault that did not run breaks none."""
     return not any(outcome.verdict == "broken" for outcome in outcomes)

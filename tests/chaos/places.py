@@ -1,6 +1,6 @@
-"""Faults that need their own kind of servers: a separate world for each.
+"""Faults that need their own kind of servers: a separate environment for each.
 
-By slug; read before Django is set up: import no models.
+By slug; this module is read before Django is set up, so it imports no models.
 """
 
 from collections.abc import Callable
@@ -20,6 +20,6 @@ APART = PLACES.keys() | FOLLOWED | BROKERS.keys()
 
 
 def broker_of(slug: str, usual: str) -> str:
-    """The broker of a run of this fault only; the usual one if its own cannot be started."""
+    """Return the broker of a run of only this fault; the usual one if its own cannot be started."""
     own = BROKERS.get(slug, usual)
     return usual if own == "rabbitmq-cluster" and rabbitmq.missing() else own

@@ -13,9 +13,9 @@ EVERY = 1.5  # seconds from one kill to the next, on average
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """Kill, this number of seconds after the start, one of the processes that exist then.
+    """A kill, this number of seconds after the start, of one of the processes that exist then.
 
-    `choice` (0 to 1) picks among them, so that a plan does not depend on process ids.
+    `choice` (0 to 1) selects one of them, so that a plan does not depend on process ids.
     """
 
     at: float
@@ -23,12 +23,12 @@ class Kill:
     choice: float
 
     def of(self, those: Sequence[T]) -> T | None:
-        """The chosen one; None if there are none."""
+        """Return the chosen one; None if there are none."""
         return those[int(self.choice * len(those))] if those else None
 
 
 def kills(random: Random, seconds: float) -> list[Kill]:
-    """Kills at random moments within these seconds, in order."""
+    """Return kills at random moments within these seconds, in order."""
     kinds = random.choices(list(SHARES), list(SHARES.values()), k=round(seconds / EVERY))
     made = [Kill(random.uniform(0, seconds), kind, random.random()) for kind in kinds]
     return sorted(made, key=lambda kill: kill.at)

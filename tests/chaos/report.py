@@ -29,7 +29,7 @@ SHOWN = (
 
 
 def facts(options: Options) -> dict[str, str]:
-    """Where, when, with what, and how to repeat it."""
+    """Return the place, the time, the versions, and the command that repeats the run."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "machine": f"{os.cpu_count()} cores ({_processor()}), {_memory():.0f} GB, "
@@ -43,7 +43,7 @@ def facts(options: Options) -> dict[str, str]:
 
 
 def command(options: Options, only: str) -> str:
-    """The command that repeats a run, or one fault of it."""
+    """Return the command that repeats a run, or one fault of it."""
     words = [f"--only {only}"] if only else []
     words.append(f"--seed {options.seed}")
     if options.broker != "redis":
@@ -62,7 +62,7 @@ def command(options: Options, only: str) -> str:
 
 
 def line(outcome: Outcome) -> str:
-    """The result of one fault, as a line of progress."""
+    """Return the result of one fault, as a line of progress."""
     if outcome.verdict == "not run":
         return f"      not run: {outcome.reason}"
     found = outcome.recovery
@@ -76,7 +76,7 @@ def line(outcome: Outcome) -> str:
 
 
 def as_text(outcomes: Sequence[Outcome], told: Mapping[str, str], options: Options) -> str:
-    """Everything, for the terminal."""
+    """Return the whole report, for the terminal."""
     lines = ["", *(f"{name:9} {value}" for name, value in told.items()), ""]
     rows = [cells(outcome) for outcome in outcomes]
     for outcome, row in zip(outcomes, rows, strict=True):
@@ -96,13 +96,13 @@ def as_text(outcomes: Sequence[Outcome], told: Mapping[str, str], options: Optio
 
 
 def as_json(outcomes: Sequence[Outcome], told: Mapping[str, str]) -> str:
-    """Everything, for programs."""
+    """Return the whole report as JSON, for programs."""
     found = {"facts": told, "faults": [outcome.as_json() for outcome in outcomes]}
     return json.dumps(found, indent=2, default=str)
 
 
 def as_markdown(outcomes: Sequence[Outcome], told: Mapping[str, str]) -> str:
-    """The part between the markers."""
+    """Return the part between the markers, as Markdown."""
     lines = [*(f"- {name}: `{value}`" for name, value in told.items()), ""]
     lines.append(f"| {' | '.join(SHOWN)} |")
     lines.append(f"|{'---|' * len(SHOWN)}")
@@ -116,7 +116,7 @@ def as_markdown(outcomes: Sequence[Outcome], told: Mapping[str, str]) -> str:
 
 
 def write(file: Path, outcomes: Sequence[Outcome], told: Mapping[str, str]) -> None:
-    """Put the report between the file's markers; ValueError if it has none."""
+    """Write the report between the file's markers. Raise ValueError if it has none."""
     text = file.read_text()
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
@@ -126,7 +126,7 @@ def write(file: Path, outcomes: Sequence[Outcome], told: Mapping[str, str]) -> N
 
 
 def cells(outcome: Outcome) -> list[str]:
-    """One row of the table, in the order of HEADS."""
+    """Return one row of the table, in the order of HEADS."""
     if outcome.verdict == "not run":
         return [outcome.title, *[""] * 9, f"not run: {outcome.reason}", ""]
     found = outcome.recovery
@@ -150,7 +150,7 @@ def cells(outcome: Outcome) -> list[str]:
 
 
 def shown_cells(outcome: Outcome) -> list[str]:
-    """One row of the page's table, in the order of SHOWN."""
+    """Return one row of the page's table, in the order of SHOWN."""
     if outcome.verdict == "not run":
         return [outcome.title, *[""] * 8, f"not run: {outcome.reason}"]
     found = outcome.recovery

@@ -1,4 +1,4 @@
-"""The graphs of the load, in which faults occur midway. Each effect step writes a mark."""
+"""The graphs of the load, in the middle of which faults occur. Each effect step writes a mark."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ WEIGHTS = {"chain": 3, "fan": 3, "map": 2, "retrying": 2, "sleeper": 2, "subwork
 
 
 def chain() -> dict[str, Any]:
-    """Six effects in a row: one segment, which another worker resumes in the middle."""
+    """Return six effects in a row: one segment, which another worker resumes in the middle."""
     return {
         "tasks": [
             effect(f"e{n}", after=f"e{n - 1}" if n else None, seconds=0.08, value=n)
@@ -25,7 +25,7 @@ def chain() -> dict[str, Any]:
 
 
 def fan() -> dict[str, Any]:
-    """A fork of five on two queues, joined: a chord, and the end of its last header."""
+    """Return a fork of five on two queues, joined: a chord, and the end of its last header."""
     parts = [effect(f"part{n}", after="begin", seconds=0.1) for n in range(5)]
     parts[0]["queue"] = "io"
     names = [part["id"] for part in parts]
@@ -33,14 +33,14 @@ def fan() -> dict[str, Any]:
 
 
 def mapped() -> dict[str, Any]:
-    """A map over six items, three at once."""
+    """Return a map over six items, three at once."""
     body = {"tasks": [effect("work", seconds=0.05, value="{{ item }}")]}
     items = {"items": [1, 2, 3, 4, 5, 6], "maxConcurrency": 3}
     return {"tasks": [task("each", "flow.map", **{"with": items}, body=body)]}
 
 
 def retrying() -> dict[str, Any]:
-    """A step that fails twice, then its successor."""
+    """Return a step that fails twice, then its successor."""
     return {
         "tasks": [
             effect("flaky", failTimes=2, retry=RETRY),
@@ -50,19 +50,19 @@ def retrying() -> dict[str, Any]:
 
 
 def sleeper() -> dict[str, Any]:
-    """A wait of two seconds between two effects; no process holds anything meanwhile."""
+    """Return a wait of two seconds between two effects; it occupies no process."""
     waits = task("sleep", "test.wait", "before", **{"with": {"seconds": 2}})
     return {"tasks": [effect("before"), waits, effect("after", after="sleep")]}
 
 
 def parent(slug: str) -> dict[str, Any]:
-    """A step that waits for a child."""
+    """Return a step that waits for a child."""
     call = task("call", "flow.subworkflow", **{"with": {"workflow": slug}})
     return {"tasks": [call, effect("after", after="call")]}
 
 
 def publish_all() -> Mapping[str, Workflow]:
-    """The workflows of the load, published; by shape, and the child's as `inner`."""
+    """Publish the workflows of the load; return them by shape, and the child's as `inner`."""
     inner = publish(INNER)
     documents = {
         "chain": chain(),

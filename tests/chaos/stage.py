@@ -1,6 +1,6 @@
 """Separate servers for one run: durable as in production, in a temporary folder.
 
-Django is set up on them, in this process and (by the environment) in those it starts.
+Django is set up for them, in this process and (by the environment) in the processes that it starts.
 """
 
 import base64
@@ -22,9 +22,9 @@ KEY_PREFIX = "valkyr-fleet:"
 
 
 class Stage:
-    """PostgreSQL, Redis and, if another broker is requested, that one.
+    """PostgreSQL, Redis and, if another broker is requested, that broker.
 
-    `environment` holds what processes get besides the addresses.
+    `environment` has the variables that processes get in addition to the addresses.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Stage:
         self.broker.start()
 
     def _database(self) -> str:
-        """The database's address for clients; creates a standby if one is needed."""
+        """Return the database's address for clients; create a standby if one is needed."""
         if not self._followed:
             return self.postgres.url
         self.standby = Standby(self._home, self.postgres.url, durable=True)
@@ -121,7 +121,7 @@ class Stage:
 
 
 def configure(addresses: dict[str, str], folder: Path) -> None:
-    """The whole environment of this process and its children, and Django set up in it.
+    """Set the whole environment of this process and its children, and set up Django in it.
 
     The caller's variables must not leak in.
     """
@@ -148,7 +148,7 @@ def configure(addresses: dict[str, str], folder: Path) -> None:
 
 
 def configure_alone() -> None:
-    """Django without any server, to read the table of faults."""
+    """Set up Django without any server, to read the table of faults."""
     nobody = {
         "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none",
         "REDIS_URL": "redis://127.0.0.1:1/0",

@@ -16,12 +16,12 @@ END_SECONDS = 150.0  # the rest may take this long to end once the fault is over
 
 
 def blank(fault: Fault) -> Outcome:
-    """The row of a fault without results."""
+    """Return the row of a fault without results."""
     return Outcome(fault.slug, fault.title, fault.promise, fault.bound)
 
 
 def not_run(fault: Fault, reason: str) -> Outcome:
-    """The row of a fault that cannot be run here."""
+    """Return the row of a fault that cannot be run here."""
     outcome = blank(fault)
     outcome.verdict, outcome.reason = "not run", reason
     return outcome
@@ -81,7 +81,9 @@ def _judge(fault: Fault, world: World, outcome: Outcome) -> None:
 
 
 def _late(outcome: Outcome) -> bool:
-    """By the 95th percentile if there are twenty or more, else by the worst."""
+    """Return whether the recoveries are late: by the 95th percentile if there are twenty or more,
+    otherwise by the maximum.
+    """
     assert outcome.bound is not None
     found = outcome.recovery
     assert found is not None

@@ -1,8 +1,8 @@
 """A thread that checks every second whether each running execution is attended.
 
-Unattended is an execution that is RUNNING with a slot although no step of it is leased, waiting, or
-due for a retry: it should be moving. Children are checked separately. The time starts again if it
-moved between two checks.
+An execution is unattended if it is RUNNING with a slot although none of its steps is leased,
+waiting, or due for a retry: it should be moving. Children are checked separately. The time starts
+again if the execution moved between two checks.
 """
 
 import time
@@ -33,7 +33,7 @@ Mark = tuple[UUID, int, int]
 
 
 class Watch:
-    """The checks of the executions of these workflows, begun since then."""
+    """The checks of these workflows' executions that began after the start."""
 
     def __init__(self, since: datetime, workflows: Iterable[UUID]) -> None:
         self.worst = 0.0
@@ -48,22 +48,24 @@ class Watch:
         self._thread = Thread(target=self._go, name="watch", daemon=True)
 
     def include(self, workflows: Iterable[UUID]) -> None:
-        """Check the executions of these, too."""
+        """Also check the executions of these workflows."""
         self._workflows.extend(workflows)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End."""
+        """Stop the thread."""
         self._over.set()
         if self._thread.ident is not None:
             self._thread.join(30)
 
     @contextmanager
     def excused(self) -> Iterator[None]:
-        """No process could have made progress during this block."""
+        """Do not count executions as unattended during this block, in which no process could make
+        progress.
+        """
         with self._lock:
             self._excused += 1
         try:

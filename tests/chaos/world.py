@@ -1,4 +1,4 @@
-"""A fault's environment: servers, workers, a beat, the API, a load; and its reports."""
+"""A fault's environment: servers, workers, a beat, the API, a load, and the reports."""
 
 import time
 from collections.abc import Collection, Iterator
@@ -33,7 +33,7 @@ FENCED = b"fenced: run"
 
 
 class World:
-    """Everything of one run of `make chaos`; one fault after another gets it."""
+    """Everything of one run of `make chaos`; it is passed from fault to fault."""
 
     load: Starter
     watch: Watch
@@ -74,7 +74,7 @@ class World:
         self.token = ""
 
     def build(self) -> None:
-        """Start everything; returns once it is ready."""
+        """Start everything; return when it is ready."""
         modules.install()
         self.workflows = shapes.publish_all()
         self.token = _token()
@@ -83,7 +83,7 @@ class World:
         self.fleet.ensure(90)
 
     def stop(self) -> None:
-        """End every process, frozen ones after they were resumed."""
+        """End every process; resume frozen ones first."""
         self.fleet.stop()
         if self.web.started:
             self.web.kill()
@@ -92,7 +92,7 @@ class World:
     # ---- for the frame
 
     def begin(self, fault: Fault, outcome: Outcome) -> None:
-        """Everything is ready; from here on it is this fault's."""
+        """Make everything ready, and start recording for this fault."""
         self.fleet.ensure(90)
         if not self.web.alive():
             self.web.start()
@@ -108,7 +108,7 @@ class World:
         self.watch.start()
 
     def ids(self) -> list[UUID]:
-        """The executions of this fault: the load's, their children, and its own."""
+        """Return the executions of this fault: the load's, their children, and its own."""
         of_load = WorkflowExecution.objects.filter(
             created_at__gte=self._since,
             workflow__in=[one.pk for one in self.workflows.values()],
@@ -116,7 +116,9 @@ class World:
         return [*of_load.values_list("pk", flat=True), *self._own]
 
     def fenced(self) -> int:
-        """How many late results the workers' logs report as rejected since the fault began."""
+        """Return how many late results the workers' logs report as rejected since the fault
+        began.
+        """
         count = 0
         for name, member in self.fleet.members.items():
             with member.log.open("rb") as log:
@@ -127,38 +129,40 @@ class World:
     # ---- for faults
 
     def injected(self, what: str, *pids: int) -> None:
-        """A fault was injected into these processes."""
+        """Record that a fault was injected into these processes."""
         self.outcome.injected[what] += 1
         self.injured.update(pids)
 
     def recovered(self, what: str, seconds: float) -> None:
-        """Something had recovered after these seconds."""
+        """Record that something had recovered after this number of seconds."""
         self.outcome.recoveries.append(max(0.0, seconds))
 
     def note(self, text: str) -> None:
-        """A line for the report."""
+        """Add a line to the report."""
         self.outcome.notes.append(text)
 
     def figure(self, name: str, value: Any) -> None:
-        """A number for the report."""
+        """Add a number to the report."""
         self.outcome.figures[name] = value
 
     def own(self, ids: Collection[UUID]) -> None:
-        """Executions that the fault itself started, for the audit."""
+        """Add executions that the fault itself started to the audit."""
         self._own += list(ids)
 
     @contextmanager
     def excused(self) -> Iterator[None]:
-        """No process could have made progress during this block."""
+        """Do not count executions as unattended during this block, in which no process could make
+        progress.
+        """
         with self.watch.excused():
             yield
 
     def pause(self, seconds: float) -> None:
-        """Let the load run for a while: how long a fault lasts is part of it."""
+        """Let the load run for this time, which is part of the fault."""
         time.sleep(seconds)
 
     def restart(self) -> None:
-        """Start again what ended; does not wait for workers."""
+        """Restart what ended; do not wait for workers."""
         for member in self.fleet.members.values():
             if not member.alive():
                 member.start()
@@ -166,18 +170,20 @@ class World:
             self.web.launch()
 
     def wait_all_ended(self, seconds: float = 120) -> None:
-        """Return once everything of this fault is final; AssertionError lists what is not."""
+        """Return when all executions of this fault are final. Raise AssertionError with the
+        others.
+        """
         try:
             wait_until(lambda: not self.unfinished(1), seconds, "the end of all executions")
         except AssertionError as error:
             raise AssertionError(f"{error}: {describe(self.unfinished(3))}") from None
 
     def unfinished(self, most: int) -> list[UUID]:
-        """Executions of this fault that are not final."""
+        """Return executions of this fault that are not final, at most this number."""
         return self.still(self.ids())[:most]
 
     def still(self, ids: Collection[UUID]) -> list[UUID]:
-        """Which of these are not final."""
+        """Return which of these executions are not final."""
         left = WorkflowExecution.objects.filter(pk__in=among(ids)).exclude(state__in=FINAL)
         return list(left.values_list("pk", flat=True))
 

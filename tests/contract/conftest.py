@@ -1,4 +1,4 @@
-"""A workspace, people in each role, and clients that act for them."""
+"""A workspace, users in each role, and clients that act for them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +27,9 @@ def _no_collected_files(settings: Any, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def _quick_passwords(settings: Any) -> None:
-    """A slow hash would take longer than the test; access is the same."""
+    """Use a fast password hash: a slow one would take longer than the test, and access is the
+    same.
+    """
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
@@ -48,19 +50,21 @@ def elsewhere(db: None) -> Workspace:
 
 @pytest.fixture
 def member(workspace: Workspace) -> Callable[..., Any]:
-    """A user with a role in a workspace (the default one unless another is named)."""
+    """Return a function that creates a user with a role in a workspace (by default in the default
+    one).
+    """
     return a_member
 
 
 @pytest.fixture
 def client_of() -> Callable[[Any], APIClient]:
-    """A client signed in as a user."""
+    """Return a function that returns a client signed in as a user."""
     return a_client
 
 
 @pytest.fixture
 def author(workspace: Workspace) -> APIClient:
-    """A user who may write, publish and operate workflows."""
+    """Return a client of a user who may write, publish and operate workflows."""
     return an_author()
 
 
@@ -71,11 +75,11 @@ def admin(workspace: Workspace) -> APIClient:
 
 @pytest.fixture
 def stranger() -> APIClient:
-    """An anonymous client."""
+    """Return an anonymous client."""
     return APIClient()
 
 
 @pytest.fixture
 def greeting(author: APIClient) -> dict[str, Any]:
-    """A published workflow, as the API shows it."""
+    """Publish a workflow; return it as the API shows it."""
     return a_greeting(author)

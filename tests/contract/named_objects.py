@@ -38,7 +38,7 @@ UNDOABLE = {
 
 
 class NamedObjects(dict[str, str]):
-    """Ids of objects, each created when an address or a body first names it."""
+    """Ids of objects, each created when a path or a body first names it."""
 
     def __init__(self, made: Mapping[str, str]) -> None:
         super().__init__(made)
@@ -127,7 +127,7 @@ class NamedObjects(dict[str, str]):
         return self.post("/v1/Redrive", {"ids": [self["letter"]]})["id"]
 
     def make_two_versions(self) -> Any:
-        """A workflow with two versions, and an execution on the first."""
+        """Create a workflow with two versions, and an execution on the first."""
         made = publish({"tasks": [task("one")]})
         self.post(f"/v1/WorkflowExecution/{made.pk}/execute")
         definition = made.definition | {"tasks": [task("one"), task("two")]}

@@ -23,14 +23,14 @@ GREETING: dict[str, Any] = {
 
 
 def a_workspace(slug: str = "default") -> Workspace:
-    """The workspace of this name."""
+    """Return the workspace with this slug."""
     tier = Tier.objects.get_or_create(name="unlimited")[0]
     facts = {"name": slug.capitalize(), "tier": tier}
     return Workspace.objects.get_or_create(slug=slug, defaults=facts)[0]
 
 
 def a_member(role: str, place: Workspace | None = None, name: str = "") -> Any:
-    """A user with a role in a workspace (the default one unless another is named)."""
+    """Return a user with a role in a workspace (by default in the default one)."""
     place = place or a_workspace()
     # Without a password: hashing one takes longer than the test.
     name = name or f"{role.lower()}-{place.slug}"
@@ -41,24 +41,24 @@ def a_member(role: str, place: Workspace | None = None, name: str = "") -> Any:
 
 
 def a_client(user: Any) -> APIClient:
-    """A client signed in as a user."""
+    """Return a client signed in as a user."""
     client = APIClient()
     client.force_authenticate(user)
     return client
 
 
 def an_author() -> APIClient:
-    """A user who may write, publish and operate workflows."""
+    """Return a client of a user who may write, publish and operate workflows."""
     return a_client(a_member("WORKFLOW"))
 
 
 def a_greeting(author: APIClient) -> dict[str, Any]:
-    """A published workflow, as the API shows it."""
+    """Publish a workflow; return it as the API shows it."""
     return published(author, GREETING)
 
 
 def published(author: APIClient, definition: dict[str, Any]) -> dict[str, Any]:
-    """A workflow of this definition, published, as the API shows it."""
+    """Publish a workflow with this definition; return it as the API shows it."""
     made = author.post("/v1/Workflow", {"definition": definition}, format="json")
     assert made.status_code == 201, made.content
     answer = author.post(f"/v1/Workflow/{made.data['id']}/publish")

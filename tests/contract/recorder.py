@@ -1,4 +1,4 @@
-"""Requests and answers of the API, recorded as examples that are equal each time."""
+"""Requests and answers of the API, recorded as examples that are the same each time."""
 
 import json
 import re
@@ -24,7 +24,9 @@ class Recorder:
         self.client = APIClient()
 
     def ask(self, name: str, body: Any = None, *, query: str = "", **given: Any) -> Any:
-        """The answer's JSON; `given` are the path's parameters and, by header name, headers."""
+        """Return the answer's JSON; `given` are the path's parameters and, by header name,
+        headers.
+        """
         path, method, described = self.known[name]
         parameters = set(re.findall(r"{(\w+)}", path))
         where = path.format(**{key: given[key] for key in parameters}) + query
@@ -52,7 +54,7 @@ class Recorder:
 
 
 def short(value: Any) -> Any:
-    """A list's first readable row; of texts that are too long everywhere, the beginning."""
+    """Return a list's first readable row, or the beginning of a text that is too long."""
     if isinstance(value, list):
         readable = (row for row in value if len(json.dumps(row)) <= MOST_CHARACTERS)
         return [short(next(readable, value[0]))] if value else []
@@ -62,7 +64,7 @@ def short(value: Any) -> Any:
 
 
 def steady(kept: dict[str, Any]) -> dict[str, Any]:
-    """The same with ids, times, hashes and secrets that are equal in each recording."""
+    """Return the record with ids, times, hashes and secrets that are the same in each recording."""
     text = json.dumps(kept, sort_keys=True)
     numbers: dict[str, str] = {}
 

@@ -1,4 +1,6 @@
-"""A day with the API, each operation called once: the source of the document's examples."""
+"""A day with the API in which each operation is called once: the source of the document's
+examples.
+"""
 
 from datetime import date, timedelta
 from tempfile import TemporaryDirectory
@@ -106,7 +108,7 @@ def play(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _seal() -> None:
-    """A seal as the duty makes it, which seals nothing of a transaction that is open."""
+    """Add a seal as the duty does, which seals no rows of an open transaction."""
     link = ChainLink(1, BEGINNING, database_now(), EPOCH, 1, LAST_ID, b"")
     parts = {name: getattr(link, name) for name in ChainLink.__slots__}
     AuditSeal.objects.create(count=0, digest=link.digest(), **parts)
@@ -178,7 +180,7 @@ def _bundle(day: Recorder, workspace: str) -> None:
 
 
 def _canary(day: Recorder) -> None:
-    """A version that a share of the starts takes first, and the rollback of a publication."""
+    """Publish, change, stop and promote canaries, and roll back a publication."""
     ask, steps = day.ask, [{"id": "price", "use": "flow.noop"}]
     draft = {"schema": "valkyr/1", "name": "pricing"}
     pk = ask("createWorkflow", {"definition": draft | {"tasks": steps}})["id"]
@@ -200,7 +202,7 @@ def _canary(day: Recorder) -> None:
 
 
 def _migration(day: Recorder) -> None:
-    """Live executions continue on another version, in which a step has another ID."""
+    """Move live executions to another version, in which a step has another id."""
     ask = day.ask
     wait = {"use": "flow.delay", "with": {"seconds": 86_400}}
     draft = {"schema": "valkyr/1", "name": "reminders", "tasks": [{"id": "rest", **wait}]}
@@ -225,7 +227,7 @@ def _migration(day: Recorder) -> None:
 
 
 def _backtest(day: Recorder) -> None:
-    """A draft compared with what has ended, once to the end and once cancelled."""
+    """Compare a draft with ended executions, once to the end and once cancelled."""
     ask = day.ask
     ended = WorkflowExecution.objects.filter(finished_at__isnull=False).latest("created_at")
     draft = {
@@ -243,7 +245,7 @@ def _backtest(day: Recorder) -> None:
 
 
 def _archive(day: Recorder) -> None:
-    """An execution of the archive, which is still in the tables as well."""
+    """Read an archived execution, which is still in the tables as well."""
     ended = WorkflowExecution.objects.filter(finished_at__isnull=False).order_by("id")[0]
     with TemporaryDirectory() as folder:
         chosen = {**getattr(settings, "VALKYR", {}), "ARCHIVE": f"file://{folder}"}
@@ -309,7 +311,7 @@ def _operate(day: Recorder) -> None:
 
 
 def _undo(day: Recorder) -> None:
-    """A failed execution whose workflow lets users decide whether it is undone."""
+    """Decide whether a failed execution is undone, in a workflow that lets users decide."""
     pk = day.ask("importWorkflow", UNDOABLE, query="?slug=reservation")["id"]
     day.ask("publishWorkflow", {"kind": "published"}, id=pk)
     execution = day.ask("executeWorkflow", {"params": {}}, workflowId=pk)["id"]
@@ -352,7 +354,7 @@ def _mend(day: Recorder) -> None:
 
 
 def _redrive(day: Recorder, letters: list[str]) -> None:
-    """Many dead letters are redriven at a pace."""
+    """Redrive many dead letters at a set pace."""
     ask = day.ask
     careful = {"ratePerSecond": 20, "canary": 10, "stopAbove": 20, "reason": "Mended in v7."}
     ask("previewNewRedrive", {"ids": letters, **careful})
@@ -370,7 +372,7 @@ def _redrive(day: Recorder, letters: list[str]) -> None:
 
 
 def _propose(day: Recorder, group: str) -> None:
-    """An agent proposes changes, and a user decides."""
+    """Let an agent propose changes, and a user decide."""
     ask = day.ask
     ada: Any = get_user_model().objects.get(username="ada")
     workflow = FailureGroup.objects.get(pk=group).workflow_id
@@ -390,7 +392,7 @@ def _propose(day: Recorder, group: str) -> None:
 
 
 def _judge(day: Recorder, groups: list[Any]) -> None:
-    """What users say about equal failures."""
+    """Acknowledge, annotate, split, merge and ignore failure groups."""
     ask, (first, other) = day.ask, groups
     ask("listFailureGroups")
     ask("patchFailureGroup", {"status": "ACKNOWLEDGED", "reason": "Looking into it."}, id=first)
@@ -407,7 +409,7 @@ def _judge(day: Recorder, groups: list[Any]) -> None:
 
 
 def _failed_twice() -> list[Any]:
-    """Two groups: a partner that answers with two errors, and one that is down."""
+    """Create two groups: a partner that answers with two errors, and one that is down."""
     of = Workflow.objects.order_by("created_at").first()
     assert of is not None, "the day began with a workflow"
     first = [fail(of, "The partner is out of order.", details={"status": 500 + n}) for n in (0, 3)]

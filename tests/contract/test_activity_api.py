@@ -1,4 +1,4 @@
-"""The audit trail over HTTP: who reads which rows, filters, pages, the export."""
+"""The audit trail over HTTP: its visible rows for each user, filters, pages, the export."""
 
 import json
 from collections.abc import Callable

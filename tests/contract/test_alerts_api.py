@@ -1,4 +1,6 @@
-"""Alert rules over HTTP: secrets go in and never out; whose rules, alerts and messages one sees."""
+"""Alert rules over HTTP: secrets are never returned; users see the rules, alerts and messages of
+their workspaces.
+"""
 
 from collections.abc import Callable
 from typing import Any

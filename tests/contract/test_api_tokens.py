@@ -1,4 +1,4 @@
-"""API tokens: shown once, never more powerful than their user, revoked at once."""
+"""API tokens are shown once, never have more rights than their user, and are revoked at once."""
 
 from collections.abc import Callable
 from datetime import timedelta

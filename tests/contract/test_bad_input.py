@@ -1,4 +1,4 @@
-"""Invalid outside input gets a clear error: never a 500, never a half-written row."""
+"""Invalid outside input gets a clear error: never a 500, and never a partly written row."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 """Every operation of the document, with every kind of invalid request.
 
-Each gets the right problem, and no row is written. Problems of single fields are tested with their
+Each gets the correct problem, and writes no row. Problems of single fields are tested with their
 operations.
 """
 
@@ -44,7 +44,7 @@ ALL = {op["operationId"]: (path, method.upper(), op) for path, method, op in ope
 
 
 def body_schema(described: dict[str, Any]) -> dict[str, Any] | None:
-    """The schema of an operation's JSON body, its name resolved."""
+    """Return the schema of an operation's JSON body, with its name resolved."""
     content = described.get("requestBody", {}).get("content", {}).get(JSON)
     if content is None:
         return None
@@ -92,7 +92,7 @@ class Asking:
         self._rows = row_counts()
 
     def address(self, path: str, instead: str = "") -> str:
-        """The path with existing ids, or with one id for all of them."""
+        """Return the path with existing ids, or with one id for all of them."""
 
         def fill(match: re.Match[str]) -> str:
             if instead:
@@ -107,12 +107,12 @@ class Asking:
     def send(
         self, method: str, where: str, body: bytes = b"", kind: str = JSON, **more: Any
     ) -> Any:
-        """The answer."""
+        """Send a request and return the answer."""
         return self.client.generic(method, where, body, content_type=kind, **more)
 
     def expect(self, answer: Any, status: int, what: Any, path: str = "", code: str = "") -> None:
-        """Record an answer of another status, one that is no problem, or one without the path or
-        code.
+        """Record an answer with another status, one that is not a problem, or one without the path
+        or code.
         """
         problem = answer.json() if answer.get("Content-Type") == PROBLEM else {}
         paths = {error["path"] for error in problem.get("errors", ())}
@@ -132,7 +132,7 @@ class Asking:
 
 @pytest.fixture(scope="module", autouse=True)
 def planted(kept_world: None) -> Ids:
-    """The ids of one of everything, by kind."""
+    """Create one of every object; return the ids by kind."""
     planter = Planter("planted")
     planter.workflow("marked")
     planter.root.is_superuser = True
@@ -146,7 +146,7 @@ def asking(planted: Ids) -> Asking:
 
 
 def row_counts() -> dict[str, int]:
-    """How many rows each table of ours has. One query."""
+    """Return how many rows each of Valkyr's tables has, with one query."""
     ours = ("executions_", "runners_", "dlq_", "auth_")
     tables = [name for name in connection.introspection.table_names() if name.startswith(ours)]
     parts = [f"SELECT '{name}', count(*) FROM {connection.ops.quote_name(name)}" for name in tables]
@@ -176,7 +176,7 @@ def test_a_body_that_is_no_good_is_refused(asking: Asking) -> None:
 
 
 def wrong_types(described: dict[str, Any]) -> Iterator[bytes]:
-    """A body for each field of a known type, in which it has another."""
+    """Yield a body for each field of a known type, with a value of another type."""
     wrong = {"string": {}, "integer": "x", "number": "x", "boolean": "yes", "array": {}}
     for field, rule in (body_schema(described) or {}).get("properties", {}).items():
         kinds = rule.get("type")

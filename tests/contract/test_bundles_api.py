@@ -1,4 +1,6 @@
-"""Definitions as bundles: export, plan and apply over HTTP; tenancy, permissions and the trail."""
+"""Definitions as bundles: export, plan and apply over HTTP; tenancy, permissions and the audit
+trail.
+"""
 
 from typing import Any
 

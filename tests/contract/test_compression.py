@@ -1,4 +1,6 @@
-"""Which responses are compressed: pages, and what browsers keep; no JSON that can have secrets."""
+"""The compressed responses: pages, and files that browsers keep, but no JSON that can contain
+secrets.
+"""
 
 import gzip
 import re
@@ -42,7 +44,9 @@ def test_other_json_and_streams_are_not_compressed(operator: Client) -> None:
 
 
 def test_the_results_of_a_search_are_not_compressed(operator: Client) -> None:
-    """An attacker could choose the search, and compare the lengths of the results (BREACH)."""
+    """The results of a search are not compressed: an attacker could choose the search, and compare
+    the lengths of the results (BREACH).
+    """
     for number in range(5):
         rows.workflow(f"order-import-{number}")
 
@@ -54,7 +58,9 @@ def test_the_results_of_a_search_are_not_compressed(operator: Client) -> None:
 
 
 def test_neither_the_length_nor_a_token_of_a_compressed_page_repeats(operator: Client) -> None:
-    """An attacker who compares lengths (BREACH) finds them random, and the token masked."""
+    """The length and the token of a compressed page do not repeat: an attacker who compares lengths
+    (BREACH) finds them random, and the token masked.
+    """
     pages = [operator.get("/admin/executions/workflow/add/", headers=ACCEPTS) for _ in range(20)]
 
     tokens = {

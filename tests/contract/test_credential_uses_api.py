@@ -1,4 +1,6 @@
-"""The uses of credentials through the API: scoped, in pages, exported, without a value."""
+"""The uses of credentials through the API: limited to a workspace, in pages, exported, without
+values.
+"""
 
 import json
 from typing import Any

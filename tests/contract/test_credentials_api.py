@@ -1,4 +1,4 @@
-"""Credentials through the API: values go in, names come out."""
+"""Credentials through the API: values are accepted, and only names are returned."""
 
 import json
 import logging

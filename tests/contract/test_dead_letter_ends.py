@@ -23,7 +23,7 @@ TWO: dict[str, Any] = {
 
 @pytest.fixture
 def letter(author: APIClient) -> str:
-    """The address of a dead letter of the first of two steps."""
+    """Return the path of a dead letter of the first of two steps."""
     made = author.post("/v1/Workflow", {"definition": TWO}, format="json").json()
     assert author.post(f"/v1/Workflow/{made['id']}/publish").status_code == 201
     author.post(f"/v1/WorkflowExecution/{made['id']}/execute", {"params": {}}, format="json")

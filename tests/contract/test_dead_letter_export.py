@@ -19,7 +19,7 @@ HIDDEN = {"$hidden": "You need the permission view_payloads to see this."}
 
 @pytest.fixture
 def letters(author: APIClient, greeting: dict[str, Any]) -> list[str]:
-    """Three dead letters, oldest first."""
+    """Create three dead letters; return their ids, oldest first."""
     address = f"/v1/WorkflowExecution/{greeting['id']}/execute-batch"
     payloads = [{"name": name} for name in ("ann", "bob", "cy")]
     author.post(address, {"payloads": payloads}, format="json")

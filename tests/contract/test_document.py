@@ -1,4 +1,4 @@
-"""The OpenAPI document: valid, complete, and consistent with its examples."""
+"""The OpenAPI document is valid, complete, and consistent with its examples."""
 
 import json
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def document() -> dict[str, Any]:
 
 
 def contents(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Every body of the document as (operation, where, media type's entry)."""
+    """Yield every body of the document as (operation, position, media type's entry)."""
     for _, _, described in operations(document):
         name = described["operationId"]
         for media, entry in described.get("requestBody", {}).get("content", {}).items():
@@ -152,7 +152,7 @@ def test_every_example_is_what_its_schema_says(document: dict[str, Any]) -> None
 
 
 def mistakes(document: dict[str, Any], schema: dict[str, Any], value: Any) -> Iterator[Any]:
-    """The differences from a schema of the document."""
+    """Yield a value's differences from a schema of the document."""
     checker = Draft202012Validator.FORMAT_CHECKER
     whole = {**schema, "components": document["components"]}
     return Draft202012Validator(whole, format_checker=checker).iter_errors(value)

@@ -1,7 +1,7 @@
-"""docs/reference/errors.md explains every error code, and each problem's `type` leads to it.
+"""docs/reference/errors.md explains every error code, and each problem's `type` links to it.
 
-The page that installations serve is made from it; write it with `VALKYR_WRITE=1 .venv/bin/python -m
-pytest -q` and this file.
+The page that installations serve is generated from it; write it with `VALKYR_WRITE=1
+.venv/bin/python -m pytest -q` and this file.
 """
 
 import ast
@@ -54,7 +54,7 @@ def sources() -> Iterator[Path]:
 
 
 def raised(tree: ast.AST) -> Iterator[str]:
-    """The codes that occur in calls."""
+    """Yield the codes that occur in calls."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
@@ -75,7 +75,7 @@ def kinds(kind: type) -> Iterator[type]:
 
 @pytest.fixture(scope="module")
 def ours() -> dict[str, type[errors.ValkyrError]]:
-    """Every error of ours by its code, the most general first."""
+    """Return every error of Valkyr by its code, the most general first."""
     for path in sources():
         if "class " in path.read_text() and "code = " in path.read_text():
             name = ".".join(path.relative_to(PROJECT).with_suffix("").parts)

@@ -1,4 +1,4 @@
-"""Templates evaluated over HTTP on the caller's data, as a step would get them."""
+"""Templates evaluated over HTTP with the caller's data, as a step would get them."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Events: published once, they start the workflows with a trigger; failed starts are listed."""
+"""Events are published once and start the workflows with a trigger; failed starts are listed."""
 
 import threading
 from typing import Any
@@ -26,7 +26,7 @@ LARGE = {**ORDER, "filter": "{{ event.total > 100 }}"}
 
 @pytest.fixture
 def system(member: Any, client_of: Any) -> APIClient:
-    """A system that publishes events."""
+    """Return the client of a system that publishes events."""
     client: APIClient = client_of(member("SYSTEM"))
     return client
 

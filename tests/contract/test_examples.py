@@ -47,13 +47,13 @@ def test_a_day_with_the_api_can_be_played_and_is_what_the_document_shows(setting
 
 
 def needs_example(described: dict[str, Any]) -> bool:
-    """Whether there is JSON to show."""
+    """Return whether an operation has JSON to show."""
     bodies = [described.get("requestBody", {}), *described["responses"].values()]
     return any("application/json" in body.get("content", {}) for body in bodies)
 
 
 def fields(answers: Any) -> dict[str, Any]:
-    """The names that each answer has, of an object or of a list's first."""
+    """Return the field names of each answer: of an object, or of a list's first object."""
     out = {}
     for status, body in (answers or {}).items():
         first = body[0] if isinstance(body, list) and body else body

@@ -59,7 +59,9 @@ def test_an_execution_is_accepted_and_found_where_the_answer_says(
 def test_starting_takes_two_round_trips(
     author: APIClient, greeting: dict[str, Any], signed_in_by: str
 ) -> None:
-    """Sign-in, workflow, powers and limits; then the whole transaction, from BEGIN to COMMIT."""
+    """Starting takes two round trips: one for sign-in, workflow, powers and limits, and one for the
+    whole transaction, from BEGIN to COMMIT.
+    """
     client = author
     if signed_in_by == "password":
         client = APIClient()

@@ -1,4 +1,4 @@
-"""Why is it not running? Every possible reason, over HTTP."""
+"""Every possible reason why an execution does not run, over HTTP."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -32,7 +32,7 @@ def later(seconds: float) -> Any:
 
 @pytest.fixture
 def make(author: APIClient) -> Callable[..., str]:
-    """Publishes a definition; the workflow's id."""
+    """Return a function that publishes a definition and returns the workflow's id."""
 
     def made(definition: dict[str, Any]) -> str:
         answer = author.post("/v1/Workflow", {"definition": definition}, format="json")
@@ -46,7 +46,7 @@ def make(author: APIClient) -> Callable[..., str]:
 
 @pytest.fixture
 def begin(author: APIClient) -> Callable[..., str]:
-    """Starts a workflow; the execution's id."""
+    """Return a function that starts a workflow and returns the execution's id."""
 
     def begun(workflow: str, params: Any = None) -> str:
         address = f"/v1/WorkflowExecution/{workflow}/execute"
@@ -59,7 +59,7 @@ def begin(author: APIClient) -> Callable[..., str]:
 
 @pytest.fixture
 def execution(make: Callable[..., str], begin: Callable[..., str]) -> str:
-    """A running one, whose first step was sent to the queue `io`."""
+    """Start an execution whose first step was sent to the queue `io`."""
     return begin(make(TWO))
 
 
@@ -80,13 +80,13 @@ def explained(client: APIClient, execution: str) -> dict[str, Any]:
 
 
 def first(client: APIClient, execution: str) -> dict[str, Any]:
-    """The first step's reason."""
+    """Return the first step's reason."""
     reason: dict[str, Any] = explained(client, execution)["steps"][0]["reason"]
     return reason
 
 
 def put(execution: str, **columns: Any) -> Run:
-    """The execution's only run, as if it had progressed this far."""
+    """Change the execution's only run, as if it had progressed this far."""
     Run.objects.filter(execution_id=execution).update(**columns)
     return Run.objects.get(execution_id=execution)
 

@@ -19,7 +19,7 @@ ADDRESS = "/v1/FailureGroup"
 
 @pytest.fixture
 def orders(workspace: Any) -> Workflow:
-    """A workflow whose steps have failed once, twice, and three times, in three groups."""
+    """Create a workflow whose steps have failed once, twice, and three times, in three groups."""
     made = admin_rows.workflow()
     for times, message in ((1, "no such customer"), (3, "out of stock"), (2, "not paid")):
         for status in range(times):

@@ -1,4 +1,4 @@
-"""Figures over HTTP: numbers by slot, percentiles, queues; and the permissions for them."""
+"""Figures over HTTP: numbers by slot, percentiles, queues, and the permissions for them."""
 
 from collections.abc import Callable
 from datetime import timedelta

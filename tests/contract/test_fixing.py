@@ -1,4 +1,4 @@
-"""A dead letter fixed by a person's outputs, over HTTP."""
+"""A dead letter fixed by outputs that a user enters, over HTTP."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,7 +31,7 @@ GATE: dict[str, Any] = {
 
 @pytest.fixture
 def start(author: APIClient) -> Callable[..., str]:
-    """Publishes a workflow and starts it; the execution's id."""
+    """Return a function that publishes and starts a workflow and returns the execution's id."""
 
     def begin(definition: dict[str, Any]) -> str:
         definition = {"schema": "valkyr/1", **definition}
@@ -46,7 +46,9 @@ def start(author: APIClient) -> Callable[..., str]:
 
 @pytest.fixture
 def dead(author: APIClient) -> Callable[[str, str], str]:
-    """Quarantines an execution's live run of a step; the dead letter's address."""
+    """Return a function that quarantines an execution's live run of a step and returns the dead
+    letter's path.
+    """
 
     def kill(execution: str, path: str) -> str:
         run = Run.objects.get(execution_id=execution, step_path=path, state="PENDING")

@@ -67,7 +67,7 @@ PAGES = {
 
 @pytest.fixture(params=["stranger", "operator"])
 def anybody(request: Any, client: Client, django_user_model: Any) -> Client:
-    """An anonymous client, and a user who may see everything."""
+    """Return an anonymous client, or a client of a user who may see everything."""
     if request.param == "operator":
         client.force_login(
             django_user_model.objects.create(username="op", is_staff=True, is_superuser=True)

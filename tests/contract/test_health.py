@@ -47,7 +47,7 @@ class Lent:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """It stays open."""
+        """Leave the session open."""
 
     def execute(self, query: Any, values: Any = None) -> Any:
         return self._raw.execute(query, values)
@@ -55,7 +55,7 @@ class Lent:
 
 @pytest.fixture
 def closed_port() -> int:
-    """A port that refuses connections."""
+    """Return a port that rejects connections."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -63,14 +63,14 @@ def closed_port() -> int:
 
 @pytest.fixture
 def lent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Health checks use the test's session instead of one of their own."""
+    """Let health checks use the test's session instead of their own."""
     session = Lent()
     monkeypatch.setattr(parts, "open_session", lambda: session)
 
 
 @pytest.fixture
 def attended(lent: None) -> None:
-    """Workers of every queue have just reported, and beat has ticked."""
+    """Let workers of every queue have just reported, and beat have ticked."""
     for queue in ("control", "default", "io"):
         Runner.objects.create(
             name=f"{queue}@here", host="here", pid=1, pool="prefork", queues=[queue]

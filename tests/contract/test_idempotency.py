@@ -53,7 +53,7 @@ def create(client: APIClient, name: str = "orders", key: str = "once") -> Any:
 
 @pytest.fixture
 def running(author: APIClient, greeting: dict[str, Any]) -> str:
-    """The id of a running execution."""
+    """Return the id of a running execution."""
     address = f"/v1/WorkflowExecution/{greeting['id']}/execute"
     made = author.post(address, {"params": {"name": "Ada"}}, format="json")
     return str(made.json()["id"])

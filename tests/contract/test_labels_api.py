@@ -1,4 +1,4 @@
-"""Labels over HTTP: shown, selected by, counted, in lists of executions and of dead letters."""
+"""Labels over HTTP: shown, filtered by, and counted, in lists of executions and of dead letters."""
 
 import json
 from datetime import timedelta
@@ -32,7 +32,7 @@ def workflow() -> Workflow:
 
 @pytest.fixture
 def ids(author: APIClient, workflow: Workflow) -> list[str]:
-    """The executions of the payloads, in their order."""
+    """Return the executions of the payloads, in their order."""
     path = f"{EXECUTIONS}/{workflow.pk}/execute-batch"
     answer = author.post(path, {"payloads": PAYLOADS}, format="json")
     found: list[str] = answer.json()["ids"]
@@ -41,7 +41,7 @@ def ids(author: APIClient, workflow: Workflow) -> list[str]:
 
 @pytest.fixture
 def letters(author: APIClient, ids: list[str]) -> list[dict[str, Any]]:
-    """A dead letter of each."""
+    """Create a dead letter of each execution."""
     runs = [Run.objects.get(execution_id=pk) for pk in ids]
     return [
         author.post(f"/v1/Run/{run.pk}/quarantine", {"reason": "poison"}, format="json").json()
@@ -141,7 +141,7 @@ def test_labels_of_another_workspace_are_not_found(
 
 @pytest.fixture
 def outsider(django_user_model: Any) -> APIClient:
-    """An administrator of another workspace."""
+    """Return a client of an administrator of another workspace."""
     user = django_user_model.objects.create_user("outsider")
     Membership.objects.create(user=user, workspace=limited_workspace(5), role="ADMIN")
     client = APIClient()
@@ -158,7 +158,7 @@ def boss(client: Client, django_user_model: Any, static_files: None) -> Client:
 
 
 def page_of(client: Client, path: str, **query: str) -> tuple[set[str], str]:
-    """The rows and the text of a list of the admin."""
+    """Return the rows and the text of a list of the admin."""
     answer = client.get(f"/admin/{path}/", query, follow=True)
     assert answer.status_code == 200
     return {str(row.pk) for row in answer.context["cl"].result_list}, answer.content.decode()

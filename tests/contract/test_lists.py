@@ -1,4 +1,4 @@
-"""What all lists share: a workspace, an order, times; and how workflows are found."""
+"""Common features of all lists (a workspace, an order, times), and the search for workflows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,14 +17,14 @@ LISTS = ("Workflow", "WorkflowExecution", "Run", "DeadLetterQueue", "Trigger", "
 def both(
     member: Callable[..., Any], client_of: Callable[[Any], APIClient], elsewhere: Workspace
 ) -> APIClient:
-    """A user who may author in two workspaces."""
+    """Return a client of a user who may author in two workspaces."""
     user = member("ADMIN", name="both")
     user.valkyr_memberships.create(workspace=elsewhere, role="ADMIN")
     return client_of(user)
 
 
 def fill(client: APIClient, workspace: Workspace) -> None:
-    """Two of each kind."""
+    """Create two objects of each kind."""
     definition = {
         "schema": "valkyr/1",
         "name": "w",

@@ -34,8 +34,8 @@ def _read_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def samples(text: str, of: str = "") -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
-    """Every sample by name and labels, or only those whose lines begin with a text: there are
-    thousands.
+    """Return every sample by name and labels, or, because there are thousands, only those whose
+    lines begin with a text.
     """
     if of:
         text = "".join(line for line in text.splitlines(keepends=True) if line.startswith(of))

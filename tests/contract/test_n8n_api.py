@@ -1,4 +1,4 @@
-"""`POST /v1/Workflow/import-n8n`: the results of exports, and the rejected ones."""
+"""`POST /v1/Workflow/import-n8n`: the results of exports, and the rejected exports."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What an object permission allows, and what not, for a member with the role USER."""
+"""The operations that an object permission allows a member with the role USER, and all others."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -52,7 +52,9 @@ LISTS = ("Workflow", "WorkflowExecution", "Run", "DeadLetterQueue")
 
 @pytest.fixture(scope="module", autouse=True)
 def things(kept_world: None) -> Mapping[str, str]:
-    """A workflow, an execution of it with a live run, one with a dead letter; another workflow."""
+    """Create a workflow, an execution of it with a live run, one with a dead letter, and another
+    workflow.
+    """
     author = an_author()
     greeting = a_greeting(author)
     other = author.post("/v1/Workflow", {"name": "not shared"}, format="json")

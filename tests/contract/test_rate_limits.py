@@ -36,7 +36,7 @@ print(json.dumps([rates.count([rate]) is None for _ in range(30)]))
 
 
 def commands() -> int:
-    """How many scripts Redis has run."""
+    """Return how many scripts Redis has run."""
     with redis.Redis.from_url(django_settings.REDIS_URL) as store:
         found = store.info("commandstats")
     return sum(
@@ -46,7 +46,7 @@ def commands() -> int:
 
 @pytest.fixture
 def own_redis(tmp_path: Path, settings: Any) -> Iterator[Redis]:
-    """A Redis of this test's own, in which rates are counted."""
+    """Run a Redis for this test, in which rates are counted."""
     home = tmp_path / "servers"
     home.mkdir(mode=0o711)
     server = Redis(home, durable=False)

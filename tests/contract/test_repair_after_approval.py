@@ -1,4 +1,4 @@
-"""Dead letters after an approval: only an author changes what was approved."""
+"""Dead letters after an approval: only an author may change what was approved."""
 
 from typing import Any
 
@@ -32,14 +32,16 @@ CHANGED = {"message": "other"}
 
 
 def a_mender(workspace: Workspace) -> APIClient:
-    """A user who may view, and repair with other inputs, but neither write nor operate."""
+    """Return a client of a user who may view, and repair with other inputs, but neither write nor
+    operate.
+    """
     user = a_member("WORKFLOW", workspace, name="mender")
     user.token_limits = TokenLimits(workspace.pk, frozenset({Action.VIEW, *REPAIR}))
     return a_client(user)
 
 
 def dead(author: APIClient, definition: dict[str, Any]) -> DeadLetterEntry:
-    """The dead letter of a failed payment, in an execution with a given approval."""
+    """Create the dead letter of a failed payment, in an execution with a granted approval."""
     workflow = published(author, definition)
     made = author.post(f"{EXECUTION}/{workflow['id']}/execute", {}, format="json").json()["id"]
     carry(made)

@@ -1,4 +1,4 @@
-"""Revealing payloads: with a reason, with permission, and always recorded."""
+"""Payloads are revealed with a reason and with permission, and each reveal is recorded."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module", autouse=True)
 def addresses(kept_world: None) -> Mapping[str, str]:
-    """What can be revealed: an execution, its run, a dead letter."""
+    """Return the paths of objects that can be revealed: an execution, its run, a dead letter."""
     author = an_author()
     start = f"/v1/WorkflowExecution/{a_greeting(author)['id']}/execute"
     pk = author.post(start, {"params": {"name": "Ada"}}, format="json").json()["id"]

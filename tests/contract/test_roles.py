@@ -276,7 +276,7 @@ LISTS = (
 
 @pytest.fixture(scope="module", autouse=True)
 def things(kept_world: None) -> Mapping[str, str]:
-    """One of each: workflow, running execution with a live run, dead letter."""
+    """Create a workflow, a running execution with a live run, and a dead letter."""
     workspace, author = a_workspace(), an_author()
     greeting = a_greeting(author)
     address = f"/v1/WorkflowExecution/{greeting['id']}/execute"
@@ -348,7 +348,7 @@ def things(kept_world: None) -> Mapping[str, str]:
 
 @pytest.fixture(scope="module", autouse=True)
 def names(things: Mapping[str, str]) -> Mapping[str, str]:
-    """The callers by kind; a superuser is in no workspace."""
+    """Return the user names of the callers by kind; a superuser is in no workspace."""
     users = {
         "ADMIN": a_member("ADMIN"),
         "WORKFLOW": a_member("WORKFLOW", name="second author"),
@@ -362,7 +362,7 @@ def names(things: Mapping[str, str]) -> Mapping[str, str]:
 
 @pytest.fixture
 def people(names: Mapping[str, str]) -> dict[str, APIClient]:
-    """Their clients, each with a user object without caches of earlier tests."""
+    """Return the callers' clients, each with a user object without caches of earlier tests."""
     users = {user.username: user for user in get_user_model().objects.all()}
     return {who: a_client(users[name]) for who, name in names.items()}
 

@@ -16,4 +16,4 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module", autouse=True)
 def limited(row_level_security: None) -> None:
-    """The setting holds for the requests that plant, too."""
+    """Apply the setting to the requests that create the rows, too."""

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def fleet(workspace: Workspace, elsewhere: Workspace) -> dict[str, Runner]:
-    """A shared worker and a remote runner in each workspace."""
+    """Create a shared worker, and a remote runner in each workspace."""
     return {
         name: Runner.objects.create(
             name=name, host="box-1", pid=1, pool=pool, queues=["io"], workspace=place

@@ -28,7 +28,7 @@ LETTER = {
 
 @pytest.fixture
 def runs(author: APIClient, greeting: dict[str, Any]) -> list[Run]:
-    """One live run in each of three executions, oldest first."""
+    """Create one live run in each of three executions; return them, oldest first."""
     address = f"/v1/WorkflowExecution/{greeting['id']}/execute-batch"
     payloads = [{"name": name} for name in ("a", "b", "c")]
     ids = author.post(address, {"payloads": payloads}, format="json").json()["ids"]
@@ -37,7 +37,7 @@ def runs(author: APIClient, greeting: dict[str, Any]) -> list[Run]:
 
 @pytest.fixture
 def letters(author: APIClient, runs: list[Run]) -> list[dict[str, Any]]:
-    """The dead letters of these runs, quarantined manually."""
+    """Quarantine these runs manually; return their dead letters."""
     return [
         author.post(f"/v1/Run/{run.pk}/quarantine", {"reason": "poison"}, format="json").json()
         for run in runs

@@ -1,4 +1,6 @@
-"""The sealing of a workspace over HTTP: who may change it, what it says, what is stored."""
+"""The sealing of a workspace over HTTP: the permission to change it, its answers, and the stored
+rows.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +19,7 @@ Clients = Callable[[Any], APIClient]
 
 @pytest.fixture
 def root(client_of: Clients) -> APIClient:
-    """A superuser's client."""
+    """Return a superuser's client."""
     return client_of(get_user_model().objects.create_superuser("root"))
 
 

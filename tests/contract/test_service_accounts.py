@@ -19,7 +19,7 @@ Members = Callable[..., Any]
 
 @pytest.fixture
 def robot(admin: APIClient) -> dict[str, Any]:
-    """A service account that may trigger and run."""
+    """Create a service account that may trigger and run."""
     answer = admin.post("/v1/ServiceAccount", {"name": "robot"}, format="json")
     assert answer.status_code == 201, answer.content
     made: dict[str, Any] = answer.json()

@@ -1,4 +1,4 @@
-"""Sessions: refresh tokens work once, and each session is seen and ended by its owner."""
+"""Sessions: refresh tokens work once, and the owner sees and ends each session."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -32,7 +32,7 @@ def ada(workspace: Workspace) -> Any:
 
 @pytest.fixture
 def pair(ada: Any) -> dict[str, str]:
-    """The tokens of one of Ada's sessions."""
+    """Sign Ada in; return the tokens of the session."""
     return sign_in()
 
 
@@ -57,7 +57,9 @@ def signed_in(pair: dict[str, str]) -> APIClient:
 
 
 def opens(pair: dict[str, str]) -> bool:
-    """Whether the access token opens the API; a rejection says that the user must sign in again."""
+    """Return whether the access token opens the API; a rejection says that the user must sign in
+    again.
+    """
     answer = signed_in(pair).get("/v1/Me")
     assert answer.status_code in {200, 401}
     return bool(answer.status_code == 200)

@@ -1,4 +1,4 @@
-"""Sign-in: by tokens, or by the session with its CSRF token, and in no other way."""
+"""Sign-in works only by tokens, or by the session with its CSRF token."""
 
 from collections.abc import Callable
 from typing import Any

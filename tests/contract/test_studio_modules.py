@@ -1,4 +1,4 @@
-"""The studio's own tests use the form of every module: their list of modules is current.
+"""The studio's own tests use the form of every module, and their list of modules is current.
 
 Write the list again with `VALKYR_WRITE=1 .venv/bin/python -m pytest -q` and this file.
 """
@@ -13,7 +13,7 @@ LIST = Path(__file__).parents[2] / "executions/frontend/tests/module-forms.jsonl
 
 
 def written() -> str:
-    """One line per module: its type, its schema and a valid `with`."""
+    """Return one line per module: its type, its schema and a valid `with`."""
     specs = sorted(catalog().values(), key=lambda spec: spec.type)
     known = [
         {"type": spec.type, "example": spec.example, "inputsSchema": spec.inputs_schema}

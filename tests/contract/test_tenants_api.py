@@ -20,7 +20,7 @@ Members = Callable[..., Any]
 
 @pytest.fixture
 def root(client_of: Clients) -> APIClient:
-    """A superuser's client."""
+    """Return a superuser's client."""
     return client_of(get_user_model().objects.create_superuser("root"))
 
 

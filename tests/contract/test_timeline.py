@@ -28,7 +28,7 @@ ITEMS = {"with": {"items": [5, 6]}, "body": {"tasks": [task("refine", "flow.loop
 
 @pytest.fixture
 def nested(monkeypatch: pytest.MonkeyPatch) -> UUID:
-    """A finished execution: a map of two items, each with a loop of two iterations."""
+    """Return a finished execution: a map of two items, each with a loop of two iterations."""
     with world(Random(0), monkeypatch, lose=0, double=0, die=0) as engine:
         pk = start(publish({"tasks": [task("batch", "flow.map", **ITEMS)]}))
         engine.drain()

@@ -1,4 +1,4 @@
-"""Every operation that changes something writes its rows of the audit trail, and no others."""
+"""Every operation that changes something writes its audit entries, and no others."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -291,7 +291,9 @@ NOT_RECORDED = {
 
 @pytest.fixture(scope="module", autouse=True)
 def made(kept_world: None) -> Mapping[str, str]:
-    """Ids of objects that many operations need and none of the others changes."""
+    """Create the objects that many operations need and no other operation changes; return their
+    ids.
+    """
     workspace = a_workspace()
     get_user_model().objects.create_superuser("root")
     reader = get_user_model().objects.create_user("reader")

@@ -1,4 +1,4 @@
-"""What resumes waiting steps over HTTP: decisions, signals, callbacks."""
+"""The events that resume waiting steps, over HTTP: decisions, signals, callbacks."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def waiting(use: str, *, also: Any = (), **inputs: Any) -> Run:
-    """The run of a step `ask` that waits."""
+    """Return the run of a step `ask` that waits."""
     execution = start(publish({"tasks": [task("ask", use, **{"with": inputs}), *also]}))
     recorded(claimed(execution, "ask.main"))
     run = run_of(execution, "ask.main")
@@ -235,7 +235,7 @@ TELL = task("tell", "flow.noop", **{"with": {"value": "{{ tasks.ask.callbackUrl 
 
 
 class Told:
-    """An execution that has sent its callback's address; its step `ask` is about to wait."""
+    """An execution that has sent its callback's URL; its step `ask` is about to wait."""
 
     def __init__(self) -> None:
         self.execution_id = start(publish({"tasks": [TELL, ASK]}))

@@ -42,7 +42,7 @@ JSON = "application/json"
 def signed(
     trigger: Trigger, body: bytes, *, late: int = 0, secret: str | None = None
 ) -> dict[str, str]:
-    """The header of a signature made `late` seconds ago."""
+    """Return the header of a signature made `late` seconds ago."""
     at = int(database_now().timestamp()) - late
     key = secret_of(trigger.pk, trigger.secret_version) if secret is None else secret
     return {"X-Valkyr-Signature": header(key, at, body)}
@@ -105,7 +105,7 @@ def test_the_secret_is_in_no_row(hook: Trigger, open_hook: Trigger) -> None:
 
 
 def refusals(hook: Trigger, open_hook: Trigger, body: bytes) -> dict[str, tuple[Any, Any]]:
-    """(address, headers) of every request that must not start anything."""
+    """Return (path, headers) of every request that must not start anything."""
     good = signed(hook, body)["X-Valkyr-Signature"]
     unknown = uuid4()
     return {
@@ -414,7 +414,7 @@ class TestResult:
         )
 
     def call_and(self, hook: Trigger, end: Callable[[WorkflowExecution], Any]) -> Any:
-        """Call, and end the execution meanwhile, as workers would."""
+        """Send the call, and end the execution during it, as workers would."""
         answers: list[Any] = []
 
         def deliver() -> None:

@@ -27,7 +27,7 @@ def engine(
 
 @pytest.fixture(scope="package")
 def redis(engine: None) -> Iterator[Redis]:
-    """A Redis that tests may kill; it forgets everything then."""
+    """Run a Redis that tests may kill; it then loses all data."""
     with passable_folder() as home:
         server = Redis(home, durable=False)
         server.start()
@@ -48,7 +48,7 @@ def whole_fleet(redis: Redis, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def fleet(whole_fleet: Fleet, request: pytest.FixtureRequest) -> Iterator[Fleet]:
-    """The fleet, complete and ready; its logs are shown if a test fails."""
+    """Yield the fleet, complete and ready; show its logs if a test fails."""
     whole_fleet.ensure()
     sizes = {name: member.log.stat().st_size for name, member in whole_fleet.members.items()}
     yield whole_fleet
@@ -73,7 +73,7 @@ def _executions(runs: list[UUID]) -> list[UUID]:
 
 @pytest.fixture
 def held(tmp_path: Path) -> Iterator[Path]:
-    """A file that holds steps (`whileThere`) until a test removes it, however late."""
+    """Create a file that holds steps (`whileThere`) until a test removes it."""
     file = tmp_path / "held"
     file.touch()
     yield file

@@ -1,4 +1,6 @@
-"""Agents on real workers: their turns, tools, approvals and limits, and what crashes leave."""
+"""Agents on real workers: their turns, tools, approvals and limits, and their state after
+crashes.
+"""
 
 import json
 import math
@@ -34,7 +36,7 @@ _numbers = count(1)
 
 @pytest.fixture
 def workspace(fleet: Fleet) -> Workspace:
-    """A workspace with a key for its models."""
+    """Create a workspace with a key for its models."""
     tier, _ = Tier.objects.get_or_create(name="unlimited")
     name = f"agents-{next(_numbers)}-{WorkflowExecution().pk.hex[-8:]}"
     made = Workspace.objects.create(slug=name, name=name, tier=tier)
@@ -45,7 +47,7 @@ def workspace(fleet: Fleet) -> Workspace:
 
 @pytest.fixture
 def model() -> Iterator[Callable[[Script], AgentModel]]:
-    """Starts a model with a script."""
+    """Yield a function that starts a model with a script."""
     with ExitStack() as stack:
 
         def make(script: Script) -> AgentModel:
@@ -57,7 +59,9 @@ def model() -> Iterator[Callable[[Script], AgentModel]]:
 
 
 def agent(server: AgentModel, tools: list[dict[str, Any]], **given: Any) -> dict[str, Any]:
-    """A workflow of one agent; each tool is a task, with the schema NUMBER unless it has one."""
+    """Return a workflow of one agent; each tool is a task, with the schema NUMBER unless it has
+    one.
+    """
     described = [{"name": tool["id"], "parameters": NUMBER} for tool in tools]
     task = {
         "id": "clerk",
@@ -73,7 +77,7 @@ def agent(server: AgentModel, tools: list[dict[str, Any]], **given: Any) -> dict
 
 
 def tool(name: str, **given: Any) -> dict[str, Any]:
-    """A tool that leaves a mark."""
+    """Return a tool that leaves a mark."""
     value = "{{ item.arguments.number * 2 }}"
     return {"id": name, "use": "test.effect", "retry": "none", "with": {"value": value, **given}}
 
@@ -84,7 +88,7 @@ def ended(execution: UUID, seconds: float = 60) -> WorkflowExecution:
 
 
 def marks(execution: UUID) -> list[dict[str, Any]]:
-    """The effects of all tools."""
+    """Return the marks of all tools."""
     return [mark for path in paths(execution) for mark in marks_of(execution, path)]
 
 
@@ -292,7 +296,10 @@ def test_an_agent_uses_the_tools_of_an_mcp_server_and_other_workflows(
 def test_an_agent_killed_at_each_tool_call_goes_on_within_two_seconds_and_pays_no_answer_twice(
     fleet: Fleet, workspace: Workspace, model: Callable[[Script], AgentModel]
 ) -> None:
-    """Each call of the tool kills its process once; a second process takes it over."""
+    """An agent killed at each tool call continues within two seconds and pays for no answer twice.
+
+    Each call of the tool kills its process once; a second process takes it over.
+    """
     server = model(calls(*["double"] * KILLS))
     tools = [tool("double", killTimes=1)]
     execution = start(publish(agent(server, tools, maxTurns=KILLS + 1), workspace))

@@ -32,7 +32,7 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def workspace(fleet: Fleet) -> Workspace:
-    """A workspace with a key for its models."""
+    """Create a workspace with a key for its models."""
     tier, _ = Tier.objects.get_or_create(name="unlimited")
     name = f"writers-{next(_numbers)}-{WorkflowExecution().pk.hex[-8:]}"
     made = Workspace.objects.create(slug=name, name=name, tier=tier)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.timeout(300)
 
 @pytest.fixture
 def on_call(fleet: Fleet) -> Iterator[Receiver]:
-    """An alert rule for beat and for queues without a worker, with short delays."""
+    """Create an alert rule for beat and for queues without a worker, with short delays."""
     with serving() as server:
         made = rule("BEAT_SILENT", "NO_WORKER", url=server.url)
         AlertRule.objects.filter(pk=made.pk).update(silent_seconds=8, waiting_seconds=1)

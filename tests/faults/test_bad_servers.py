@@ -29,7 +29,9 @@ ENDS = {
 
 @pytest.fixture
 def servers() -> Iterator[list[BadServer]]:
-    """One per fault and a good one: together they would open the circuit of a single target."""
+    """Run one server per fault and a good one: together they would open the circuit of a single
+    target.
+    """
     with ExitStack() as stack:
         yield [stack.enter_context(bad_server()) for _ in range(len(ENDS) + 1)]
 

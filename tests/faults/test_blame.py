@@ -1,4 +1,4 @@
-"""The blame for a process that ends: on the step that ended it, not on its companions."""
+"""When a process ends, the step that ended it is blamed, and not its companions."""
 
 import os
 import time
@@ -30,7 +30,9 @@ SEED = int(os.environ.get("VALKYR_TEST_SEED", "20261125"))
 
 @pytest.fixture
 def crowded(fleet: Fleet, request: pytest.FixtureRequest) -> Iterator[Member]:
-    """A worker of a separate queue, with as many threads as the real one of `io`, or `param`."""
+    """Run a worker of a separate queue, with as many threads as the real worker of `io`, or
+    `param`.
+    """
     threads = getattr(request, "param", THREADS)
     member = fleet.worker("crowded", "crowded", "threads", threads)
     fleet.ensure()
@@ -39,7 +41,7 @@ def crowded(fleet: Fleet, request: pytest.FixtureRequest) -> Iterator[Member]:
 
 
 def crowd(number: int, held: Path, **inputs: object) -> list[UUID]:
-    """Executions whose one step waits until the file is removed, on the crowded queue."""
+    """Start executions on the crowded queue whose only step waits until the file is removed."""
     task = effect("work", whileThere=str(held), timeoutSeconds=600, **inputs)
     return start_many(publish({"tasks": [task | {"queue": "crowded"}]}), [{}] * number)
 
@@ -123,12 +125,12 @@ def test_a_step_that_another_process_blames_is_fenced_and_dead_after_three(
 
 
 def in_flight(ids: list[UUID]) -> int:
-    """How many of these executions' steps are held by a worker now."""
+    """Return how many of these executions' steps a worker holds now."""
     return Run.objects.filter(execution_id__in=ids, state="RUNNING").count()
 
 
 def busy_for_a_while(rng: Random, held: Path) -> list[UUID]:
-    """More executions, of which a worker has begun some; then a random time passes."""
+    """Start more executions, wait until a worker has begun some, and then for a random time."""
     ids = crowd(FRESH, held)
     wanted = rng.randint(1, FRESH)
 

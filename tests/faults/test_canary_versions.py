@@ -26,7 +26,7 @@ EACH, WAVES = 5, 30
 
 
 def document(*, broken: bool) -> dict[str, Any]:
-    """A step before, whose effect must not be repeated, and one that fails for each fifth order."""
+    """Return a step whose effect must not be repeated, and one that fails for each fifth order."""
     fails = "{{ 99 if input.order % 5 == 0 else 0 }}" if broken else 0
     return {
         "settings": SETTINGS,
@@ -39,7 +39,7 @@ def document(*, broken: bool) -> dict[str, Any]:
 
 @pytest.fixture
 def canary(fleet: Fleet) -> Canary:
-    """A broken version that takes half of the starts; only its failure rate stops it."""
+    """Publish a broken version that takes half of the starts; only its failure rate stops it."""
     workflow = publish(document(broken=False))
     versioning.update_workflow(
         workflow.pk,
@@ -52,7 +52,9 @@ def canary(fleet: Fleet) -> Canary:
 
 
 def waves(canary: Canary) -> Iterator[list[dict[str, Any]]]:
-    """Payloads whose customers are on either side by their hash; `order` counts each side's."""
+    """Yield payloads whose customers are on either side by their hash; `order` counts each
+    side's.
+    """
     customers = (f"c{number}" for number in count())
     for wave in range(WAVES):
         sides: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
@@ -65,7 +67,7 @@ def waves(canary: Canary) -> Iterator[list[dict[str, Any]]]:
 
 
 def looked_at_since(canary: Canary, ids: list[UUID]) -> bool:
-    """Whether the canary ended, or was looked at after the last of these executions ended."""
+    """Return whether the canary ended, or was checked after the last of these executions ended."""
     canary.refresh_from_db()
     last = WorkflowExecution.objects.filter(pk__in=ids).aggregate(last=Max("finished_at"))["last"]
     return canary.state != CanaryState.RUNNING or canary.watched_at > last

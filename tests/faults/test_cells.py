@@ -1,4 +1,4 @@
-"""Two PostgreSQL servers with workers of their own: each executes its own workspaces alone."""
+"""Two PostgreSQL servers with their own workers: each executes only its own workspaces."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Sub-workflows on real workers: they end, fail, are cancelled, and outlive workers."""
+"""Sub-workflows on real workers end, fail, are cancelled, and outlive workers."""
 
 from uuid import UUID
 
@@ -30,7 +30,7 @@ def caller(slug: str, **given):
 
 
 def family(root: UUID) -> list[UUID]:
-    """An execution and all its descendants."""
+    """Return an execution and all its descendants."""
     found, last = [root], [root]
     while last:
         children = WorkflowExecution.objects.filter(parent_id__in=last)

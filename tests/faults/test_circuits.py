@@ -1,4 +1,4 @@
-"""One dead target, more than twenty workers and a hundred steps: it gets few calls."""
+"""One dead target, more than twenty workers and a hundred steps: the target gets few calls."""
 
 import threading
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ class Target(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Workers that are killed close their connections."""
+        """Ignore errors: workers that are killed close their connections."""
 
 
 class Answer(BaseHTTPRequestHandler):
@@ -64,7 +64,7 @@ def target() -> Iterator[Target]:
 
 @pytest.fixture
 def twenty(fleet: Fleet) -> Iterator[Fleet]:
-    """More than twenty threads that make calls, in several processes."""
+    """Run more than twenty threads that make calls, in several processes."""
     names = [f"circuits-{number}" for number in range(PROCESSES)]
     for name in names:
         fleet.worker(name, "io", "threads", THREADS)

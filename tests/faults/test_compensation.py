@@ -1,4 +1,4 @@
-"""Executions are undone on real workers, which are killed meanwhile."""
+"""Executions are undone on real workers, some of which are killed during that."""
 
 from typing import Any
 from uuid import UUID
@@ -29,7 +29,7 @@ def undoable(name: str, after: Any = None, *, undo: Any = None, **inputs: Any) -
 
 
 def undone(execution: UUID) -> list[str]:
-    """The undo steps that succeeded, in the order in which they ended."""
+    """Return the undo steps that succeeded, in the order in which they ended."""
     runs = Run.objects.filter(execution_id=execution, step_path__contains="undo:", state="SUCCESS")
     return list(runs.order_by("finished_at").values_list("step_path", flat=True))
 

@@ -1,4 +1,4 @@
-"""Every session of every worker is ended by the database while they work, again and again."""
+"""The database ends every session of every worker while they work, repeatedly."""
 
 from uuid import UUID
 

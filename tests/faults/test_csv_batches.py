@@ -1,4 +1,4 @@
-"""A CSV file split into batches and mapped over by real workers: `examples/sales-report`."""
+"""Real workers split a CSV file into batches and map over them: `examples/sales-report`."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Network partitions: a worker that cannot reach the database or the broker, or gets no answers.
+"""Network partitions: a worker cannot reach the database or the broker, or gets no answers.
 
 A partner records its callers and times. No holder calls after its lease has ended, and each step
 succeeds once, elsewhere.
@@ -63,7 +63,7 @@ class Split:
 
 @contextmanager
 def begun(fleet: Fleet, partner: Partner) -> Iterator[Split]:
-    """Workers behind a relay to the database, with all steps in progress."""
+    """Start workers behind a relay to the database, with all steps in progress."""
     with relay(database_url()) as line:
         there = {"DATABASE_URL": line.url, **SLOW_ROWS}
         fleet.worker(PROCESSES, PROCESSES, "prefork", 4, **there)
@@ -89,9 +89,9 @@ def begun(fleet: Fleet, partner: Partner) -> Iterator[Split]:
 
 @pytest.fixture(scope="module")
 def split(whole_fleet: Fleet) -> Iterator[Split]:
-    """The workers were cut off from the database, not from the broker, for longer than a lease.
+    """Cut the workers off from the database, but not from the broker, for longer than a lease.
 
-    Other workers of their queues did the steps; then the network was repaired.
+    Other workers of their queues execute the steps; then the network is repaired.
     """
     fleet = whole_fleet
     with _stopped(Partner()) as partner, begun(fleet, partner) as split:
@@ -144,7 +144,10 @@ def test_the_rows_of_a_step_that_was_cut_off_are_written_once(split: Split) -> N
 
 
 def test_workers_that_were_cut_off_serve_again_by_themselves(split: Split) -> None:
-    """One of threads, whose step ignored the request, has ended: its supervisor restarts it."""
+    """Workers that were cut off serve again without help.
+
+    A worker of threads whose step ignored the request has ended: its supervisor restarts it.
+    """
     fleet = split.fleet
     if "kept" in fleet.members:
         fleet.remove("kept")
@@ -165,7 +168,9 @@ def test_workers_that_were_cut_off_serve_again_by_themselves(split: Split) -> No
 def test_a_step_goes_on_while_its_worker_has_a_lease(
     fleet: Fleet, redis: Redis, redis_cut: bool
 ) -> None:
-    """Cut off from the broker only for longer than a lease, or 200 ms from database and broker."""
+    """A step continues while its worker has a lease: cut off only from the broker for longer than a
+    lease, or for 200 ms from database and broker.
+    """
     with relay(database_url()) as line, relay(redis.url) as broker:
         partner = Partner()
         there = {"DATABASE_URL": line.url, "REDIS_URL": broker.url, "CELERY_BROKER_URL": broker.url}
@@ -204,8 +209,9 @@ def test_a_step_goes_on_while_its_worker_has_a_lease(
 def test_a_worker_that_is_cut_off_in_one_direction_has_no_effect_after_its_lease(
     fleet: Fleet, way: Any
 ) -> None:
-    """Its statements do not arrive, or it receives no answers: then a renewal may succeed
-    unnoticed.
+    """A worker that is cut off in one direction has no effect after its lease.
+
+    Its statements do not arrive, or it receives no answers: then a renewal may succeed unnoticed.
     """
     with relay(database_url()) as line:
         partner = Partner()
@@ -238,7 +244,10 @@ def test_a_worker_that_is_cut_off_in_one_direction_has_no_effect_after_its_lease
 def test_a_frozen_process_has_no_effect_after_its_lease(
     fleet: Fleet, pool: str, stall: str
 ) -> None:
-    """With a watchdog it ends while it is frozen; without one, as it resumes."""
+    """A frozen process has no effect after its lease.
+
+    With a watchdog it ends while it is frozen; without one, when it resumes.
+    """
     partner = Partner()
     fleet.worker("frozen", "frozen", pool, 1, VALKYR_STALL_SECONDS=stall)
     try:
@@ -271,7 +280,9 @@ def test_a_frozen_process_has_no_effect_after_its_lease(
 
 @pytest.mark.parametrize("pool", ["prefork", "threads"])
 def test_a_worker_that_is_cut_from_the_database_takes_no_messages(fleet: Fleet, pool: str) -> None:
-    """Its messages would wait for the network; it takes messages again once it has an answer."""
+    """A worker that is cut off from the database takes no messages, which would wait for the
+    network; it takes messages again when the database answers.
+    """
     with relay(database_url()) as line:
         cut = fleet.worker("dry", "dry", pool, 1, DATABASE_URL=line.url)
         try:
@@ -292,7 +303,7 @@ def test_a_worker_that_is_cut_from_the_database_takes_no_messages(fleet: Fleet, 
 
 
 def _consumed(worker: str) -> set[str]:
-    """The queues that the worker consumes now."""
+    """Return the queues that the worker consumes now."""
     name = f"{worker}@{socket.gethostname()}"
     said = current_app.control.inspect([name], timeout=5).active_queues() or {}
     return {queue["name"] for queue in said[name]}

@@ -1,8 +1,8 @@
 """The Dockerfile's contents without an image, because no container engine runs here.
 
-Its COPY lines fill a folder, its RUN line collects the static files, and then web, workers and beat
-are started from it by the image's own entry point, without write access to it. The packages are
-those of this environment; `make` checks that they install by their hashes.
+Its COPY lines fill a folder, and its RUN line collects the static files. The image's own entry
+point then starts web, workers and beat from the folder, without write access to it. The packages
+are those of this environment; `make` checks that they install by their hashes.
 """
 
 import os
@@ -73,7 +73,7 @@ class Tree:
             path.chmod(0o555 if path.is_dir() else 0o444)
 
     def writes(self) -> bool:
-        """Whether a process started like this could create a file there."""
+        """Return whether a process started like this could create a file in the folder."""
         return self._popen("-c", f"open({str(self.app / 'mine')!r}, 'w')").wait(30) == 0
 
     def run(self, *words: str) -> None:
@@ -81,21 +81,21 @@ class Tree:
         self.processes[" ".join(words)] = self._popen("-m", "valkyr_project.run", *words)
 
     def well(self, kind: str) -> bool:
-        """The answer of such a container's health check."""
+        """Return whether such a container's health check succeeds."""
         for name, process in self.processes.items():
             assert process.poll() is None, f"{name} ended:\n{self.said()}"
         return self._popen("runners/process/signs_of_life.py", kind).wait(30) == 0
 
     def said(self) -> str:
-        """The output of all of them."""
+        """Return the last output of all processes."""
         return (self.writable.parent / "log").read_text()[-4000:]
 
     def files(self) -> set[Path]:
-        """Everything in the read-only part."""
+        """Return all files of the read-only part."""
         return set(self.app.rglob("*"))
 
     def stop(self, seconds: float = 40) -> dict[str, int]:
-        """Ask all to end, as `docker stop` does; return their exit codes."""
+        """Ask all processes to end, as `docker stop` does; return their exit codes."""
         for process in self.processes.values():
             process.send_signal(signal.SIGTERM)
         try:
@@ -131,7 +131,8 @@ def tree(engine: None) -> Iterator[Tree]:
 
 
 def _without_rights() -> tuple[str, ...]:
-    """A command prefix so that even root may only do what modes allow; else nothing.
+    """Return a command prefix under which even root may only do what modes allow; empty for other
+    users.
 
     Another account, as in the image, might not reach the Python of this environment.
     """

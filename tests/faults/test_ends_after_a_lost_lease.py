@@ -29,7 +29,10 @@ QUEUE = "quiet"
 def test_a_step_is_not_blamed_for_a_process_that_ended_after_it(
     fleet: Fleet, pool: str, heeds: bool
 ) -> None:
-    """The sweep comes late: beat is frozen until the process has ended and the lease is over."""
+    """A step is not blamed for a process that ended after it.
+
+    The sweep comes late: beat is frozen until the process has ended and the lease is over.
+    """
     partner, beat = Partner(), fleet["beat"].pid
     calls = HeardCalls(partner)
     with relay(database_url()) as line:

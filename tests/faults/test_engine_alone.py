@@ -1,6 +1,6 @@
 """From a trigger to a dead letter and back, on real workers: the engine without plugins.
 
-`.ci/test` runs it with every plugin left out as well.
+`.ci/test` also runs these tests with every plugin left out.
 """
 
 from dlq.models import DeadLetterEntry

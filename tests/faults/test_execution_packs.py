@@ -1,4 +1,4 @@
-"""Short executions that share one message: killed and delayed in the middle of 50."""
+"""Short executions that share one message are killed and delayed in the middle of 50."""
 
 import pytest
 

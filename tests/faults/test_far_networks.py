@@ -1,4 +1,4 @@
-"""The bad network of the chaos harness: what it does to packets and lookups is what was asked."""
+"""The bad network of the chaos harness affects packets and look-ups as configured."""
 
 import sys
 import time
@@ -41,7 +41,7 @@ class EmptyAnswers(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Write no log lines."""
 
 
 @pytest.fixture(scope="module")

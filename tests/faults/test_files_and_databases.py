@@ -1,4 +1,6 @@
-"""Steps that use S3 and a database, in real workers: with credentials, circuits, and once."""
+"""Steps that use S3 and a database, in real workers: with credentials and circuits, executed
+once.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +29,7 @@ INSERT INTO stock VALUES ('tea', 10);
 
 @pytest.fixture
 def shop(fleet: Fleet) -> Iterator[None]:
-    """The tables of the example, and the credential that reaches them."""
+    """Create the tables of the example, and the credential for them."""
     with connection.cursor() as cursor:
         cursor.execute(TABLES)
     credentials.create(
@@ -48,7 +50,7 @@ def example(name: str) -> Any:
 
 
 def amounts() -> tuple[int, int]:
-    """The remaining stock of tea, and the number of bookings."""
+    """Return the remaining stock of tea, and the number of bookings."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT amount, (SELECT count(*) FROM bookings) FROM stock")
         left, booked = cursor.fetchone()
@@ -73,7 +75,7 @@ def test_a_booking_is_done_once_and_too_large_a_one_not_at_all(shop: None) -> No
 
 @pytest.fixture
 def s3(fleet: Fleet) -> Iterator[str]:
-    """Our own S3, with a bucket, and its credential."""
+    """Run an S3 server, with a bucket, and its credential."""
     fields = {"access_key": "AKIATEST", "secret_key": "very-secret"}
     credentials.create(
         default_workspace(),

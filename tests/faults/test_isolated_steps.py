@@ -1,4 +1,4 @@
-"""Suspect steps: each in its own process, whose end affects no other step."""
+"""Suspect steps run in their own processes, whose end affects no other step."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -24,7 +24,9 @@ Suspects = Callable[..., list[UUID]]
 
 @pytest.fixture(scope="module")
 def apart(whole_fleet: Fleet) -> Iterator[str]:
-    """The name of a worker of threads of the suspects' queue: one for all tests of this file."""
+    """Run one worker of threads of the suspects' queue for all tests of this file; yield its
+    name.
+    """
     whole_fleet.worker(QUEUE, QUEUE, "threads", 16, VALKYR_ISOLATED_STEPS=str(PLACES))
     yield QUEUE
     whole_fleet.remove(QUEUE)
@@ -32,13 +34,15 @@ def apart(whole_fleet: Fleet) -> Iterator[str]:
 
 @pytest.fixture
 def worker(apart: str, fleet: Fleet) -> Member:
-    """The running worker of the suspects."""
+    """Return the running worker of the suspects."""
     return fleet[apart]
 
 
 @pytest.fixture
 def suspects(worker: Member) -> Suspects:
-    """Start executions whose one step is a suspect before the worker gets their messages."""
+    """Return a function that starts executions whose only step is a suspect before the worker gets
+    their messages.
+    """
 
     def started(number: int, **inputs: Any) -> list[UUID]:
         with transaction.atomic():
@@ -50,7 +54,7 @@ def suspects(worker: Member) -> Suspects:
 
 
 def begun(number: int, **inputs: Any) -> list[UUID]:
-    """Executions of one step on the queue of suspects."""
+    """Start executions of one step on the queue of suspects."""
     document = {"tasks": [effect("work", **inputs) | {"queue": QUEUE}, effect("on", after="work")]}
     return start_many(publish(document), [{}] * number)
 

@@ -1,4 +1,4 @@
-"""kill -9 of a child, of a whole worker, of everything."""
+"""A child, a whole worker, and everything are killed with SIGKILL."""
 
 import math
 

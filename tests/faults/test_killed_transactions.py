@@ -1,4 +1,4 @@
-"""Processes killed inside their transactions leave nothing half-done: neither callers nor steps."""
+"""Processes killed inside their transactions, callers and steps, leave nothing half-done."""
 
 import json
 import os

@@ -51,7 +51,7 @@ def test_steps_of_two_thousand_end_while_a_process_is_killed_each_second(fleet: 
 
 
 def _task(number: int, rng: Random) -> dict[str, Any]:
-    """A step that reads the outputs of up to three earlier ones."""
+    """Return a step that reads the outputs of up to three earlier ones."""
     before = sorted({f"task_{rng.randrange(number)}" for _ in range(3)}) if number else []
     total = " + ".join(["1", *(f"tasks.{name}.output" for name in before)])
     made = {
@@ -64,7 +64,7 @@ def _task(number: int, rng: Random) -> dict[str, Any]:
 
 
 def _kill_a_child(fleet: Fleet, rng: Random, execution: UUID) -> None:
-    """End one process of the prefork pools, but none whose end would exhaust a step's retries."""
+    """End one process of the prefork pools whose end does not exhaust a step's retries."""
     found = [pid for name in ("default-1", "default-2") for pid in fleet[name].children]
     # Read last: looking for children is slow, and steps move between workers meanwhile.
     last_try = Run.objects.filter(

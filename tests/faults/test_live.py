@@ -1,4 +1,4 @@
-"""Watching executions while real workers run them, over connections and servers that end."""
+"""Executions are watched while real workers run them, over connections and servers that end."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +27,7 @@ def server(whole_fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture
 def web(fleet: Fleet, server: WebServer, request: pytest.FixtureRequest) -> Iterator[WebServer]:
-    """The web process and a fleet that is ready; its log is shown if a test fails."""
+    """Yield the web process with a fleet that is ready; show its log if a test fails."""
     yield server
     request.node.add_report_section("call", "log of web", server.log.read_text()[-4000:])
 

@@ -29,7 +29,7 @@ class Metered:
         self.port = port
 
     def get(self, token: str = TOKEN) -> tuple[int, str]:
-        """The answer to a scrape: status and text."""
+        """Return the status and the text of a scrape."""
         asked = HTTPConnection("127.0.0.1", self.port, timeout=20)
         try:
             asked.request("GET", "/metrics", headers={"Authorization": f"Bearer {token}"})
@@ -39,7 +39,7 @@ class Metered:
             asked.close()
 
     def samples(self) -> Samples:
-        """Every sample by name and labels."""
+        """Return every sample by name and labels."""
         return {
             (sample.name, frozenset(sample.labels.items())): sample.value
             for family in text_string_to_metric_families(self.get()[1])
@@ -47,7 +47,7 @@ class Metered:
         }
 
     def ended(self) -> dict[str, float]:
-        """How many steps ended, by outcome."""
+        """Return how many steps ended, by outcome."""
         found: dict[str, float] = {}
         for (name, labels), value in self.samples().items():
             if name == "valkyr_steps_ended_total":
@@ -70,12 +70,12 @@ def metered(fleet: Fleet) -> Iterator[Metered]:
 
 
 def metered_step(name: str, after: str | None = None, **inputs: Any) -> dict[str, Any]:
-    """A step with an effect, on the queue that only the metered worker serves."""
+    """Return a step with an effect, on the queue that only the metered worker serves."""
     return {**effect(name, after, **inputs), "queue": QUEUE}
 
 
 def recorded(ids: list[UUID]) -> dict[str, int]:
-    """How many runs of these executions ended, by the counters' outcomes."""
+    """Return how many runs of these executions ended, by the counters' outcomes."""
     rows = Run.objects.filter(execution_id__in=ids).order_by()
     found = {row["state"]: row["n"] for row in rows.values("state").annotate(n=Count("pk"))}
     names = {"SUCCESS": "success", "FAILED": "retried", "DLQ": "dead"}

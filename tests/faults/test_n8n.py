@@ -1,4 +1,4 @@
-"""An imported workflow runs: webhook, fields, a choice, a request, an answer, on real workers."""
+"""An imported workflow runs on real workers: webhook, fields, a choice, a request, an answer."""
 
 import json
 import threading
@@ -25,7 +25,7 @@ EXPORT = Path(__file__).parents[1] / "data" / "n8n" / "order-webhook.json"
 
 
 class Stock(ThreadingHTTPServer):
-    """Reserves what requests name; `asked` are their bodies."""
+    """Reserves the goods that requests name; `asked` are the requests' bodies."""
 
     daemon_threads = True
 
@@ -72,7 +72,7 @@ def web(redis: Redis, tmp_path: Path) -> Iterator[WebServer]:
 
 
 def imported(stock: Stock) -> Workflow:
-    """The export, its request sent to the stock's address, published."""
+    """Publish the export, with its request sent to the stock's address."""
     text = EXPORT.read_text().replace("127.0.0.1:1/", f"127.0.0.1:{stock.server_port}/")
     definition = convert(read_text(text)[0], catalog()).definition
     made = versioning.create_workflow(

@@ -1,4 +1,4 @@
-"""The same execution, requested several times concurrently."""
+"""The same execution is requested several times concurrently."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier

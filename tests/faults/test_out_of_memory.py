@@ -1,4 +1,4 @@
-"""An OOM kill is blamed on the step that took the memory, never on its victim."""
+"""An OOM kill is blamed on the step that took the memory, never on the victim."""
 
 import subprocess
 import sys
@@ -58,7 +58,9 @@ def group() -> Iterator[MemoryGroup]:
 def suspect(
     fleet: Fleet, group: MemoryGroup, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Run]]:
-    """Start one step, a suspect, and a worker in the group, which has no limit of its own."""
+    """Yield a function that starts one suspect step, and a worker in the group, which has no limit
+    itself.
+    """
 
     def started(**inputs: object) -> Run:
         task = effect("work", timeoutSeconds=200, **inputs) | {"queue": QUEUE}
@@ -102,7 +104,9 @@ def test_a_step_that_is_killed_for_what_another_process_took_is_not_blamed(
 
 
 def take_all_memory_of(victim: int, group: MemoryGroup, noticed: Callable[[], bool]) -> None:
-    """Let another process take memory until the kernel kills that one, and it was noticed."""
+    """Let another process take memory until the kernel kills the victim, and the engine has
+    noticed.
+    """
     # The kernel selects it first, as it does every isolated step.
     Path(f"/proc/{victim}/oom_score_adj").write_text("1000")
     with ExitStack() as stack:
@@ -123,7 +127,9 @@ def take_all_memory_of(victim: int, group: MemoryGroup, noticed: Callable[[], bo
 def _beside(
     program: list[str], group: MemoryGroup, adjustment: str
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A process in the group that ends with this block; the kernel kills it by `adjustment`."""
+    """Run a process in the group during the block; the kernel prefers to kill it by
+    `adjustment`.
+    """
     command = [sys.executable, "-c", *program]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         group.join(process.pid)
@@ -135,6 +141,6 @@ def _beside(
 
 
 def released(run: Run, token: int) -> bool:
-    """Whether that lease is over: no worker holds the run, or another does."""
+    """Return whether that lease is over: no worker holds the run, or another does."""
     run.refresh_from_db()
     return run.state == "PENDING" or run.lease_token > token

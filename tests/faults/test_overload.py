@@ -1,4 +1,4 @@
-"""More requests than a web process can handle: those rejected and those still served."""
+"""More requests than a web process can handle: some are rejected, and the others are served."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

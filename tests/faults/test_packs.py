@@ -1,4 +1,4 @@
-"""Short siblings that share one message: killed, slow and cancelled in the middle."""
+"""Short siblings that share one message are killed, slow, or cancelled in the middle."""
 
 from executions import lifecycle
 from executions.definition.versions import compiled
@@ -17,7 +17,7 @@ ODD = "b1.main"  # the second of the first pack
 
 
 def fan(**odd: object) -> Workflow:
-    """Twelve branches to one join, all known to be short, whatever the second one does."""
+    """Publish twelve branches to one join, all known to be short, whatever the second one does."""
     branches = [effect("b0"), effect("b1", **odd)]
     branches += [effect(f"b{n}") for n in range(2, BRANCHES)]
     tasks = [*branches, effect("end", [t["id"] for t in branches])]

@@ -1,4 +1,4 @@
-"""Real workers that keep large outputs in a folder and in S3, and are killed meanwhile."""
+"""Real workers keep large outputs in a folder and in S3, and some are killed during that."""
 
 import re
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ KEYS = {
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[str]:
-    """A server that speaks S3's protocol, with a bucket."""
+    """Run a server that speaks S3's protocol, with a bucket."""
     with aws_server() as address:
         _client(address).create_bucket(Bucket=BUCKET)
         yield address
@@ -72,7 +72,7 @@ def _client(address: str) -> Any:
 
 @pytest.fixture
 def storing(whole_fleet: Fleet, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Fleet]:
-    """A fleet with a payload store and a Redis of its own.
+    """Run a fleet with a payload store and its own Redis.
 
     The folder's fleet is stopped until the next test needs it: without a payload store, its workers
     would take over steps of a killed worker, as both fleets share the database.
@@ -120,7 +120,9 @@ def test_a_worker_that_is_killed_while_it_stores_loses_no_output(storing: Fleet)
 
 
 class Peaks:
-    """The memory of workers' children since now, in MiB; of a worker of threads, its own."""
+    """The memory of workers' children since the creation of this object, in MiB; for a worker of
+    threads, its own.
+    """
 
     def __init__(self, *workers: Member) -> None:
         self.begin = {}
@@ -130,7 +132,7 @@ class Peaks:
 
     @property
     def growth(self) -> float:
-        """The largest growth of a child's peak."""
+        """Return the largest growth of a child's peak."""
         return max(self._grown())
 
     def __str__(self) -> str:
@@ -148,7 +150,10 @@ class Peaks:
 
 @pytest.mark.parametrize("storing", ["folder", "s3"], indirect=True)
 def test_the_store_adds_little_memory_to_a_large_output(storing: Fleet) -> None:
-    """The module's text has 60 MiB; its JSON is stored in parts."""
+    """The store adds little memory to a large output.
+
+    The module's text has 60 MiB; its JSON is stored in parts.
+    """
     large, small = (
         publish({"tasks": [task("large", use="test.large", **{"with": {"mebibytes": size}})]})
         for size in (60, 6)
@@ -165,7 +170,7 @@ def test_the_store_adds_little_memory_to_a_large_output(storing: Fleet) -> None:
 
 
 def streaming(address: str, target: str) -> dict[str, Any]:
-    """A workflow that passes a CSV from a server to a file and to its rows."""
+    """Return a workflow that passes a CSV from a server to a file and to its rows."""
     more = {"credential": "archive_key"} if target.startswith("s3:") else {}
     body = {"tasks": [task("rows", "data.csv_parse", **{"with": {"batch": "{{ item }}"}})]}
     size = 10 * 2**30

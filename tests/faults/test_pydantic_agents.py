@@ -1,4 +1,4 @@
-"""Agents of Pydantic AI in steps on real workers: what was recorded is not done again."""
+"""Pydantic AI agents in steps on real workers do not repeat recorded calls."""
 
 import json
 import threading
@@ -24,7 +24,7 @@ PRICE = Decimal("0.037")
 
 
 class Told(ThreadingHTTPServer):
-    """Counts what it is told, by its words."""
+    """Counts the messages that it receives, by their text."""
 
     daemon_threads = True
 

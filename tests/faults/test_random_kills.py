@@ -1,4 +1,6 @@
-"""Random workflows under random kills of random processes for a minute, then the auditor."""
+"""Random workflows run under random kills of random processes for a minute; then the auditor checks
+them.
+"""
 
 import os
 import signal
@@ -63,14 +65,14 @@ def test_fifty_random_executions_survive_a_minute_of_random_kills(fleet: Fleet) 
 
 
 def _drawn(rng: Random) -> list[Drawn]:
-    """Every other one with bodies and steps that wait."""
+    """Draw workflows, half of them with bodies and steps that wait."""
     nested = {"most": 8, "depth": 3, "waits": 0.3, "steps": 40}
     kinds: list[dict[str, Any]] = [{}, nested]
     return [draw(rng, seconds=0.4, **kinds[number % 2]) for number in range(EXECUTIONS)]
 
 
 def _kill_somebody(fleet: Fleet, rng: Random) -> str:
-    """A child three times of four, else a whole process; its name."""
+    """Kill a child three times out of four, otherwise a whole process; return its name."""
     children = [pid for name in ("default-1", "default-2") for pid in fleet[name].children]
     if children and rng.random() < 0.75:
         with suppress(ProcessLookupError):

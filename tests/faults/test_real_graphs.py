@@ -1,6 +1,4 @@
-"""The real graphs on real workers, with failures and retries; on their own, and as a loop's
-body.
-"""
+"""The real graphs on real workers, with failures and retries; alone, and as a loop's body."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""The real graphs on real workers, as the body of a map: each once for every item."""
+"""The real graphs on real workers, as the body of a map: each runs once for every item."""
 
 from random import Random
 

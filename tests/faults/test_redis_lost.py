@@ -1,4 +1,4 @@
-"""Redis killed and restarted empty: all messages are lost, all rows remain."""
+"""Redis is killed and restarted empty: all messages are lost, all rows remain."""
 
 import json
 import subprocess
@@ -103,13 +103,13 @@ def test_workers_take_messages_again_after_redis_refused_their_acknowledgements(
 
 
 def _refusals(server: Client) -> int:
-    """How many commands Redis has rejected for lack of replicas."""
+    """Return how many commands Redis has rejected for lack of replicas."""
     told: dict[str, Any] = server.info("errorstats")
     return int(told.get("errorstat_NOREPLICAS", {}).get("count", 0))
 
 
 def _unacknowledged(server: Client) -> int:
-    """How many removals of an acknowledged message Redis has rejected."""
+    """Return how many removals of an acknowledged message Redis has rejected."""
     told: dict[str, Any] = server.info("commandstats")
     return int(told.get("cmdstat_zrem", {}).get("rejected_calls", 0))
 

@@ -1,4 +1,4 @@
-"""A redrive whose driver is killed repeatedly: no entry twice, none forgotten."""
+"""A redrive whose driver is killed repeatedly sends no entry twice, and forgets none."""
 
 from collections import Counter
 
@@ -22,7 +22,7 @@ ENTRIES = 120
 
 
 def begun(count: int, **wish: object) -> Redrive:
-    """A redrive of fresh dead letters, each of its own execution."""
+    """Start a redrive of new dead letters, each of its own execution."""
     ids = start_many(publish(BROKEN), [{}] * count)
     wait_for_end(ids)
     rows = DeadLetterEntry.objects.filter(execution_id__in=ids)
@@ -70,12 +70,13 @@ def test_a_driver_killed_again_and_again_sends_nothing_twice_and_forgets_nothing
 
 
 def test_a_pace_is_kept_by_the_databases_clock(fleet: Fleet) -> None:
-    """Each batch leaves a line in the trail with its time, so both bounds hold on any machine.
+    """A pace is kept by the database's clock.
 
-    Nothing is early: by the time of a batch no more were sent than the pace gives since the start.
-    Nothing is lost: a batch is decided on after the one before was written, and sends all that was
-    due by then (at this rate `CATCH_UP` seconds of being late fit into one batch; what is forgotten
-    beyond them moves `pace_since`).
+    Each batch leaves an audit entry with its time, so both bounds hold on any machine. Nothing is
+    early: by the time of a batch, no more entries were sent than the pace allows since the start.
+    Nothing is lost: a batch is decided after the previous one was written, and sends all entries
+    that were due by then. (At this rate, a delay of `CATCH_UP` seconds fits into one batch; entries
+    that are dropped beyond it move `pace_since`.)
     """
     rate = 15.0
     redrive = begun(60, rate=rate)

@@ -1,4 +1,4 @@
-"""The reference client as a process: killed, frozen, stopped, in the middle of its steps."""
+"""The reference client as a process is killed, frozen and stopped in the middle of its steps."""
 
 import os
 import signal
@@ -44,7 +44,7 @@ def remote(name: str, after: Any = None, **inputs: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def door(fleet: Fleet, tmp_path: Path) -> Iterator[str]:
-    """A web process in addition to the fleet's workers; its address."""
+    """Run a web process in addition to the fleet's workers; yield its address."""
     port = free_port()
     command = (
         *(sys.executable, "-m", "uvicorn", "valkyr_project.asgi:application", "--lifespan", "off"),
@@ -59,7 +59,9 @@ def door(fleet: Fleet, tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture
 def client(door: str, tmp_path: Path) -> Iterator[Callable[..., Forked]]:
-    """Starts the reference client; its remaining processes end with the test."""
+    """Yield a function that starts the reference client; end its remaining processes with the
+    test.
+    """
     user, _ = get_user_model().objects.get_or_create(username="remote-runner")
     Membership.objects.get_or_create(
         user=user, workspace=default_workspace(), defaults={"role": "SYSTEM"}
@@ -200,7 +202,7 @@ SELECT (SELECT count(*) FROM pg_stat_activity WHERE application_name = %s), coun
 
 @contextmanager
 def seen_at_once(ids: Sequence[UUID]) -> Iterator[list[tuple[int, int, int]]]:
-    """What its own session sees, again and again, during the block."""
+    """Record what a separate session sees, repeatedly, during the block."""
     seen: list[tuple[int, int, int]] = []
     over = threading.Event()
 
@@ -220,7 +222,7 @@ def seen_at_once(ids: Sequence[UUID]) -> Iterator[list[tuple[int, int, int]]]:
 
 @contextmanager
 def process(command: Sequence[str], environment: dict[str, str], log: Path) -> Iterator[Forked]:
-    """A process for the length of a block, its output in a file."""
+    """Run a process during the block, with its output in a file."""
     with log.open("ab") as output:
         begun = from_libraries(command, environment=environment, output=output.fileno())
     try:

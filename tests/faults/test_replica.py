@@ -33,7 +33,7 @@ VALUES (%s, %s, true, true, true, '', '', '', now())
 def servers(
     engine: None, django_db_blocker: Any, static_files: None
 ) -> Iterator[tuple[str, Standby]]:
-    """A primary with our tables and two administrators, and a standby that follows it."""
+    """Run a primary with Valkyr's tables and two administrators, and a standby that follows it."""
     with passable_folder() as home, primary(home) as server, ExitStack() as ends:
         with django_db_blocker.unblock():
             copy_database(database_url(), server.url)
@@ -57,7 +57,7 @@ class Web:
         self._standby = standby
 
     def caller(self, name: str) -> httpx.Client:
-        """A user with a token, whose last change is long ago."""
+        """Return a user with a token, whose last change was long ago."""
         client = httpx.Client(base_url=self.server.address, timeout=30)
         body = {"username": name, "password": PASSWORD}
         token = client.post("/v1/auth/token", json=body).raise_for_status().json()["access"]
@@ -65,7 +65,7 @@ class Web:
         return client
 
     def reads_the_replica(self) -> bool:
-        """Whether it has a session there besides the watch's."""
+        """Return whether the process has a session on the replica in addition to the watch's."""
         with psycopg.connect(self._standby.url) as connection:
             found = connection.execute(
                 "SELECT 1 FROM pg_stat_activity WHERE application_name = %s",
@@ -78,7 +78,7 @@ class Web:
 def web(
     servers: tuple[str, Standby], tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[Web]:
-    """Lists may be as old as the test says, in seconds."""
+    """Run a web process whose lists may be as old as the test's parameter says, in seconds."""
     url, standby = servers
     extra = {
         "DATABASE_URL": url,
@@ -109,7 +109,7 @@ def make_workspace(client: httpx.Client) -> dict[str, Any]:
 
 
 def settle(web: Web, client: httpx.Client) -> None:
-    """Return once its lists come from the replica."""
+    """Return when the lists come from the replica."""
 
     def there() -> bool:
         slugs(client)

@@ -1,4 +1,6 @@
-"""A backup taken in the middle of the work, restored into another server, and completed there."""
+"""A backup is taken in the middle of the work, restored into another server, and completed
+there.
+"""
 
 import subprocess
 from collections.abc import Iterator
@@ -38,7 +40,7 @@ def pg(program: str, *words: str) -> None:
 
 @contextmanager
 def pointed_at(url: str) -> Iterator[None]:
-    """This process uses another database for a while."""
+    """Use another database in this process during the block."""
     parts = urlsplit(url)
     other = {
         "HOST": parts.hostname,
@@ -59,7 +61,7 @@ def pointed_at(url: str) -> Iterator[None]:
 
 @contextmanager
 def small_fleet(folder: Path) -> Iterator[Fleet]:
-    """Workers of a new world: on the current database, with an empty Redis."""
+    """Run new workers on the current database, with an empty Redis."""
     with passable_folder() as home:
         redis = Redis(home, durable=False)
         made: Fleet | None = None
@@ -79,7 +81,7 @@ def small_fleet(folder: Path) -> Iterator[Fleet]:
 
 
 def half_done(ids: list[UUID]) -> bool:
-    """Whether some steps are done, some run, and some have not begun."""
+    """Return whether some steps are done, some run, and some have not begun."""
     runs = Run.objects.filter(execution_id__in=ids)
     return (
         runs.filter(state="SUCCESS").count() >= EXECUTIONS

@@ -1,4 +1,4 @@
-"""Pruning while an engine works, killed midway: running executions are not affected."""
+"""Pruning while an engine works is killed midway: running executions are not affected."""
 
 import os
 import sys

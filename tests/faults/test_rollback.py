@@ -1,4 +1,6 @@
-"""Rolling back while real workers run: their results are rejected; every execution ends once."""
+"""Rolling back while real workers run: their results are rejected, and every execution ends
+once.
+"""
 
 from functools import partial
 from pathlib import Path
@@ -25,7 +27,7 @@ def present(execution_id: UUID, path: str, state: str) -> bool:
 
 
 def latch(after: str) -> dict[str, Any]:
-    """A last step that waits, so that nothing ends before the roll-back, however late that is."""
+    """Return a last step that waits, so that nothing ends before the roll-back."""
     return task("latch", "flow.wait_for_event", after, **{"with": {"event": "go"}})
 
 

@@ -1,4 +1,4 @@
-"""A schedule through the real beat and workers: waiting times run one after another."""
+"""A schedule on the real beat and workers: waiting ticks run one after another."""
 
 from itertools import pairwise
 

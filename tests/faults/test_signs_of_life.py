@@ -1,4 +1,4 @@
-"""Health checks of workers and beat by containers; hanging ones are detected."""
+"""Containers' health checks of workers and beat detect hanging processes."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ def signs(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def worker(fleet: Fleet, signs: dict[str, str]) -> Iterator[Member]:
-    """A worker, besides the others, of a queue that gets no messages."""
+    """Run a separate worker of a queue that gets no messages."""
     member = fleet.worker("watched", "quiet", "prefork", 1, **signs)
     try:
         fleet.ensure()
@@ -43,7 +43,7 @@ def beat(fleet: Fleet, signs: dict[str, str]) -> Iterator[Member]:
 
 
 def asked(signs: dict[str, str], *arguments: str) -> tuple[int, str]:
-    """The result of a container's check: the exit code and the sentence."""
+    """Return the exit code and the sentence of a container's check."""
     done = subprocess.run(
         [sys.executable, "runners/process/signs_of_life.py", *arguments],
         cwd=PROJECT,

@@ -1,4 +1,6 @@
-"""Steps that stop every other thread of their process: the watchdog ends it and blames them."""
+"""Steps that stop every other thread of their process: the watchdog ends the process and blames
+them.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +22,7 @@ COMPANIONS = 12
 
 @pytest.fixture
 def shared(fleet: Fleet) -> Iterator[Member]:
-    """A worker of a separate queue, whose steps share one process."""
+    """Run a worker of a separate queue, whose steps share one process."""
     member = fleet.worker("shared", "shared", "threads", THREADS)
     fleet.ensure()
     yield member

@@ -75,10 +75,11 @@ def test_a_stuck_thread_is_fenced_and_its_worker_goes_on(fleet: Fleet) -> None:
 
 
 def test_the_late_result_of_a_frozen_worker_is_fenced(fleet: Fleet) -> None:
-    """The lease is 6 s here; with the real 20 s a frozen step runs again within 30 s.
+    """The late result of a frozen worker is fenced.
 
-    The step would take 5 s: enough time to freeze it, and over when it is resumed. If its process
-    was not ended while it was frozen or as it resumed, it has a late result.
+    The lease is 6 s here; with the real 20 s a frozen step runs again within 30 s. The step would
+    take 5 s: enough time to freeze it, and over when it is resumed. If its process was not ended
+    while it was frozen or as it resumed, it has a late result.
     """
     workflow = publish({"tasks": [effect("work", hangSeconds=5), effect("more", after="work")]})
     execution = start(workflow)
@@ -105,7 +106,10 @@ def test_the_late_result_of_a_frozen_worker_is_fenced(fleet: Fleet) -> None:
 
 
 def test_the_late_result_of_a_worker_that_lost_its_lease_unnoticed_is_fenced(fleet: Fleet) -> None:
-    """It continues although another worker has its run: it has no clock of its own."""
+    """The late result of a worker that lost its lease unnoticed is fenced.
+
+    It continues although another worker has its run, because it has no watchdog.
+    """
     stubborn = effect("work", hangSeconds=6, ignoreTimeout=True)
     execution = start(publish({"tasks": [stubborn, effect("more", after="work")]}))
     late = wait_for_mark(execution)

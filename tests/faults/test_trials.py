@@ -22,7 +22,7 @@ HOSTILE = {"{{ key }}": "{{ 1 + 1 }}", "text": "{% raw %}", "n": 7}
 
 
 class Counting(BaseHTTPRequestHandler):
-    """Answers everything, and counts."""
+    """Answers all requests, and counts them."""
 
     asked = 0
 

@@ -1,4 +1,4 @@
-"""Sleeping executions move to another version on real workers, of which one is killed."""
+"""Sleeping executions move to another version on real workers, one of which is killed."""
 
 from collections import Counter
 from uuid import UUID
@@ -48,7 +48,9 @@ def moved(made: ExecutionMigration) -> int:
 
 
 def progress(made: ExecutionMigration) -> str:
-    """What a failed test shows: the counters, and why executions are still queued."""
+    """Return the text that a failed test shows: the counters, and why executions are still
+    queued.
+    """
     reasons = Counter(made.items.values_list("state", "reason"))
     return f"{made.state}: {made.moved} moved, {made.skipped} skipped; {reasons.most_common(5)}"
 

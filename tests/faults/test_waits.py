@@ -1,4 +1,4 @@
-"""Waits on real workers: they hold no worker, outlive all workers, and end in time."""
+"""Waits on real workers occupy no worker, outlive all workers, and end in time."""
 
 import signal
 import subprocess
@@ -75,7 +75,7 @@ def run_of(execution: UUID, name: str) -> Run:
 
 
 def answer(execution: UUID, name: str, user: Any) -> None:
-    """Everything outside that the execution waits for."""
+    """Send all outside events for which the execution waits."""
     approvals.decide(run_of(execution, "go").pk, "approved", "", user=user, actor=Actor.of(user))
     token = run_of(execution, "tell").outputs["url"].rpartition("/")[2]
     callbacks.receive(token, name, actor=Actor.system("test"))

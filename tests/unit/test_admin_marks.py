@@ -1,4 +1,4 @@
-"""How the admin shows small things."""
+"""Small values, as the admin shows them."""
 
 from datetime import UTC, datetime, timedelta
 

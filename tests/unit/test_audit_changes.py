@@ -1,4 +1,4 @@
-"""What the audit trail keeps of a change: what differs, in JSON, bounded, and never a secret."""
+"""The audit trail's record of a change: the differences, in JSON, bounded, and without secrets."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The pictures of two commits wait for what the demo says."""
+"""The program that pictures two commits waits for the demo's output."""
 
 import inspect
 from pathlib import Path

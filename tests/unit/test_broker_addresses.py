@@ -1,4 +1,4 @@
-"""What is read from a broker's address: Redis or not, several servers, Sentinels."""
+"""The facts in a broker's address: Redis or not, several servers, Sentinels."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -20,7 +20,7 @@ Configure = Callable[..., None]
 
 @pytest.fixture
 def configure() -> Iterator[Configure]:
-    """Give the Celery app other settings until the test's end."""
+    """Yield a function that changes settings of the Celery app until the test's end."""
     with ExitStack() as stack:
         yield lambda **changes: stack.enter_context(_configured(changes))
 

@@ -1,4 +1,4 @@
-"""Fields are declared in snake_case; JSON and errors have them in camelCase."""
+"""Fields are declared in snake_case; JSON and errors use camelCase."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +13,7 @@ class Inner(CamelCaseSerializer):
 
 
 class Outer(CamelCaseSerializer):
-    """Declared in Python's words."""
+    """Declared with Python's names."""
 
     as_declared = frozenset({"token_type"})
 

@@ -1,4 +1,4 @@
-"""Settings of cells, stand-alone, and the names of their queues."""
+"""Settings of cells on the stand-alone platform, and the names of their queues."""
 
 import json
 from typing import Any
@@ -52,7 +52,9 @@ def test_a_cells_server_has_the_first_ones_settings_and_a_short_wait() -> None:
 
 
 def names(cell: str, **given: Any) -> tuple[str, list[str], list[str]]:
-    """A queue's name at the broker, our queues among `NAMES`, and those of other cells."""
+    """Return a queue's name at the broker, the cell's queues among `NAMES`, and those of other
+    cells.
+    """
     with override_settings(VALKYR=given | {"CELL": cell}):
         routing.alias_of.cache_clear()
         found = messaging.at_broker("io"), messaging.ours_among(NAMES)

@@ -1,4 +1,4 @@
-"""What a start, a fork or a repair needs that differs from what was published or recorded."""
+"""The differences between a start, fork or repair and the published or recorded data."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What would fail if a machine's clock is minutes off."""
+"""The parts that would fail if a machine's clock is minutes wrong."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -22,7 +22,9 @@ def _anew() -> Iterator[None]:
 
 @pytest.fixture
 def checking() -> Iterator[None]:
-    """As `manage.py check` does: it lists all errors instead of ending at the first."""
+    """Collect errors as `manage.py check` does, which lists all of them instead of ending at the
+    first.
+    """
     configuration.tolerate(True)
     yield
     configuration.tolerate(False)

@@ -1,4 +1,4 @@
-"""Where a credential may be sent, as its lists say; and invalid entries of a list."""
+"""The destinations of a credential, from its lists, and invalid entries of a list."""
 
 from uuid import UUID
 

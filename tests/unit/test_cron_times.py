@@ -1,4 +1,4 @@
-"""When schedules are due, by the clocks of three zones on the days on which they change."""
+"""The due times of schedules, by the clocks of three zones on the days on which they change."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -16,7 +16,7 @@ def at(text: str) -> datetime:
 
 
 def due(text: str, zone: str, after: str, until: str) -> list[str]:
-    """The due times, by the zone's clocks, with their distance from UTC."""
+    """Return the due times, by the zone's clocks, with their distance from UTC."""
     schedule = Schedule(text, ZoneInfo(zone))
     found = schedule.times(at(after), at(until))
     return [time.astimezone(schedule.zone).strftime("%d %H:%M %z") for time in found]
@@ -133,7 +133,9 @@ def test_times_are_those_that_somebody_who_watches_the_clock_would_see(
 
 
 def watched(text: str, zone: str, after: datetime, until: datetime) -> list[datetime]:
-    """Look at the zone's clock every minute; a skipped minute counts when the clock continues."""
+    """Return the due times found by reading the zone's clock every minute; a skipped minute counts
+    when the clock continues.
+    """
     every_hour = text.split()[1] == "*"
     shown: set[datetime] = set()
     found: list[datetime] = []

@@ -1,4 +1,4 @@
-"""DATABASE_URL names one server, or several, and libpq finds the primary."""
+"""DATABASE_URL names one server or several, and libpq finds the primary."""
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured

@@ -1,4 +1,4 @@
-"""A folder of definitions: the places of mistakes, and comments that stay."""
+"""A folder of definitions: the positions of errors, and comments that are kept."""
 
 from pathlib import Path
 from typing import Any

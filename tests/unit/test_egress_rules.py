@@ -1,4 +1,4 @@
-"""Egress rules, decided without a database."""
+"""Egress rules, evaluated without a database."""
 
 import pytest
 

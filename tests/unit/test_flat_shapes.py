@@ -1,4 +1,6 @@
-"""Shapes whose fields are made once: each answer has its own copies; no field holds others."""
+"""Shapes whose fields are created once: each answer has its own copies, and no field shares
+another's values.
+"""
 
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +13,7 @@ from executions.api.fields import Flat, Payload
 
 
 class Small(Flat):
-    """A name and a value that not everybody sees."""
+    """A name, and a value that not every user may see."""
 
     name = serializers.CharField(max_length=5)
     value = Payload()
@@ -37,7 +39,7 @@ def test_the_rules_of_a_field_hold_each_time() -> None:
 
 
 def shapes(of: type[Flat] = Flat) -> list[type[Flat]]:
-    """All that are flat."""
+    """Return all flat shapes."""
     return [found for one in of.__subclasses__() for found in (one, *shapes(one))]
 
 

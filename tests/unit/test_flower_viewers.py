@@ -1,4 +1,4 @@
-"""When workers begin to send events to Flower, and when they stop."""
+"""The times at which workers begin and stop sending events to Flower."""
 
 import pytest
 from flower.urls import settings

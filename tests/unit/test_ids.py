@@ -1,4 +1,4 @@
-"""Ids that sort by time, made faster than the clock's milliseconds."""
+"""Ids that sort by time, created faster than the clock's milliseconds."""
 
 import time
 from types import SimpleNamespace

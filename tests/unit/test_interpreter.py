@@ -1,4 +1,4 @@
-"""The tests' own interpreter, on workflows small enough to be worked out by hand."""
+"""The tests' own interpreter, on workflows small enough to be checked by hand."""
 
 from typing import Any
 
@@ -124,7 +124,7 @@ IN_MEMORY = task("get", value="{{ [1, 2, 3][index % 4] }}")
 
 
 def _entered(body: Any, *places: str, **inputs: Any) -> Story:
-    """The story when of the items of a map these were entered."""
+    """Return the story if only these items of a map were entered."""
     document = {"tasks": [mapped("batch", [body], items=[*range(8)], **inputs)], "edges": []}
     return Drawn(document).story({f"batch[{place}]." for place in places}.__contains__)
 

@@ -1,4 +1,4 @@
-"""A world that tests share does not change from one to the next, and no test may commit."""
+"""Rows that tests share do not change from one test to the next, and no test may commit."""
 
 from typing import Any
 

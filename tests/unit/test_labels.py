@@ -1,4 +1,4 @@
-"""A project may give our apps other labels: all names follow, and conflicts are reported."""
+"""A project may give Valkyr's apps other labels: all names follow, and conflicts are reported."""
 
 from importlib import import_module
 from types import SimpleNamespace
@@ -25,7 +25,7 @@ def migration(of: str) -> Migration:
 
 
 def referred(of: Migration) -> set[str]:
-    """Models that the fields of a migration refer to, as its state has them."""
+    """Return the models to which the fields of a migration refer, as its state has them."""
     fields = (
         field
         for operation in of.operations

@@ -1,4 +1,4 @@
-"""The limits of definitions, as the environment gives them."""
+"""The limits of definitions, from the environment."""
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured

@@ -1,4 +1,4 @@
-"""How lines look in both formats, and what never gets into them."""
+"""Log lines in both formats, and the values that never occur in them."""
 
 import json
 import logging
@@ -16,7 +16,9 @@ from valkyr_project.logs import Fields, JsonLine, TextLine, configuration
 
 @pytest.fixture(autouse=True)
 def _nowhere() -> None:
-    """A worker that a simulation ended in this thread reported no end of its step."""
+    """Reset the log context: a worker that a simulation ended in this thread did not report the end
+    of its step.
+    """
     log_context.at(None)
 
 

@@ -1,4 +1,4 @@
-"""Where a prefork worker's processes count: in files of pool slots, not of processes."""
+"""Counters of a prefork worker's processes are in files of pool slots, not of processes."""
 
 import subprocess
 import sys

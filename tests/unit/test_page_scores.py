@@ -1,4 +1,4 @@
-"""The score that the benchmark of pages estimates follows Lighthouse's published curves."""
+"""The estimated score in the benchmark of pages follows Lighthouse's published curves."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""JSON on its way into a row: canonical, bounded, and nothing that PostgreSQL refuses."""
+"""JSON on its way into a row is canonical and bounded, and has nothing that PostgreSQL rejects."""
 
 import json
 import tracemalloc

@@ -1,4 +1,4 @@
-"""What an error of the database becomes for the caller."""
+"""The errors that a caller gets for errors of the database."""
 
 import pytest
 from django.db import IntegrityError, InterfaceError, InternalError, OperationalError

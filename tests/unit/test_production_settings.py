@@ -1,4 +1,4 @@
-"""Settings with which an installation must not start, and those it warns of."""
+"""Settings with which an installation must not start, and settings that it warns of."""
 
 import os
 import subprocess

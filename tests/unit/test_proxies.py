@@ -1,4 +1,4 @@
-"""Which address counts: never the caller's own claim, always a named proxy's."""
+"""The caller's address: never the caller's own claim, always a configured proxy's."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ NAMED = ["127.0.0.1", "10.0.3.0/24", "fd00::/8"]
 def through(
     peer: str | None, headers: list[tuple[str, str]], networks: list[str]
 ) -> tuple[Any, dict[str, str]]:
-    """The caller's address and the headers that the application is given."""
+    """Return the caller's address and the headers that the application is given."""
     seen: dict[str, Any] = {}
 
     async def application(scope: Any, receive: Any, send: Any) -> None:

@@ -1,4 +1,4 @@
-"""Which limits hold, in which order they are locked, and when windows begin."""
+"""The limits that apply, the order in which they are locked, and the starts of windows."""
 
 from datetime import UTC, datetime, timedelta, timezone
 

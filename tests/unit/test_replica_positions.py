@@ -1,4 +1,4 @@
-"""The age of a replica, by positions only."""
+"""The age of a replica, computed only from positions."""
 
 from math import inf
 

@@ -1,4 +1,4 @@
-"""A replica's settings follow the primary's, and give up sooner."""
+"""A replica's settings follow the primary's, with shorter time-outs."""
 
 from executions import environment
 from valkyr_project.database import PATIENCE_SECONDS, database

@@ -1,4 +1,4 @@
-"""Slots for requests: the queue, how long requests wait in it, and what becomes of a slot."""
+"""Slots for requests: the queue, the time in the queue, and the release of a slot."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from valkyr_project.http.places import PATIENCE, SHORT_PATIENCE, Overloaded, Pla
 
 
 class Clock:
-    """Seconds that a test sets."""
+    """A clock that a test sets, in seconds."""
 
     now = 0.0
 
@@ -17,7 +17,7 @@ class Clock:
 
 
 async def _wait(places: Places) -> asyncio.Task[RequestPlace]:
-    """A caller that waits in the queue."""
+    """Start a caller that waits in the queue."""
     before = places.waiting
     caller = asyncio.create_task(places.wait())
     while places.waiting == before:

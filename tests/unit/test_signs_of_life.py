@@ -21,7 +21,7 @@ def signs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def age(signs: Path) -> Age:
-    """Makes this process's sign so many seconds older."""
+    """Return a function that makes this process's sign of life older, by a number of seconds."""
 
     def make(seconds: float) -> None:
         path = signs / f"worker-{os.getpid()}.json"

@@ -1,4 +1,4 @@
-"""Static files are collected again once anything that they are made of has changed."""
+"""Static files are collected again when any of their sources has changed."""
 
 import pytest
 from django.contrib.staticfiles.storage import staticfiles_storage

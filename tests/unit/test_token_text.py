@@ -1,4 +1,4 @@
-"""The text of API tokens: random, of one form, and typos are distinguished from forgeries."""
+"""The text of API tokens: random, in one format; typing errors differ from forgeries."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""The trace context that callers send, and how much of it is trusted."""
+"""The trace context that callers send, and the part of it that is trusted."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Our overrides of Unfold were made for exact files; a new version must not pass unseen."""
+"""Valkyr's overrides of Unfold are written for exact files; a new version must be noticed."""
 
 import hashlib
 import re
@@ -78,7 +78,7 @@ def test_the_skeleton_differs_from_unfolds_in_scripts_and_fonts_alone() -> None:
 
 
 def _lines(skeleton: str) -> list[str]:
-    """Its lines, without when a script runs."""
+    """Return the lines of a skeleton, without the attributes that say when a script runs."""
     return [
         line.strip().replace(" defer>", ">").replace("</script>", "")
         for line in skeleton.splitlines()
@@ -105,7 +105,9 @@ def test_the_small_font_has_every_icon_that_a_page_names() -> None:
 
 
 def test_each_character_is_in_one_file_of_a_weight() -> None:
-    """A browser fetches every file whose range has a character of the page."""
+    """Each character is in only one file of a weight: a browser fetches every file whose range has
+    a character of the page.
+    """
     styles = (OURS / "overrides/unfold/fonts/inter/styles.css").read_text()
     ranges: dict[str, list[tuple[int, int]]] = {}
     for weight, listed in re.findall(

@@ -1,4 +1,4 @@
-"""Which requests wait for a slot when a web process has too many: by their address."""
+"""The requests that wait for a slot when a web process has too many, by their path."""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""What a worker does not load: pages, endpoints, and libraries that only some steps need."""
+"""The modules that a worker does not load: pages, endpoints, and libraries that only some steps
+need.
+"""
 
 import json
 import os
@@ -49,7 +51,7 @@ def _run(program: str, **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def worker() -> dict[str, Any]:
-    """The modules that a worker has loaded, and its largest bad input, an address."""
+    """Return the modules that a worker has loaded, and its largest bad input, an address."""
     found = _run(f"{WORKER}{ASKED_OF_A_WORKER}", VALKYR_PROCESS="worker-io")
     return dict(json.loads(found))
 

@@ -68,7 +68,7 @@ TABLE: tuple[Fault, ...] = (
 
 
 def chosen(only: Sequence[str]) -> tuple[Fault, ...]:
-    """The faults with these slugs (all if none are given); exits if one does not exist."""
+    """Return the faults with these slugs, or all if none are given; exit if one does not exist."""
     known = {fault.slug: fault for fault in TABLE}
     if unknown := sorted(set(only) - set(known)):
         sys.exit(f"--only names {', '.join(unknown)}; there are {', '.join(known)}")

@@ -66,7 +66,7 @@ def _stop_workers(world: World) -> None:
 
 
 def _work_and_die(world: World, workflow: Workflow, seconds: float) -> list[float]:
-    """Kill a process every three seconds; return how long each sweep took meanwhile."""
+    """Kill a process every three seconds; return the duration of each sweep during that time."""
     done = Run.objects.filter(execution__workflow=workflow, state="SUCCESS")
     wait_until(done.exists, 60, "the first of the backlog's steps")
     ticks: list[float] = []
@@ -85,7 +85,7 @@ def _work_and_die(world: World, workflow: Workflow, seconds: float) -> list[floa
 
 
 def _kill_one(world: World, random: Random) -> None:
-    """A child, and every tenth time a whole worker."""
+    """Kill a child, and every tenth time a whole worker."""
     member = world.fleet[random.choice(WORKERS)]
     if not member.alive():
         member.start()

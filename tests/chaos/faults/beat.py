@@ -1,4 +1,4 @@
-"""No beat for a minute; two at once, killed alternately."""
+"""No beat for a minute; then two beats at once, killed alternately."""
 
 from collections import Counter
 from datetime import timedelta
@@ -17,19 +17,21 @@ SCHEDULES = 20
 
 
 def _schedules() -> list[Trigger]:
-    """Due every minute; each missed time is caught up."""
+    """Create schedules that are due every minute and catch up on missed times."""
     more: dict[str, Any] = {"catchUp": "all", "overlap": "allow"}
     return [scheduled(**EVERY_MINUTE, **more) for _ in range(SCHEDULES)]
 
 
 def _fired_once(world: World, triggers: list[Trigger]) -> None:
-    """One execution for each time that fired, and no others."""
+    """Check that each time that fired has one execution, and that there are no others."""
     Trigger.objects.filter(pk__in=[one.pk for one in triggers]).update(enabled=False)
     ticks = CronTick.objects.filter(trigger__in=triggers, status="FIRED").order_by()
     executions = WorkflowExecution.objects.filter(trigger__in=triggers)
 
     def agree() -> bool:
-        """The work that was in progress when the schedules were switched off ends first."""
+        """Return whether ticks and executions agree; work in progress when the schedules were
+        disabled ends first.
+        """
         of_ticks = ticks.values_list("execution_id", flat=True)
         return set(executions.values_list("pk", flat=True)) == set(of_ticks)
 

@@ -40,7 +40,7 @@ def _away(world: World, what: str, seconds: float, *, forget: bool) -> None:
 
 
 def nothing_was_refused(world: World, during: int) -> None:
-    """This number was accepted while the broker was down, and none was rejected."""
+    """Check that this number was accepted while the broker was down, and none was rejected."""
     world.figure("accepted while it was away", during)
     world.figure("slowest answer", f"{world.load.slowest:.2f} s")
     assert during, f"nothing was accepted while the broker was away; {dict(world.load.refused)}"
@@ -48,7 +48,7 @@ def nothing_was_refused(world: World, during: int) -> None:
 
 
 def steps_run_again(world: World, since: datetime) -> None:
-    """Measure until the first effect after that moment."""
+    """Measure the time until the first effect after that moment."""
     wait_until(lambda: _first_effect(since) is not None, 60, "a step after the broker's return")
     first = _first_effect(since)
     assert first is not None

@@ -1,4 +1,4 @@
-"""One of two cells killed under load: the other's executions continue, and nothing is lost."""
+"""One of two cells is killed under load: the other's executions continue, and nothing is lost."""
 
 import time
 from uuid import UUID
@@ -61,7 +61,7 @@ def _with_cell(world: World, cell: Cell) -> None:
 
 
 def _elsewhere(world: World) -> int:
-    """How many executions of the load have ended, in the first database."""
+    """Return how many executions of the load have ended, in the first database."""
     ids = world.load.ids()
     return WorkflowExecution.objects.filter(pk__in=ids, state__in=FINAL).count()
 

@@ -1,4 +1,4 @@
-"""kill -9 of a worker's child in the middle of a step, again and again."""
+"""A worker's child is killed in the middle of a step, repeatedly."""
 
 from typing import Any
 from uuid import UUID
@@ -24,7 +24,7 @@ def _run(world: World) -> None:
 
 
 def _kill(world: World, execution: UUID, mark: dict[str, Any]) -> None:
-    """And wait until another worker executes the step again."""
+    """Kill a worker's child, and wait until another worker executes the step again."""
     world.injected("kill -9 of a worker's child", mark["pid"])
     killed = kill(mark["pid"])
     again = wait_for_mark(execution, number=2, seconds=60)

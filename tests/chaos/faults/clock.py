@@ -1,4 +1,4 @@
-"""Workers whose clocks are five minutes off: leases, timers and deadlines do not notice."""
+"""Workers whose clocks are five minutes wrong: leases, timers and deadlines are not affected."""
 
 import time
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The database's disk full (Redis's too: they share it), and emptied again."""
+"""The database's disk is full (Redis's too: they share it), and then emptied again."""
 
 import time
 from pathlib import Path
@@ -42,7 +42,7 @@ def _full(world: World) -> None:
 
 
 def _disk() -> Path:
-    """A folder on the disk with the database's data."""
+    """Return a folder on the disk with the database's data."""
     with connection.cursor() as cursor:
         cursor.execute("SHOW data_directory")
         row = cursor.fetchone()

@@ -1,4 +1,4 @@
-"""Every message delivered twice, some overtaken by later ones, some lost."""
+"""Every message is delivered twice, some are overtaken by later ones, and some are lost."""
 
 import os
 

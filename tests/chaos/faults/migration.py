@@ -60,7 +60,7 @@ def _run(world: World) -> None:
 
 
 def _asleep(workflow: Workflow, number: int) -> list[UUID]:
-    """So many executions that wait for their timer."""
+    """Create `number` executions that wait for their timer."""
     first = start(workflow)
     waits = Run.objects.filter(execution=first, step_path="rest.main", state="WAITING")
     wait_until(waits.exists, 30, "the wait of the first execution")
@@ -70,7 +70,7 @@ def _asleep(workflow: Workflow, number: int) -> list[UUID]:
 
 
 def _fire(executions: list[UUID], seconds: float) -> None:
-    """Let the timers of these executions fire within so many seconds."""
+    """Let the timers of these executions fire within `seconds`."""
     with copies.session(autocommit=True) as own:
         own.execute(FIRING, [seconds, executions])
 
@@ -95,7 +95,9 @@ def _killed_until_done(world: World, made: ExecutionMigration) -> float:
 
 
 def _all_once(world: World, made: ExecutionMigration, sleepers: list[UUID]) -> None:
-    """Each execution succeeded, its wait ended once, and the moved ones took the new steps."""
+    """Check that each execution succeeded, that its wait ended once, and that moved ones took the
+    new steps.
+    """
     made.refresh_from_db()
     world.figure("moved", made.moved)
     world.figure("ended before their move", made.skipped)

@@ -1,4 +1,6 @@
-"""Workers in a network that delays and loses packets, in one direction too, or whose names fail."""
+"""Workers in a network that delays and loses packets, also in one direction, or whose name look-ups
+fail.
+"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -24,13 +26,13 @@ PROBES = 20
 
 @dataclass
 class FarWorkers:
-    """The workers there, and their network."""
+    """The workers in the far network, and their network."""
 
     workers: CutWorkers
     line: FarNetwork
 
     def probe(self, number: int, when: str) -> None:
-        """Start executions one by one that these workers do; how long each takes."""
+        """Start executions one by one on these workers; measure the duration of each."""
         took = []
         for n in range(number):
             queue = (PROCESSES, THREADS)[n % 2]
@@ -46,14 +48,14 @@ class FarWorkers:
         self.workers.world.figure(f"chains {when}", f"{seconds} s")
 
     def told(self) -> None:
-        """What the network did, for the report."""
+        """Report what the network did."""
         for name, number in sorted(self.line.mend().items()):
             self.workers.world.figure(name, f"{number:,}")
 
 
 @contextmanager
 def _far(world: World, *hosts: str) -> Iterator[FarWorkers]:
-    """Workers far from database and broker, which they find by these two hosts."""
+    """Start workers far from database and broker, which they find by these two hosts."""
     database, broker = hosts or (NEAR_ADDRESS, NEAR_ADDRESS)
     urls = {
         "DATABASE_URL": at(database_url(), database),
@@ -108,7 +110,9 @@ def _names(world: World) -> None:
     with _far(world, "database.far.test", "broker.far.test") as far:
 
         def anew(**names: object) -> Callable[[], object]:
-            """Cut every connection, so that the next needs a name."""
+            """Return a function that cuts every connection, so that the next needs a name
+            look-up.
+            """
             return partial(far.line.change, names=names, reset=True)
 
         far.workers.kept("lookups of 2 s, after all connections were cut", anew(delay=LOOKUP))

@@ -1,4 +1,4 @@
-"""Many times the requests that the web process can answer, from clients that never pause."""
+"""Many times more requests than the web process can answer, from clients that never pause."""
 
 import json
 import os
@@ -30,7 +30,7 @@ WAITS = {"tasks": [task("ask", "flow.approval", **{"with": {"title": "Go?"}})]}
 
 
 class Crowd:
-    """The program `tests.chaos.crowd`, and what its clients were answered once it has ended."""
+    """The program `tests.chaos.crowd`, and after its end the answers that its clients got."""
 
     def __init__(self, web: WebServer, token: str, workflow: Workflow) -> None:
         self.accepted: list[UUID] = []
@@ -43,7 +43,7 @@ class Crowd:
         )  # fmt: skip
 
     def stop(self) -> None:
-        """Let it end; returns once the last answer is there."""
+        """Let the program end; return when the last answer has arrived."""
         try:
             printed, _ = self._program.communicate(timeout=60)
         except TimeoutExpired:
@@ -93,9 +93,10 @@ def _times(crowd: Crowd) -> float:
 
 
 def _look(world: World, operator: httpx.Client, waiting: list[UUID], seconds: float) -> None:
-    """Request health and the admin and cancel something, repeatedly; the duration of each.
+    """Request health and the admin, and cancel an execution, repeatedly; measure the duration of
+    each.
 
-    Of each of the three, 95 of 100 answers must come within the bound.
+    For each of the three, 95 of 100 answers must arrive within the bound.
     """
     until = time.monotonic() + seconds
     took: dict[str, list[float]] = {"health": [], "admin": [], "cancel": []}
@@ -133,7 +134,7 @@ def _cancel(world: World, execution: UUID) -> None:
 
 
 def _operator(world: World) -> httpx.Client:
-    """A client that is signed in to the admin."""
+    """Return a client that is signed in to the admin."""
     call_command("collectstatic", interactive=False, verbosity=0)
     world.web.kill()  # it knows the files that existed when it started
     world.web.start()

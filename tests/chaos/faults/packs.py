@@ -1,4 +1,4 @@
-"""Packs of 50 executions: a worker killed within one, a member that never returns."""
+"""Packs of 50 executions: a worker is killed within one, and a member never returns."""
 
 from datetime import datetime
 from uuid import UUID
@@ -52,7 +52,7 @@ def _never_returns(world: World) -> None:
 
 
 def _last_of(ids: list[UUID], began: datetime) -> float:
-    """Seconds from the third member's beginning to the last end of the others."""
+    """Return the seconds from the third member's start to the last end of the others."""
     others = [pk for pk in ids if pk != ids[ODD]]
     last = Run.objects.filter(execution_id__in=others).order_by("finished_at").last()
     assert last is not None

@@ -1,4 +1,4 @@
-"""Workers cut off from the database, from the broker, or in one direction, for longer than a
+"""Workers are cut off from the database, from the broker, or in one direction, for longer than a
 lease.
 """
 

@@ -1,4 +1,4 @@
-"""PostgreSQL shut down under load and started again: `fast`, then `immediate`."""
+"""PostgreSQL is shut down under load and restarted: `fast`, then `immediate`."""
 
 import signal
 import time
@@ -18,7 +18,7 @@ PAGES = ("/v1/WorkflowExecution", "/v1/Run", "/v1/Workflow", "/actuator/health/r
 
 
 def ask(world: World, client: httpx.Client, path: str) -> int:
-    """Return the status of a page; AssertionError if there is no answer in time."""
+    """Return the status of a page. Raise AssertionError if there is no answer in time."""
     begun = time.monotonic()
     answer = client.get(path, headers={"Authorization": f"Bearer {world.token}"})
     took = time.monotonic() - begun
@@ -29,7 +29,7 @@ def ask(world: World, client: httpx.Client, path: str) -> int:
 
 
 def recover(world: World, client: httpx.Client) -> None:
-    """Measure until the API answers, and until a step that was started then is done."""
+    """Measure the time until the API answers, and until a step that was started then is done."""
     begun, back = time.monotonic(), database_now()
     wait_until(lambda: ask(world, client, PAGES[0]) == 200, 60, "an answer of the API")
     world.recovered("the API answers", time.monotonic() - begun)

@@ -22,7 +22,7 @@ NESTED: dict[str, Any] = {"most": 8, "depth": 3, "waits": 0.3, "steps": 40}
 
 
 def _drawn(random: Random, number: int) -> list[Drawn]:
-    """Every other one with bodies and steps that wait."""
+    """Draw workflows, half of them with bodies and steps that wait."""
     kinds: list[dict[str, Any]] = [{}, NESTED]
     return [draw(random, seconds=0.4, **kinds[one % 2]) for one in range(number)]
 
@@ -83,7 +83,9 @@ def _kill(world: World, kill: Kill) -> None:
 
 
 def _as_drawn(world: World, drawn: list[Drawn], begun: dict[int, UUID]) -> None:
-    """Each ended as drawn, except where chance killed one step's workers three times."""
+    """Check that each execution ended as drawn, unless chance killed one step's workers three
+    times.
+    """
     poisoned = set(
         Run.objects.filter(
             execution_id__in=begun.values(), error__contains="ended its worker process"

@@ -1,4 +1,6 @@
-"""Steps that are the fault themselves: they kill their worker, never return, or return nonsense."""
+"""Steps that are the fault themselves: they kill their worker, never return, or return invalid
+values.
+"""
 
 from django.db.models import F
 

@@ -1,4 +1,6 @@
-"""Processes killed inside transactions: of callers that start something, and of database steps."""
+"""Processes are killed inside transactions: of callers that start executions, and of database
+steps.
+"""
 
 import json
 import sys

@@ -1,7 +1,7 @@
-"""SIGSTOP of a worker in the middle of the transaction that completes an execution.
+"""A worker is stopped with SIGSTOP in the middle of the transaction that completes an execution.
 
-To stop it exactly there, the execution's row is locked until the worker waits for it; the worker is
-stopped, then the lock is released. PostgreSQL gives it to a frozen client.
+To stop it exactly there, the execution's row is locked until the worker waits for it. Then the
+worker is stopped, and the lock is released. PostgreSQL gives the lock to a frozen client.
 """
 
 import os
@@ -31,9 +31,9 @@ LOCK = "SELECT id FROM executions_workflowexecution WHERE id = %s FOR UPDATE"
 
 
 def _session() -> psycopg.Connection[Any]:
-    """A session without the engine's time limits, which would free the lock by themselves.
+    """Open a session without the engine's time limits, which would release the lock.
 
-    It waits a minute for a lock: if the lock is not released, the fault fails and the run
+    The session waits a minute for a lock: if the lock is not released, the fault fails and the run
     continues.
     """
     given = connection.get_connection_params()
@@ -69,7 +69,7 @@ def _freeze(world: World, execution: UUID, pid: int) -> None:
 
 
 def _waits(blocker: psycopg.Connection[Any], pid: int) -> bool:
-    """Whether that process waits for the lock that the blocker holds."""
+    """Return whether that process waits for the lock that the blocker holds."""
     with connection.cursor() as cursor:
         cursor.execute(WAITING, [blocker.info.backend_pid])
         ports = {row[0] for row in cursor.fetchall()}

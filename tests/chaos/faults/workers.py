@@ -1,4 +1,6 @@
-"""kill -9 of whole workers, of all of them at once; a worker frozen for longer than its lease."""
+"""Whole workers are killed, also all of them at once; a worker is frozen for longer than its
+lease.
+"""
 
 import os
 import signal
@@ -54,7 +56,7 @@ def _all_workers(world: World) -> None:
 
 @contextmanager
 def frozen(world: World, *pids: int) -> Iterator[None]:
-    """These processes are stopped for the block."""
+    """Stop these processes during the block."""
     world.injected("SIGSTOP, then SIGCONT")
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)

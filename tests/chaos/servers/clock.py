@@ -1,4 +1,4 @@
-"""A process with a wrong clock, by libfaketime."""
+"""A process with a wrong clock, with libfaketime."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ FAKED = Path(__file__).with_name("faked")
 
 
 def off_by(seconds: int) -> dict[str, str]:
-    """The variables of a process (and its children) whose wall clock is so far ahead.
+    """Return the variables of a process (and its children) whose wall clock is `seconds` ahead.
 
     The monotonic clock stays correct, as on a machine whose clock is wrong.
     """

@@ -13,7 +13,7 @@ PIECE = 1024 * 1024
 
 @contextmanager
 def small_disk() -> Iterator[Path]:
-    """A folder on a disk of its own, deleted afterwards."""
+    """Mount a small disk; yield its folder, which is deleted afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="valkyr-disk-"))
     if os.geteuid() != 0:  # the fault is reported as not run
         yield folder
@@ -28,13 +28,13 @@ def small_disk() -> Iterator[Path]:
 
 
 class Ballast:
-    """A file that takes all room that is left on its disk."""
+    """A file that takes all free space on its disk."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "ballast"
 
     def fill(self) -> None:
-        """Take all free room; room that is freed later is not taken."""
+        """Take all free space; space that becomes free later is not taken."""
         with self._file.open("ab", buffering=0) as file, suppress(OSError):
             for piece in (PIECE, 4096, 512):
                 with suppress(OSError):
@@ -42,7 +42,7 @@ class Ballast:
                         os.posix_fallocate(file.fileno(), file.seek(0, os.SEEK_END), piece)
 
     def empty(self) -> None:
-        """Give it back."""
+        """Free the space again."""
         self._file.unlink(missing_ok=True)
 
 

@@ -1,4 +1,4 @@
-"""PostgreSQL stopped as its administrators do it, and restarted at its address."""
+"""PostgreSQL, stopped as its administrators stop it, and restarted at its address."""
 
 import os
 import signal
@@ -15,13 +15,13 @@ IMMEDIATE = signal.SIGQUIT  # as after a power cut: recovery from the log at the
 
 
 def stop(server: Postgres, how: signal.Signals) -> None:
-    """Shut it down; returns once it has ended."""
+    """Shut the server down; return when it has ended."""
     os.kill(server.pid, how)
     wait_until(lambda: not server.alive(), 30, "the end of PostgreSQL")
 
 
 def start(server: Postgres) -> None:
-    """Start it at its address; returns once it answers this thread, too."""
+    """Start the server at its address; return when it answers this thread."""
     url = server.url
     server.launch()
     server.wait()
@@ -31,7 +31,7 @@ def start(server: Postgres) -> None:
 
 @contextmanager
 def away(server: Postgres, how: signal.Signals) -> Iterator[None]:
-    """It is shut down for the block."""
+    """Shut the server down for the block."""
     stop(server, how)
     try:
         yield

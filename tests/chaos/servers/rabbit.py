@@ -1,4 +1,4 @@
-"""RabbitMQ as the broker of a chaos run: a node (`--broker rabbitmq`), or a cluster of three."""
+"""RabbitMQ as the broker of a chaos run: one node (`--broker rabbitmq`), or a cluster of three."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from tests.support.rabbitmq import RabbitCluster, RabbitMQ
 
 
 class RabbitBroker:
-    """A node of our own; confirmed messages survive `stop`, and nothing survives `forget`."""
+    """A node for the run; confirmed messages survive `stop`, and nothing survives `forget`."""
 
     def __init__(self, folder: Path) -> None:
         self._node = RabbitMQ(folder)
@@ -26,7 +26,7 @@ class RabbitBroker:
 
 
 class ClusterBroker:
-    """Three nodes; clients get all of their addresses."""
+    """Three nodes; clients get the addresses of all three."""
 
     def __init__(self, folder: Path) -> None:
         self.cluster = RabbitCluster(folder)

@@ -1,4 +1,4 @@
-"""CPU time of processes, from which the benchmark computes figures."""
+"""CPU time of processes, from which the benchmark computes its figures."""
 
 import os
 import time

@@ -1,4 +1,6 @@
-"""One run: parts that fail, take too long or are interrupted, and what is stored of the others."""
+"""One run: parts that fail, take too long or are interrupted, and the stored figures of the
+others.
+"""
 
 import os
 import time

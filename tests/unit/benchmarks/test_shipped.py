@@ -1,4 +1,4 @@
-"""What `--only shipped` sends, and how it reads the results."""
+"""The work that `--only shipped` sends, and the results that it reads."""
 
 import pytest
 

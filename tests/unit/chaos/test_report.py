@@ -1,4 +1,4 @@
-"""The report: its row, its place in a file, the command that repeats a fault."""
+"""The report: its row, its position in a file, and the command that repeats a fault."""
 
 import json
 from collections import Counter

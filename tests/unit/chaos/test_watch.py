@@ -1,4 +1,4 @@
-"""What the watcher counts as unattended."""
+"""The executions that the watcher counts as unattended."""
 
 from datetime import UTC, datetime
 from uuid import UUID, uuid4

@@ -1,4 +1,4 @@
-"""Exported failures: safe in any shell, free of secrets, and accurate."""
+"""Exported failures are safe in any shell, free of secrets, and accurate."""
 
 import json
 import os
@@ -38,7 +38,7 @@ QUICK = settings(max_examples=40, deadline=None, derandomize=True)
 
 
 def _sh(script: str) -> list[str]:
-    """What the words of a script's stub were."""
+    """Run a script; return the words that its stub received."""
     done = subprocess.run(
         ["sh", "-c", script], env={**VALUES, "PATH": os.environ["PATH"]}, capture_output=True,
         check=True, timeout=30,

@@ -1,4 +1,4 @@
-"""Two JSON values compared by path."""
+"""Two JSON values are compared by path."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which messages are the same failure: invented ones, and those of our own modules."""
+"""Messages that belong to the same failure: invented ones, and those of Valkyr's own modules."""
 
 from itertools import combinations
 from uuid import UUID, uuid4

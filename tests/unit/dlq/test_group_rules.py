@@ -1,4 +1,4 @@
-"""When a failure group wakes and when it has regressed, decided without a database."""
+"""The rules by which a failure group wakes and regresses, without a database."""
 
 from datetime import UTC, datetime, timedelta
 

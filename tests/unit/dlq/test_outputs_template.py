@@ -1,4 +1,4 @@
-"""What a person who gives a step's outputs begins with."""
+"""The template with which a user begins to enter a step's outputs."""
 
 from typing import Any
 

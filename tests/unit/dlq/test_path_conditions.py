@@ -1,4 +1,4 @@
-"""Conditions on inputs by path: what is understood, what is refused with a reason."""
+"""Conditions on inputs by path: the accepted forms, and the reason for each rejected one."""
 
 from contextlib import suppress
 from typing import Any

@@ -1,4 +1,4 @@
-"""Small charts: every count that is not nothing is seen, and none leaves the drawing."""
+"""Small charts: every count above zero is visible, and none leaves the drawing."""
 
 from hypothesis import given
 from hypothesis import strategies as st

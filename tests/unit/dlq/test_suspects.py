@@ -1,4 +1,4 @@
-"""Which values of a failed step's inputs are marked."""
+"""The marked values of a failed step's inputs."""
 
 from typing import Any
 

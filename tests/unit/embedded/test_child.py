@@ -1,4 +1,6 @@
-"""Children that end with us, signals that arrive amid the fork, and ports for servers to come."""
+"""Children that end with their parent, signals that arrive during the fork, and free ports for
+servers.
+"""
 
 import socket
 import sys

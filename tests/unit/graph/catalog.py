@@ -1,4 +1,4 @@
-"""A small catalog of real ModuleSpecs, so that the graph is tested without the runners."""
+"""A small catalog of real ModuleSpecs, for tests of the graph without the runners."""
 
 from executions.definition.catalog import ConfigProblem, ModuleSpec
 

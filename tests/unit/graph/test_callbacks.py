@@ -1,4 +1,4 @@
-"""`tasks.<id>.callbackUrl`: known before the task starts, of tasks that wait for a callback."""
+"""`tasks.<id>.callbackUrl` is known before the task starts, for tasks that wait for a callback."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""When the engine takes a checkpoint automatically."""
+"""The points at which the engine takes a checkpoint automatically."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Measured workflows as the body of a loop and of a map: they validate, resolve and compile."""
+"""Measured workflows as the body of a loop and of a map validate, resolve and compile."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Where a definition may name secrets and credentials, and where not."""
+"""The positions in which a definition may name secrets and credentials, and all others."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The counters of a map, whose items a roll-back set back."""
+"""The counters of a map after a roll-back of its items."""
 
 from executions.definition.graph.iterations import MapTurns
 

@@ -1,4 +1,4 @@
-"""Which executions may move to another version of their workflow."""
+"""The executions that may move to another version of their workflow."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Definitions are written for people: keys in the schema's order, and nothing else changes."""
+"""Definitions are written for readers: keys in the schema's order, and no other changes."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Values checked against hostile and ordinary schemas: right, and within the budget."""
+"""Values are checked against hostile and ordinary schemas correctly, and within the budget."""
 
 import json
 import re
@@ -29,12 +29,12 @@ from tests.support.json_schemas import schemas, values
 
 
 def found(schema: Any, value: Any, budget: int = REQUEST) -> list[str]:
-    """The keywords that a value breaks."""
+    """Return the keywords that a value violates."""
     return [one.rule for one in mistakes(validator(schema), value, EvaluationBudget(budget), 100)]
 
 
 def doubling(levels: int, last: Any) -> dict[str, Any]:
-    """A schema of `levels` parts that checks a value against `last` 2^levels times."""
+    """Return a schema of `levels` parts that checks a value against `last` 2^levels times."""
     parts: dict[str, Any] = {
         f"p{n}": {"allOf": [{"$ref": f"#/$defs/p{n + 1}"}] * 2} for n in range(levels)
     }
@@ -213,9 +213,9 @@ def test_patterns_mean_what_json_schema_says(text: str, fits: str, fits_not: str
 
 
 def turns_of_another_thread(work: Callable[[], object], wanted: int) -> int:
-    """How often another thread ran while this one worked, at most 20,000 times.
+    """Return how often another thread ran while this one worked, at most 20,000.
 
-    Neither thread is made to release the interpreter, so the other one runs only when the work
+    Neither thread is forced to release the interpreter, so the other one runs only when the work
     releases it.
     """
     turns = 0
@@ -245,7 +245,10 @@ def turns_of_another_thread(work: Callable[[], object], wanted: int) -> int:
 
 
 def test_other_threads_run_while_a_long_text_is_matched() -> None:
-    """RE2 lets go of the interpreter; Python's own engine, which is measured as well, does not."""
+    """Other threads run while a long text is matched: RE2 releases the interpreter.
+
+    Python's own engine, which is measured as well, does not.
+    """
     compiled = pattern(".*a.{40}b")
     text = "ab" * 25_000
     own = re.compile("b{3}")

@@ -1,4 +1,4 @@
-"""The small parts of watching live, without a database."""
+"""The parts of live watching that need no database."""
 
 import asyncio
 import json
@@ -113,7 +113,10 @@ def test_a_viewer_that_does_not_read_is_dropped(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("turns", range(5))
 def test_a_viewer_that_is_cancelled_as_news_come_ends(turns: int) -> None:
-    """An ended connection continued for five minutes, and its client was not informed."""
+    """A viewer that is cancelled while news arrives ends.
+
+    Before, an ended connection continued for five minutes, and its client was not informed.
+    """
 
     async def meet() -> tuple[bool, bool]:
         viewer = Viewer(EXECUTIONS, PK)

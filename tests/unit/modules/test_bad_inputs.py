@@ -1,4 +1,4 @@
-"""Every built-in module explains itself, and fails as its own table says."""
+"""Every built-in module describes itself, and fails as its own table says."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +27,9 @@ BLOCKS = "n8n.placeholder"
 
 
 def workflow(name: str) -> dict[str, Any]:
-    """A workflow whose last task has the module's example as its `with`, after what it reads."""
+    """Return a workflow whose last task has the module's example as its `with`, after the tasks
+    that it reads.
+    """
     module = registry.get(name)
     reads = compile_template(dict(module.example)).references
     before = sorted({read[1] for read in reads if read[0] == "tasks"})
@@ -74,7 +76,7 @@ def test_a_module_says_what_it_is(name: str) -> None:
 
 
 def properties(schema: Any) -> dict[str, Any]:
-    """The described keys at a schema's top, behind a reference too."""
+    """Return the described keys of a schema's top level, also through a reference."""
     found = dict(schema)
     if "$ref" in found:
         found = dict(found["$defs"][found["$ref"].rpartition("/")[2]])
@@ -99,7 +101,7 @@ def test_a_module_says_what_goes_wrong(name: str) -> None:
 
 @pytest.fixture(autouse=True)
 def files_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """File steps have an empty folder, and no settings reach a row."""
+    """Give file steps an empty folder, so that no settings affect a row."""
     monkeypatch.setenv("VALKYR_FILES_ROOT", str(tmp_path))
 
 

@@ -1,4 +1,4 @@
-"""A step's `with` is checked when publishing: all that is written out, nothing that is not."""
+"""A step's `with` is checked on publishing: all literal values, and nothing else."""
 
 import pytest
 

@@ -33,7 +33,7 @@ def double(n: int) -> int:
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """Write importable files; they are forgotten again after the test."""
+    """Return a function that writes importable files; forget them after the test."""
     monkeypatch.syspath_prepend(tmp_path)
 
     def write(name, text):
@@ -45,7 +45,7 @@ def package(tmp_path, monkeypatch):
 
 @pytest.fixture
 def entry_point(monkeypatch):
-    """Pretend that an installed package names these entry points."""
+    """Return a function that pretends that an installed package names these entry points."""
 
     def install(**targets):
         found = [

@@ -1,4 +1,4 @@
-"""Modules that write and read stored contents, one by one, with the testing kit."""
+"""Modules that write and read stored contents, tested one by one with the testing kit."""
 
 from runners.public.modules import StepContext, StoredContent, step
 from runners.testing import content_of, run_module, stored_content
@@ -8,7 +8,7 @@ CSV = "id,name\n" + "".join(f"{n},name {n}\n" for n in range(1_000))
 
 @step("test.copies_content")
 def copies(ctx: StepContext, content: StoredContent) -> dict:
-    """Copies a content in capitals."""
+    """Copy a content in capitals."""
     with ctx.open_content(content) as file:
         return {"copy": ctx.store_content((line.upper() for line in file), media_type="text/csv")}
 
@@ -30,7 +30,7 @@ def test_a_content_that_is_binary_has_no_preview():
 def test_a_content_holds_no_secret_of_the_step():
     @step("test.stores_a_secret", credential=("bearer",))
     def stores(ctx: StepContext) -> dict:
-        """Stores a secret that two parts hold."""
+        """Store a secret that is split across two parts."""
         return {"body": ctx.store_content([b"begin s3cr3t-", b"t0ken end ", b"s3cr3t-t0ke"])}
 
     ended = run_module(stores, credential={"token": "s3cr3t-t0ken"})

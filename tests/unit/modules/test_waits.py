@@ -1,4 +1,4 @@
-"""Modules that wait: their waits, and their results after the wake-up."""
+"""Modules that wait: their waits, and their results after they wake up."""
 
 from datetime import UTC, datetime, timedelta
 

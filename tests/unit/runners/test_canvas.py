@@ -1,4 +1,6 @@
-"""What is sent together: chords where branches meet, chains where queues change, else one each."""
+"""Segments that are sent together: chords where branches meet, chains where queues change,
+otherwise one each.
+"""
 
 from executions.definition.graph.places import Place
 from runners.dispatch.canvas import (

@@ -1,4 +1,4 @@
-"""Which failures are tried again, by class and by the step's policy."""
+"""The failures that are retried, by class and by the step's policy."""
 
 from types import SimpleNamespace
 from typing import Any

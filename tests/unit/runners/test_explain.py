@@ -1,4 +1,4 @@
-"""Reasons, from rows that no database has seen."""
+"""The reasons why an execution does not run, from rows without a database."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

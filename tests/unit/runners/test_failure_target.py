@@ -1,4 +1,4 @@
-"""A failed step's target, as its module's circuit names it."""
+"""A failed step's target, with the name that its module's circuit uses."""
 
 from typing import Any
 

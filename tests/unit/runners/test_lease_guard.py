@@ -1,4 +1,6 @@
-"""What is due for a lease that cannot be renewed, and what a step may still report then."""
+"""The actions for a lease that cannot be renewed, and the reports that a step may still make after
+it.
+"""
 
 import os
 import signal
@@ -101,20 +103,20 @@ class Guarded:
         self.interrupted: list[tuple[int, int]] = []
 
     def run(self, age: float, **more: Any) -> ActiveRun:
-        """A step whose lease was last renewed so long ago, in shares of the lease."""
+        """Return a step whose lease was last renewed `age` leases ago."""
         work: Any = SimpleNamespace(run_id=UUID(int=1), path="work.main")
         renewed = time.monotonic() - age * config().lease
         self.runs = [ActiveRun(work, until=0, renewed=renewed, **more)]
         return self.runs[0]
 
     def noted(self) -> bool:
-        """Whether the machine would believe that this process ended because of its leases."""
+        """Return whether the record says that this process ended because of its leases."""
         return last_words.left_by(os.getpid(), str(start_of(os.getpid())))
 
 
 @pytest.fixture
 def guarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Guarded:
-    """A guard in a worker, whose threads do not execute in the main one."""
+    """Create a guard in a worker whose threads do not run in the main thread."""
     monkeypatch.setenv("VALKYR_HEALTH_DIR", str(tmp_path))
     monkeypatch.setattr(self_stops, "of_a_worker", lambda: True)
     monkeypatch.setattr(lease_guard, "period", lambda lease: 3600)  # only the tests look

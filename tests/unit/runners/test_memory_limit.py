@@ -1,4 +1,4 @@
-"""How much memory a process that executes steps may use."""
+"""The memory that a process that executes steps may use."""
 
 import subprocess
 import sys

@@ -1,4 +1,6 @@
-"""Whom a parent blames for a child that was killed: by what it held, of what others hold."""
+"""The step that a parent blames for a killed child: by the child's memory, and the memory of
+others.
+"""
 
 import os
 import re
@@ -25,9 +27,9 @@ Holder = Callable[[int], "subprocess.Popen[bytes]"]
 
 @pytest.fixture
 def holder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holder]:
-    """Start a child that holds so many MiB more than this process.
+    """Return a function that starts a child that uses this many MiB more than this process.
 
-    Only this process and its children are seen: other tests' processes may hold more.
+    Only this process and its children are visible, because other tests' processes may use more.
     """
     begun: list[subprocess.Popen[bytes]] = []
     seen = tmp_path / "processes"
@@ -56,10 +58,10 @@ def holder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holder]:
 
 
 def end(process: "subprocess.Popen[bytes]") -> int:
-    """Kill a child and reap it; the most KiB that it held.
+    """Kill a child and reap it; return its peak memory in KiB.
 
-    Unlike `ru_maxrss`, this does not count the memory of the tests' process, which it shared until
-    it executed another program.
+    Unlike `ru_maxrss`, this does not count the memory of the tests' process, which the child shared
+    until it executed another program.
     """
     peak = field(process.pid, "VmHWM")
     os.kill(process.pid, signal.SIGKILL)
@@ -68,7 +70,7 @@ def end(process: "subprocess.Popen[bytes]") -> int:
 
 
 def field(pid: int, name: str) -> int:
-    """Return that number of KiB of the process's status."""
+    """Return a field of the process's status, in KiB."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(re.search(rf"{name}:\s+(\d+) kB", status)[1])  # type: ignore[index]
 

@@ -35,7 +35,9 @@ def caused(error, cause):
 
 
 def made_of(cause):
-    """As httpcore does: the cause is the original error, and nothing else refers to it."""
+    """Return an error made as httpcore does it: the cause is the original error, and nothing else
+    refers to it.
+    """
     return caused(httpx.ConnectError("no"), ConnectionError(cause))
 
 
@@ -181,7 +183,7 @@ class AwkwardError(Exception):
 
 
 class Endless(dict):
-    """A mapping that holds itself."""
+    """A mapping that contains itself."""
 
 
 def test_an_error_that_cannot_be_printed_is_still_recorded():

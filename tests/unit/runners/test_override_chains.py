@@ -1,4 +1,4 @@
-"""Overrides of a step that had overrides before."""
+"""Overrides of a step that already had overrides."""
 
 from typing import Any
 

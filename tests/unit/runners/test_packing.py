@@ -1,4 +1,4 @@
-"""Which ready siblings go out in one message."""
+"""Ready siblings that are sent in one message."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def fan(width, **branch):
 
 
 def sent(document, width, *, milliseconds=1.0, workers=1, most=32, seconds=0.05):
-    """The canvas for the branches, where every step is known to take this time, or by its path."""
+    """Return the canvas for the branches, with steps known to take this time, or a time by path."""
     graph = graph_of(document)
 
     def estimate(step):

@@ -1,4 +1,6 @@
-"""Inputs and keys: equal work has an equal key, other work another; overrides are merged."""
+"""Inputs and keys: equal work has equal keys, and different work has different ones; overrides are
+merged.
+"""
 
 from types import SimpleNamespace
 from uuid import UUID

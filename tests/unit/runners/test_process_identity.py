@@ -1,4 +1,6 @@
-"""A holder has ended only if its process certainly has: same boot, same namespace, other start."""
+"""A holder has ended only if its process certainly has: same boot, same namespace, another
+start.
+"""
 
 import os
 import subprocess
@@ -19,7 +21,7 @@ def process():
 
 
 def named(process_id, **other):
-    """The holder that this process would be, with the given changes."""
+    """Return the holder that this process would be, with the given changes."""
     _, _, _, namespace, boot, *_ = process_identity().split("|")
     parts = {"name": "somebody", "pid": process_id, "start": started(process_id)}
     parts |= {"namespace": namespace, "boot": boot}

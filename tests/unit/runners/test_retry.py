@@ -1,4 +1,4 @@
-"""Delays follow the named policies and the server's wish."""
+"""Delays follow the named policies and the server's Retry-After."""
 
 from datetime import UTC, datetime
 

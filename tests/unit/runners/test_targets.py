@@ -1,4 +1,6 @@
-"""Of the rules that match a target the most specific speaks first, and none is silent for all."""
+"""Of the rules that match a target, the most specific applies first, and a rule without a match has
+no effect.
+"""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tracebacks show places, never values."""
+"""Tracebacks show source positions, and never values."""
 
 import json
 

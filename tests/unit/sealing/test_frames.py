@@ -1,4 +1,6 @@
-"""The file of a sealed value: frames that open only in their file, in their order, all of them."""
+"""The file of a sealed value: its frames open only in this file, in their order, and all of
+them.
+"""
 
 import tracemalloc
 from io import BufferedReader, BytesIO
@@ -22,7 +24,9 @@ WHOLE = HEADER.size, FRAME + OVERHEAD
 
 @pytest.fixture(autouse=True)
 def keys():
-    """Two keys of a workspace and one of another, as if they had been read from the database."""
+    """Provide two keys of a workspace and one of another, as if they had been read from the
+    database.
+    """
     payload_keys.forget()
     for key, workspace in ((KEY, WORKSPACE), (OTHER_KEY, WORKSPACE), (FOREIGN_KEY, OTHER)):
         material = bytes([key]) * 32

@@ -1,4 +1,4 @@
-"""Sets of data keys: made, changed, sealed and opened, without a database."""
+"""Sets of data keys are created, changed, sealed and opened, without a database."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where the installation's key comes from, and what is rejected."""
+"""The sources of the installation's key, and the rejected ones."""
 
 import base64
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""No expression may do or build more than its budget allows, however small it is to write."""
+"""No expression may compute or build more than its budget allows, however short it is."""
 
 import time
 import tracemalloc
@@ -26,12 +26,14 @@ def render(expression: str, **limits: object) -> object:
 
 
 def work_only() -> RenderBudget:
-    """A web process's budget of work whose CPU time a slow machine does not end first."""
+    """Return a web process's budget of work, with a CPU time that a slow machine does not reach
+    first.
+    """
     return RenderBudget(profile=replace(WEB, seconds=60))
 
 
 def ended(expression: str) -> str:
-    """The message of the error that ends the rendering; empty if it succeeds."""
+    """Return the message of the error that ends the rendering; "" if it succeeds."""
     try:
         render(expression)
     except TemplateError as error:

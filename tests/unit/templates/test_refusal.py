@@ -1,4 +1,4 @@
-"""Where templates may be rendered: not while a request is answered."""
+"""Templates may be rendered anywhere except while a request is answered."""
 
 import os
 import subprocess
@@ -97,7 +97,7 @@ def test_an_allowance_of_a_message_ends_in_a_worker_too() -> None:
 
 
 def _limits_of_a_request() -> str:
-    """A view of a project renders within it, for a server of any kind."""
+    """Return the limits within which a project's view renders, for a server of any kind."""
     found: list[str] = []
 
     def view(request: HttpRequest) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Secrets in templates: whole expressions, references for rows, values for the module only."""
+"""Secrets in templates: whole expressions, references for rows, and values only for the module."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`{{ todo("…") }}` marks what is still to be written, and keeps a draft from publishing."""
+"""`{{ todo("…") }}` marks unfinished text, and prevents a draft from being published."""
 
 import pytest
 

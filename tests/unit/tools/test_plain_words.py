@@ -1,4 +1,4 @@
-"""Banned words are found where people read them, and nowhere else."""
+"""Banned words are found only in texts that people read."""
 
 from pathlib import Path
 

@@ -1,1 +1,1 @@
-"""`make up`, its pure parts."""
+"""The pure parts of `make up`."""

@@ -1,4 +1,4 @@
-"""Secrets are made once, stored privately, and never overwritten."""
+"""Secrets are generated once, stored privately, and never overwritten."""
 
 import base64
 import stat

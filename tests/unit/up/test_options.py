@@ -1,4 +1,4 @@
-"""What `make up` reads from the environment."""
+"""The settings that `make up` reads from the environment."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The terminal shows warnings once; the log files have everything."""
+"""The terminal shows warnings once; the log files contain all lines."""
 
 import datetime as dt
 import io
@@ -14,7 +14,7 @@ def line(text: str) -> Message:
 
 
 def written(logs: Path, *lines: str) -> list[str]:
-    """What the terminal shows of these lines."""
+    """Return what the terminal shows of these lines."""
     terminal = io.StringIO()
     output = Output(logs, ["web"], terminal)
     for text in lines:

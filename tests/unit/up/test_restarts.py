@@ -1,4 +1,4 @@
-"""When a process that ended is started again."""
+"""The conditions under which a process that ended is restarted."""
 
 from valkyr_project.up.supervisor import LONGEST_PAUSE, MOST_QUICK_DEATHS, QUICK_SECONDS, Restarts
 

@@ -23,7 +23,7 @@ REDIS = "redis://127.0.0.1:6380/0"
 
 @contextmanager
 def stack_in(folder: Path, **given: str) -> Iterator[None]:
-    """A stack's folder, locked and announced by a process that was started with `given`."""
+    """Create a stack's folder, locked and announced by a process that was started with `given`."""
     supervisor = start_child(
         [sys.executable, "-c", "input()"],
         stdin=subprocess.PIPE,
@@ -45,7 +45,7 @@ def stack_in(folder: Path, **given: str) -> Iterator[None]:
 
 
 def found_by(folder: Path, given: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a command that was started with `given`."""
+    """Return the environment of a command that was started with `given`."""
     environment = {"VALKYR_HOME": str(folder), **given}
     assert use_running_stack(environment) == folder
     return environment

@@ -1,4 +1,4 @@
-"""A child of a billiard pool knows its slot, which its replacement gets again."""
+"""A child of a billiard pool knows its slot, and its replacement gets the same slot."""
 
 import subprocess
 import sys

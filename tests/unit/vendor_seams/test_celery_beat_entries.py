@@ -1,4 +1,4 @@
-"""django-celery-beat's scheduler: the names it has yet to write down."""
+"""django-celery-beat's scheduler: the names that it has yet to save."""
 
 import inspect
 

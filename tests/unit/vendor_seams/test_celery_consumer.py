@@ -1,4 +1,4 @@
-"""A worker's consumer: the parts that receive our own messages."""
+"""A worker's consumer: the parts that receive Valkyr's messages."""
 
 import inspect
 

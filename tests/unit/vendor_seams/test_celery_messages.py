@@ -1,4 +1,4 @@
-"""Copies of Celery's messages are what Celery would have published."""
+"""Copies of Celery's messages equal the messages that Celery would have published."""
 
 from collections.abc import Callable
 from typing import Any

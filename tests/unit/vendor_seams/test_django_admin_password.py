@@ -1,4 +1,4 @@
-"""The admin's page for changing one's password is the replaced one."""
+"""The admin's page for changing a password is the replaced one."""
 
 from django.contrib import admin
 from django.urls import resolve, reverse

@@ -1,4 +1,4 @@
-"""What Django keeps besides a connection, and how it uses it."""
+"""The state that Django keeps next to a connection, and its use."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ SEE = "Django's connections have changed: see executions/vendor_seams/django_con
 
 @pytest.fixture
 def other() -> Iterator[Any]:
-    """An open connection of its own, in addition to the test's."""
+    """Open a connection in addition to the test's."""
     made = connections.create_connection("default")
     made.inc_thread_sharing()
     made.ensure_connection()
@@ -65,7 +65,9 @@ def test_a_connection_is_discarded_in_the_middle_of_a_transaction(other: Any) ->
 
 
 def test_a_connection_that_was_closed_in_a_transaction_is_discarded(other: Any) -> None:
-    """As Celery closes it after a task that was interrupted."""
+    """A connection that was closed in a transaction is discarded, as after a Celery task that was
+    interrupted.
+    """
     other.set_autocommit(False)
     other.in_atomic_block = True
     other.close()

@@ -1,4 +1,4 @@
-"""Rows go in one statement, and are counted."""
+"""Rows are deleted in one statement, and counted."""
 
 import pytest
 from django.contrib.auth.models import Group

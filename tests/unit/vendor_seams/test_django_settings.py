@@ -1,4 +1,4 @@
-"""Django takes settings that are read again, and connections are made by them."""
+"""Django uses settings that are read again, and opens connections with them."""
 
 import os
 import subprocess

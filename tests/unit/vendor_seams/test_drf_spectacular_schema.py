@@ -1,4 +1,4 @@
-"""Our own OpenAPI document, whatever a project's SPECTACULAR_SETTINGS are."""
+"""Valkyr's OpenAPI document does not depend on a project's SPECTACULAR_SETTINGS."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ SEE = "drf-spectacular has changed: see executions/vendor_seams/drf_spectacular_
 
 @pytest.fixture
 def theirs() -> Iterator[None]:
-    """A project's settings, as its settings module gives them."""
+    """Apply a project's settings, as its settings module does."""
     before = (spectacular_settings.TITLE, spectacular_settings.ENUM_NAME_OVERRIDES)
     spectacular_settings.TITLE = "Host"
     spectacular_settings.ENUM_NAME_OVERRIDES = {"Colour": ["red", "blue"]}

@@ -1,4 +1,4 @@
-"""Where references of a JSON schema lead, and the validator there."""
+"""The targets of references in a JSON schema, and the validator at a target."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""kombu's transport to RabbitMQ: what our limits of its waits rely on."""
+"""kombu's transport to RabbitMQ: the parts on which Valkyr's limits of its waits depend."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""How often a broker that is away is looked for."""
+"""The number of times that kombu tries to reach a broker that is down."""
 
 import pytest
 from celery import current_app
@@ -32,7 +32,9 @@ def test_a_broker_is_looked_for_every_three_seconds_however_long_it_is_away(
 
 
 def test_producers_send_through_our_transport_too() -> None:
-    """kombu's pool makes connections of our class, with kombu's transport."""
+    """Producers use Valkyr's transport: kombu's pool creates connections of Valkyr's class, with
+    kombu's transport.
+    """
     with current_app.producer_or_acquire() as producer, current_app.pool.acquire() as connection:
         found = {type(one.transport) for one in (producer.connection, connection)}
 

@@ -1,4 +1,6 @@
-"""kombu's channel on Redis: what our changes to it rely on, and that they are still needed."""
+"""kombu's channel on Redis: the parts on which Valkyr's changes depend, and that the changes are
+still needed.
+"""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Private parts that optional packages rely on, each in the one file that needs them."""
+"""Private parts of optional packages on which Valkyr relies, each used in one file."""
 
 import codecs
 import inspect

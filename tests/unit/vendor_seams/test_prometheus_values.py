@@ -1,4 +1,4 @@
-"""prometheus-client counts in files with our names."""
+"""prometheus-client counts in files with Valkyr's names."""
 
 import subprocess
 import sys

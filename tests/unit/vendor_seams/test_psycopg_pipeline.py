@@ -1,4 +1,4 @@
-"""Statements sent together: the server's last message, on which its clocks depend."""
+"""Statements sent together: the server's last message, on which the engine's clocks depend."""
 
 import inspect
 import re

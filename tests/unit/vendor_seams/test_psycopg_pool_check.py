@@ -1,4 +1,4 @@
-"""Connections that a pool hands out: a round trip for the check only if one is due."""
+"""A pool checks a connection with a round trip only when a check is due."""
 
 import os
 from pathlib import Path
@@ -24,7 +24,7 @@ def _pool() -> Any:
 
 
 def _sent(pool: Any, trace: Path) -> int:
-    """The number of messages to the server while a connection is taken and returned."""
+    """Return the number of messages to the server while a connection is taken and returned."""
     with trace.open("w") as file:
         with pool.connection() as connection:
             connection.pgconn.trace(file.fileno())

@@ -1,4 +1,4 @@
-"""A pool whose database refuses connections: waiting callers get an error, later ones are
+"""A pool whose database rejects connections: waiting callers get an error, later ones are
 served.
 """
 

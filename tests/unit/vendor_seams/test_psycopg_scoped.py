@@ -22,7 +22,7 @@ class Always:
         return (b"SELECT set_config('valkyr.tried', 'yes', true)",)
 
     def forget(self) -> None:
-        """Nothing is remembered."""
+        """Do nothing."""
 
     def is_at_work(self) -> bool:
         return True

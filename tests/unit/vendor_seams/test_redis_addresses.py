@@ -1,4 +1,6 @@
-"""A process that reconnects to Redis looks its name up once, and again if the address is dead."""
+"""A process that reconnects to Redis looks up its name once, and again if the address does not
+answer.
+"""
 
 import socket
 from collections.abc import Iterator
@@ -26,7 +28,7 @@ def _nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def lookups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names that were looked up; addresses need no lookup."""
+    """Return the names that were looked up; addresses need no look-up."""
     found: list[str] = []
     resolve = socket.getaddrinfo
 
@@ -41,7 +43,7 @@ def lookups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def broker() -> Iterator[Connection]:
-    """A connection to the tests' Redis, by name."""
+    """Open a connection to the tests' Redis, by name."""
     parts = urlsplit(settings.CELERY_BROKER_URL)
     account = parts.netloc.rpartition("@")[0]
     netloc = f"{account}@{NAME}:{parts.port}" if account else f"{NAME}:{parts.port}"
@@ -52,7 +54,7 @@ def broker() -> Iterator[Connection]:
 
 
 def use(broker: Connection) -> None:
-    """Send and receive a message, each over a channel of its own."""
+    """Send and receive a message, each over its own channel."""
     with broker.channel() as one, broker.channel() as other:
         queue = broker.SimpleQueue("seam", channel=one)
         queue.put({"n": 1})

@@ -1,4 +1,4 @@
-"""The Django request behind one of REST framework."""
+"""The Django request behind a REST framework request."""
 
 from django.test import RequestFactory
 from rest_framework.request import Request

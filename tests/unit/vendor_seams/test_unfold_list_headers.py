@@ -1,4 +1,4 @@
-"""The headers of a list are built once for a page, not once a row."""
+"""The headers of a list are built once per page, not once per row."""
 
 from typing import Any
 

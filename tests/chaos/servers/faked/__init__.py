@@ -1,1 +1,1 @@
-"""A folder for PYTHONPATH: Python reads it at its start under libfaketime."""
+"""A folder for PYTHONPATH: a Python under libfaketime reads it when it starts."""
