@@ -21,7 +21,7 @@ def engine(
 
 @pytest.fixture
 def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Stands in for the broker: loses nothing, delivers on `drain`."""
+    """Replace the broker: lose nothing, and deliver on `drain`."""
     with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
         yield quiet
 

@@ -1,5 +1,5 @@
 """Races for the last administrator and for one name, and a token whose row another session
-holds.
+locks.
 """
 
 import time
@@ -74,7 +74,7 @@ def test_only_one_of_those_who_want_a_name_gets_it(rivals: Rivals, workspace: Wo
 
 @pytest.fixture
 def token(workspace: Workspace) -> tuple[ApiToken, str]:
-    """A token that was never used, and its text."""
+    """Create a token that was never used; return it with its text."""
     user = _member(workspace, "ADMIN").user
     return tokens.create_token(workspace, user, name="t", maker=user, actor=ACTOR)
 

@@ -1,4 +1,6 @@
-"""Slots of a limited workspace: sleepers release theirs, and need one again when they wake up."""
+"""Slots of a limited workspace: sleeping executions release theirs, and need one again when they
+wake up.
+"""
 
 from threading import Barrier
 from typing import Any
@@ -28,7 +30,7 @@ ONE = {"tasks": [effect("one")]}
 
 
 def fall_asleep(*ids: UUID) -> None:
-    """All live runs wait for a timer, and the executions release their slots."""
+    """Let all live runs wait for a timer; the executions release their slots."""
     with transaction.atomic():
         for pk in sorted(ids):
             plan_execution.locked(pk)
@@ -39,7 +41,7 @@ def fall_asleep(*ids: UUID) -> None:
 
 
 def wake_up(*ids: UUID) -> None:
-    """Their timers are due."""
+    """Let the timers of these executions be due."""
     with transaction.atomic():
         request_slot(ids)
         Run.objects.filter(execution_id__in=ids, state="WAITING").update(state="PENDING")
@@ -269,7 +271,7 @@ def test_two_that_wake_the_same_sleepers_do_not_wait_in_a_circle(
 
 
 def many(first: UUID) -> list[UUID]:
-    """Ten thousand executions like this one; return their ids with its own."""
+    """Create ten thousand executions like this one; return their ids with its own."""
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO executions_workflowexecution (id, workspace_id, workflow_id, version_id, "
@@ -285,9 +287,10 @@ def many(first: UUID) -> list[UUID]:
 
 
 def whole_scans() -> int:
-    """How often this session read the table of executions from end to end.
+    """Return how often this session read the whole table of executions.
 
-    Compare two within one transaction: between transactions the server may start from zero, or not.
+    Compare two values within one transaction: between transactions the server may reset the
+    counter.
     """
     with connection.cursor() as cursor:
         cursor.execute(

@@ -1,4 +1,4 @@
-"""Bundles against concurrent edits and other bundles: the loser waits, and then is refused."""
+"""Bundles race with edits and other bundles: the loser waits, and then is rejected."""
 
 from typing import Any
 from uuid import uuid4

@@ -115,5 +115,5 @@ def test_a_cancel_waits_for_a_claim_and_then_fences_it(queue: World, rivals: Riv
 
 
 def _seen_outside(rivals: Rivals, execution: object) -> object:
-    """The view of another session during the open transaction."""
+    """Return what another session sees during the open transaction."""
     return rivals.begin(seen, execution, "one.main").result(10)

@@ -1,4 +1,4 @@
-"""Executions that fail, time out or are cancelled undo what succeeded, the newest first."""
+"""Executions that fail, time out or are cancelled undo their successful steps, the newest first."""
 
 from typing import Any
 from uuid import UUID
@@ -39,13 +39,13 @@ DEAD = {"errorType": "PERMANENT", "failTimes": 1}
 
 
 def undoable(name: str, after: Any = None, *, value: Any = None, **undo: Any) -> dict[str, Any]:
-    """A task that returns its name, and an undo that reads it."""
+    """Return a task that returns its name, with an undo that reads it."""
     inputs = {"value": f"{{{{ tasks['{name}'].output }}}}", **undo}
     return effect(name, after, value=value or name, undo={"use": "test.effect", "with": inputs})
 
 
 def undone(execution: UUID) -> list[tuple[str, Any]]:
-    """The undo steps that succeeded, in their order, with their inputs."""
+    """Return the undo steps that succeeded, in their order, with their inputs."""
     runs = Run.objects.filter(
         execution_id=execution, step_path__contains="undo:", state="SUCCESS"
     ).order_by("finished_at")
@@ -53,7 +53,7 @@ def undone(execution: UUID) -> list[tuple[str, Any]]:
 
 
 def seen(execution: UUID) -> tuple[str, str, str]:
-    """Its state, the progress of its undo, and its final state."""
+    """Return an execution's state, the progress of its undo, and its final state."""
     row = WorkflowExecution.objects.get(pk=execution)
     return row.state, row.compensation, row.ending
 

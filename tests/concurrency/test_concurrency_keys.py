@@ -45,7 +45,7 @@ PLENTY = 10_000
 def keyed(
     on_conflict: str = "queue", *, limit: int = 1, workspace: Workspace | None = None, **more: Any
 ) -> Any:
-    """A workflow of one step, whose key is the customer."""
+    """Publish a workflow of one step, whose key is the customer."""
     rule = {"key": "{{ input.customer }}", "limit": limit, "onConflict": on_conflict}
     tasks = [effect("one", **more)]
     return publish({"settings": {"concurrency": rule}, "tasks": tasks}, workspace)
@@ -315,7 +315,7 @@ def test_one_that_ends_while_it_is_replaced_stays_as_it_ended(queue: World, riva
 
 @pytest.fixture
 def crowd(queue: World) -> Any:
-    """A limited workspace in which ten thousand wait for one key."""
+    """Create a limited workspace in which ten thousand executions wait for one key."""
     workspace = limited_workspace(2)
     workflow = keyed(workspace=workspace)
     holder, waiting = start(workflow, A), start(workflow, A)
@@ -370,7 +370,9 @@ def test_the_limit_lifted_the_crowd_still_passes_one_by_one(crowd: Any, queue: W
 
 
 def _explain(name: str, params: dict[str, Any]) -> Any:
-    """The statement's work, planned without its values, as from its sixth use on."""
+    """Return the plan of the statement, made without its values, as from its sixth use on, and
+    executed.
+    """
     names = list(params)
     text = re.sub(r"%\((\w+)\)s", lambda m: f"${names.index(m[1]) + 1}", statements.statement(name))
     values = SQL(", ").join(Literal(value) for value in params.values())
@@ -387,7 +389,9 @@ def _explain(name: str, params: dict[str, Any]) -> Any:
 
 
 def _rows_read(plan: dict[str, Any]) -> float:
-    """Rows that scans of tables and indexes returned, including filtered ones."""
+    """Return the number of rows that scans of tables and indexes returned, including filtered
+    ones.
+    """
     own = 0.0
     if plan.get("Relation Name") or plan.get("Index Name"):
         each = plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)
@@ -396,7 +400,7 @@ def _rows_read(plan: dict[str, Any]) -> float:
 
 
 def _wait_for_keys() -> int:
-    """How many sessions wait for a key."""
+    """Return how many sessions wait for a key."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_stat_clear_snapshot()")
         cursor.execute(

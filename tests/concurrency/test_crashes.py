@@ -1,4 +1,6 @@
-"""What a lost worker costs a step: whether it is sent again, when, and after how many crashes."""
+"""The effects of a lost worker on a step: whether it is sent again, when, and after how many
+crashes.
+"""
 
 from typing import Any
 from uuid import UUID
@@ -20,7 +22,9 @@ PATH = "b0.main"
 
 
 def lost(queue: World, siblings: int = 0, earlier: int = 0) -> tuple[UUID, int]:
-    """A run whose worker is gone, after so many earlier crashes; its execution's siblings wait."""
+    """Create a run whose worker has ended, after `earlier` earlier crashes; its execution's
+    siblings wait.
+    """
     execution = start(publish({"tasks": [effect(f"b{n}") for n in range(1 + siblings)]}))
     _, work = claimed(execution, PATH)
     with connection.cursor() as cursor:

@@ -45,7 +45,7 @@ def started(*tasks: dict[str, Any]) -> UUID:
 
 
 def run(execution: UUID) -> Run:
-    """A worker gets the message of the step's segment; return the step's newest run."""
+    """Let a worker receive the message of the step's segment; return the step's newest run."""
     version = run_of(execution, PATH).execution.version_id
     with suppress(StepFailed):
         receive.run_segment(execution, version, PATH)
@@ -54,7 +54,7 @@ def run(execution: UUID) -> Run:
 
 @contextmanager
 def records_refused(execution: UUID) -> Iterator[None]:
-    """The block in which the database rejects the record of a success of this execution."""
+    """Let the database reject the record of this execution's success during the block."""
     with connection.cursor() as cursor:
         cursor.execute(
             "CREATE FUNCTION refuse_record() RETURNS trigger LANGUAGE plpgsql "
@@ -156,7 +156,10 @@ def test_a_step_that_fails_before_its_transaction_leaves_nothing_to_undo(queue: 
 
 
 def test_a_step_past_its_own_time_leaves_no_statement_behind(queue: World) -> None:
-    """The server's limit is that of all such steps, so it would go on for longer."""
+    """A step past its own time leaves no statement running.
+
+    The server's limit is that of all such steps, so the statement would otherwise run longer.
+    """
     execution = started(row_step(way="sleeps in the server") | {"timeoutSeconds": 1})
 
     late = run(execution)
@@ -168,7 +171,9 @@ def test_a_step_past_its_own_time_leaves_no_statement_behind(queue: World) -> No
 def test_a_step_that_is_stopped_amid_a_statement_leaves_none_behind(
     queue: World, rivals: Rivals
 ) -> None:
-    """As the lease guard does, if the lease cannot be renewed."""
+    """A step that is stopped during a statement leaves none running, as when the lease guard stops
+    it because the lease cannot be renewed.
+    """
     execution = started(row_step(way="sleeps in the server"))
     held = claimed(execution, PATH)
 
@@ -189,7 +194,7 @@ def test_a_step_that_is_stopped_amid_a_statement_leaves_none_behind(
 
 
 def asleep() -> list[Any]:
-    """The sessions that still run the step's statement."""
+    """Return the sessions that still run the step's statement."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pid FROM pg_stat_activity WHERE query LIKE '%%pg_sleep(30)%%'"
@@ -228,7 +233,9 @@ def test_a_hook_that_fails_after_the_commit_keeps_nothing_from_going_on(queue: W
 def test_a_hook_of_the_engine_that_fails_is_logged_and_the_next_one_runs(
     queue: World, caplog: pytest.LogCaptureFixture, within: bool
 ) -> None:
-    """As if the broker were gone when the messages are to be sent."""
+    """A failing hook of the engine is logged, and the next one runs, as if the broker were down
+    when the messages are sent.
+    """
     sent: list[str] = []
 
     def fail(why: str) -> None:

@@ -1,4 +1,4 @@
-"""The end of an execution: recorded and announced, alone and against concurrent changes."""
+"""The end of an execution: recorded and announced, alone and with concurrent changes."""
 
 from collections.abc import Callable, Iterator
 from random import Random
@@ -40,7 +40,9 @@ BRANCHES = {"tasks": [effect("a"), effect("b")]}
 def test_of_two_last_branches_the_one_that_waited_ends_the_execution(
     queue: World, rivals: Rivals
 ) -> None:
-    """What it reads after the wait is newer than the statement that waited."""
+    """Of two last branches, the one that waited ends the execution: the data that it reads after
+    the wait is newer than the statement that waited.
+    """
     execution = start(publish(BRANCHES))
     first, second = claimed(execution, "a.main"), claimed(execution, "b.main")
     with transaction.atomic():
@@ -94,7 +96,7 @@ def carried(queue: World) -> UUID:
 def test_an_execution_of_one_record_takes_three_round_trips(
     queue: World, document: dict[str, Any]
 ) -> None:
-    """Load; claim; lock, record and end."""
+    """An execution of one record takes three round trips: load; claim; lock, record and end."""
     workflow = publish(document)
     for _ in ("first", "prepared"):
         start(workflow)
@@ -107,7 +109,7 @@ def test_an_execution_of_one_record_takes_three_round_trips(
 
 
 def rows_of(execution: UUID) -> tuple[Any, ...]:
-    """What an execution stores, except ids, times, keys and durations."""
+    """Return the stored values of an execution, except ids, times, keys and durations."""
     one = WorkflowExecution.objects.get(pk=execution)
     figures = {k: v for k, v in (one.metrics_snapshot or {}).items() if not k.endswith("Ms")}
     runs = Run.objects.filter(execution=execution).order_by("step_path", "attempt")
@@ -120,8 +122,8 @@ def rows_of(execution: UUID) -> tuple[Any, ...]:
 def test_an_end_with_the_record_leaves_the_rows_of_one_under_the_lock(
     engine: None, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    """Random workflows, with failures and retries, gates and joins; executed in the same way on
-    both sides.
+    """An end with the record leaves the same rows as an end under the lock: random workflows, with
+    failures and retries, gates and joins, run the same way on both sides.
     """
     document = draw(Random(seed), most=5).document
     document["output"] = {"workflow": "{{ execution.workflow }}"}
@@ -143,13 +145,13 @@ ENDS = {"alone": LAST, "of two": {"tasks": [effect("first"), effect("last", afte
 
 @pytest.fixture(params=ENDS)
 def execution(queue: World, request: pytest.FixtureRequest) -> Iterator[UUID]:
-    """An execution whose last step is recorded by the worker that ran all of it."""
+    """Start an execution whose last step is recorded by the worker that ran all of it."""
     with configured(segment_steps=32, segment_seconds=10_000):
         yield start(publish(ENDS[request.param]))
 
 
 def last_of(execution: UUID) -> Held:
-    """Execute up to its last step, which is claimed."""
+    """Execute the execution up to its last step, and claim that step."""
     state, work = claimed(execution, Run.objects.get(execution=execution).segment)
     while work.path != "last.main":
         following = recorded((state, work))
@@ -201,7 +203,9 @@ def test_an_execution_that_timed_out_meanwhile_stays_so(execution: UUID, rivals:
 
 
 def test_who_lost_the_last_step_ends_nothing(execution: UUID, rivals: Rivals) -> None:
-    """The worker that took it over does."""
+    """A worker that lost the last step does not end the execution; the worker that took the step
+    over does.
+    """
     late = last_of(execution)
     lease_runs_out(late[1].run_id)
     with transaction.atomic():
@@ -231,7 +235,10 @@ def test_a_cancel_that_comes_during_the_end_is_told_of_it(execution: UUID, rival
 def test_a_dead_line_does_not_make_of_one_end_two(
     execution: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The answer to a committed record is lost: repeating it is rejected."""
+    """A dead connection does not end an execution twice.
+
+    The answer to a committed record is lost: repeating it is rejected.
+    """
     state, work = last_of(execution)
     unit = execute.perform(state, work)
     lost = [True]
@@ -305,7 +312,9 @@ def test_an_end_with_the_record_lets_the_next_have_its_place_and_key(queue: Worl
 def test_an_execution_that_was_changed_meanwhile_ends_as_it_then_is(
     execution: UUID, rivals: Rivals
 ) -> None:
-    """The statement that waited reads the row as it was committed."""
+    """An execution that changed concurrently ends in its new state: the statement that waited reads
+    the row as it was committed.
+    """
     held = last_of(execution)
     with transaction.atomic():
         WorkflowExecution.objects.filter(pk=execution).update(priority=9)
@@ -318,7 +327,7 @@ def test_an_execution_that_was_changed_meanwhile_ends_as_it_then_is(
 
 
 def test_what_else_is_live_keeps_an_execution_from_ending(queue: World) -> None:
-    """A user requeues a step that had succeeded."""
+    """Other live runs keep an execution from ending: a user requeues a step that had succeeded."""
     execution = start(publish({"tasks": [effect("first"), effect("last", after="first")]}))
     with configured(segment_steps=32, segment_seconds=10_000):
         held = last_of(execution)

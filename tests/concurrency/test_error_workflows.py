@@ -1,4 +1,4 @@
-"""Error workflows: started once for each failure, never lost, never in the way."""
+"""Error workflows start once for each failure, are never lost, and never block other work."""
 
 from typing import Any
 from uuid import UUID
@@ -21,7 +21,7 @@ OPS = {"tasks": [effect("tell")], "input": {"type": "object", "required": ["exec
 
 
 def failing(slug: str, workspace: Any = None, **settings: Any) -> Any:
-    """A workflow whose one step fails permanently, and which names an error workflow."""
+    """Publish a workflow whose only step fails permanently, and which names an error workflow."""
     return publish(
         {
             "settings": {"onFailure": {"workflow": slug}, **settings},

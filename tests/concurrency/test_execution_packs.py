@@ -43,7 +43,7 @@ SEGMENT = "only.main"
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Parcel]]:
-    """The messages to publish; a worker's patience lasts, however busy the machine is."""
+    """Collect the messages to publish; a worker's patience lasts, however busy the machine is."""
     found: list[Parcel] = []
     monkeypatch.setattr(messages, "publish", found.extend)
     with configured(pack_patience=600, pack_trial=600):
@@ -59,7 +59,7 @@ def version_of(execution: UUID) -> UUID:
 
 
 def begun(ids: list[UUID]) -> tuple[ExecutionPack[SegmentState], SegmentState, Work]:
-    """A worker with a pack of these, the first of them claimed."""
+    """Load a pack of these executions, and claim the first one."""
     pack = load_segment.load_pack(version_of(ids[0]), SEGMENT, ids)
     first = receive.next_execution(pack)
     assert first is not None
@@ -71,12 +71,12 @@ def end(state: SegmentState, work: Work) -> None:
 
 
 def sizes(parcels: list[Parcel]) -> list[int]:
-    """The number of executions in each message."""
+    """Return the number of executions in each message."""
     return [1 + len(parcel.others) for parcel in parcels]
 
 
 def carry(parcels: list[Parcel]) -> None:
-    """As a worker that gets these messages."""
+    """Process these messages as a worker does."""
     for item in list(parcels):
         [canvas] = item.canvas
         assert isinstance(canvas, Chain)
@@ -233,7 +233,9 @@ def test_a_late_worker_leaves_the_rest_to_others(engine: None, sent: list[Parcel
 def test_one_that_was_tried_before_is_claimed_by_itself(
     engine: None, sent: list[Parcel], column: str, suspect: bool
 ) -> None:
-    """What follows a suspect's step gets runs of its own, which can be blamed."""
+    """An execution that was tried before is claimed separately: the steps after a suspect's step
+    get their own runs, which can be blamed.
+    """
     ids = several(ONE, 2)
     Run.objects.filter(execution_id=ids[1]).update(**{column: 1})
     pack, state, work = begun(ids)

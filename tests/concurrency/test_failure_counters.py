@@ -1,4 +1,4 @@
-"""Counters of failure groups with many writers and folders, some of which end in the middle."""
+"""Counters of failure groups with many writers and counting processes, some of which end midway."""
 
 import threading
 from random import Random
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("engine")
 
 @pytest.fixture
 def letters(engine: None, request: pytest.FixtureRequest) -> list[DeadLetterEntry]:
-    """Two dead letters of two groups, counted."""
+    """Create two dead letters of two groups, and count them."""
     orders = admin_rows.workflow(f"orders-{request.node.name}"[:60])
     made = [fail(orders, message) for message in ("no stock", "nothing left")]
     count_all()
@@ -86,7 +86,7 @@ def test_counts_are_exact_under_writers_and_folders_that_die(
 
 
 def _fold_and_perhaps_die(random: Random) -> int:
-    """Fold a small batch; one time in three the session is ended right before the commit."""
+    """Fold a small batch; one time in three, end the session right before the commit."""
     if random.random() < 0.7:
         tally.fold(seconds=0, batch=7)
         return 0

@@ -1,4 +1,4 @@
-"""Two users at one dead letter, and a manual fix of a step in a body."""
+"""Two users work on one dead letter, and a user fixes a step in a body manually."""
 
 import pytest
 from django.db import transaction

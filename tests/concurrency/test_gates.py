@@ -24,7 +24,7 @@ from tests.support.workflows import ACTOR, effect, publish, start, states, task
 
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
-    """Gates that a test registers are forgotten."""
+    """Restore the gates after a test that registers its own."""
     registered, order = dict(gates._stages), list(gates._gates)
     yield
     gates._stages.clear()
@@ -76,7 +76,7 @@ def test_a_run_whose_gate_is_gone_goes_on_at_its_timer(queue: World) -> None:
 
 
 class Kept(gates.Permit):
-    """A permit that remembers what it was told."""
+    """A permit that records its calls."""
 
     timeout = None
 

@@ -1,4 +1,4 @@
-"""The heartbeat of a process: it renews leases, ends steps past their time, hands work back."""
+"""The heartbeat of a process renews leases, ends steps past their time, and returns work."""
 
 import os
 import signal
@@ -49,14 +49,14 @@ def heart() -> Iterator[Heart]:
 
 @pytest.fixture
 def signals(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The signals that this process would send to itself."""
+    """Collect the signals that this process would send to itself."""
     sent: list[int] = []
     monkeypatch.setattr(os, "kill", lambda pid, number: sent.append(number))
     return sent
 
 
 def beat(*, since: float = 0, seconds: float = 60, siblings: int = 0) -> ActiveRun:
-    """A step that executes, whose lease was renewed `since` seconds ago."""
+    """Return an executing step whose lease was renewed `since` seconds ago."""
     execution = start(publish({"tasks": [effect(f"b{n}") for n in range(1 + siblings)]}))
     _, work = claimed(execution, PATH)
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""Starts within open transactions: they block no other start, and exceed no limit."""
+"""Starts within open transactions block no other start, and exceed no limit."""
 
 from threading import Barrier
 from typing import Any
@@ -33,7 +33,7 @@ def _no_window_ends_meanwhile(engine: None) -> None:
 
 
 def found(workflow: Workflow) -> dict[str, int]:
-    """How many executions run, are queued, and have not been counted yet."""
+    """Return how many executions run, are queued, and have not been counted yet."""
     rows = WorkflowExecution.objects.filter(workflow=workflow)
     waiting = rows.filter(state="PENDING")
     return {
@@ -44,7 +44,7 @@ def found(workflow: Workflow) -> dict[str, int]:
 
 
 def together(rivals: Rivals, workflow: Workflow, *payloads: list[Any]) -> None:
-    """Transactions that start one execution per payload and are all open at once."""
+    """Start one execution per payload, in transactions that are all open at the same time."""
     meet = Barrier(len(payloads))
 
     def act(wanted: list[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Keys change while credentials are written and read: nothing unreadable, nothing lost."""
+"""Keys change while credentials are written and read: nothing becomes unreadable or is lost."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -26,7 +26,7 @@ TURNS = 6
 
 @pytest.fixture
 def workspace(engine: None) -> Iterator[Workspace]:
-    """The workspace, without a key so far."""
+    """Yield the workspace, which has no key yet."""
     forget()
     yield default_workspace()
     forget()
@@ -50,7 +50,7 @@ def made(workspace: Workspace, name: str) -> Credential:
 
 
 def turn() -> None:
-    """Another key, everything resealed with it, the old one removed."""
+    """Rotate the key, reseal everything, and remove the old key."""
     key_rotation.rotate(ANN)
     key_rotation.reseal(ANN, lambda progress: None)
     key_rotation.retire(ANN)

@@ -31,7 +31,7 @@ FAN = {
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Parcel]]:
-    """The messages to publish; a worker's patience lasts, however busy the machine is."""
+    """Collect the messages to publish; a worker's patience lasts, however busy the machine is."""
     found: list[Parcel] = []
     monkeypatch.setattr(messages, "publish", found.extend)
     with configured(pack_patience=600, pack_trial=600):
@@ -39,13 +39,13 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Parcel]]:
 
 
 def sizes(parcels: list[Parcel]) -> list[int]:
-    """How many segments each message carries."""
+    """Return how many segments each message carries."""
     links = [canvas.links[0] for parcel in parcels for canvas in parcel.canvas]
     return [1 + len(link.others) for link in links]
 
 
 def taken_up(execution: UUID, *, header: bool = True) -> tuple[SegmentState, Work]:
-    """A worker with a message of all three siblings, the first of them claimed."""
+    """Take a message of all three siblings as a worker does, and claim the first one."""
     version = WorkflowExecution.objects.values_list("version_id", flat=True).get(pk=execution)
     others = deque(["b1.main", "b2.main"])
     taken = receive.claim_segment(
@@ -134,7 +134,9 @@ def test_a_worker_is_patient_with_siblings_of_which_the_durations_are_known(
 def test_pure_steps_are_written_before_a_sibling_is_claimed(
     engine: None, sent: list[Parcel]
 ) -> None:
-    """The record of a sibling has no room for them, so the next one is claimed by itself."""
+    """Pure steps are written before a sibling is claimed: the record of a sibling has no room for
+    them, so the next one is claimed separately.
+    """
     pure = [task(f"b{n}") for n in range(3)] + [task("more", after="b0")]
     rest = [task("skipped", after="b1:error"), task("end", after=["more", "b1", "b2"])]
     execution = start(publish({"tasks": [*pure, *rest]}))

@@ -1,4 +1,4 @@
-"""What is planned from the rows of a map's items: items that begin or end, and the map's end."""
+"""The plan from the rows of a map's items: items that begin or end, and the map's end."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,13 +32,13 @@ NEVER: Mapping[str, Any] = {"total": 3, "wide": 2, "next": 3, "open": []}
 
 
 def item(index: int, x: Row = "SUCCESS", y: Row | None = None, z: Row | None = None) -> Any:
-    """The rows of one item of the map."""
+    """Return the rows of one item of the map."""
     rows = {"x": x, "y": y, "z": z}
     return {f"each[{index}].{name}.main": row for name, row in rows.items() if row}
 
 
 def turns(upto: int, *opened: int, **more: Any) -> dict[str, Any]:
-    """The counters of the map."""
+    """Return the counters of the map."""
     return {"total": 3, "wide": 2, "next": upto, "open": list(opened), **more}
 
 
@@ -146,7 +146,9 @@ def test_counters_change_if_items_end_begin_or_wait(
 
 
 def test_the_output_is_that_of_the_workflow_though_an_item_ends_it(begin: Begin) -> None:
-    """The body has a task of the same name."""
+    """The output is the workflow's although an item ends it: the body has a task with the same
+    name.
+    """
     tasks = [{**MAP["tasks"][0], "body": {"tasks": [effect("after")]}}, MAP["tasks"][1]]
     rows: dict[str, Row] = {
         "each.main": "SUCCESS",

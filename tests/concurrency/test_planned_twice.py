@@ -1,5 +1,5 @@
-"""Another process plans the whole execution while a worker holds ready pure steps in memory
-only.
+"""Another process plans the whole execution while a worker holds ready pure steps only in
+memory.
 """
 
 import pytest
@@ -26,7 +26,9 @@ FORK = {
 def test_the_worker_gives_its_step_back_and_the_execution_goes_on_at_once(
     queue: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A chord's body may come at any time; it must not cost a lease's time."""
+    """The worker returns its step, and the execution continues at once: a chord's body may come at
+    any time, and must not cost a lease's duration.
+    """
     execution = start(publish(FORK))
     message = queue.queue.pop()
     perform = execute.perform

@@ -1,4 +1,6 @@
-"""What is planned from the rows of an execution: runs that start, items that end, its own end."""
+"""The plan from the rows of an execution: runs that start, items that end, and the execution's
+end.
+"""
 
 from collections.abc import Mapping
 from typing import Any

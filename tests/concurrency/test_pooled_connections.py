@@ -1,4 +1,6 @@
-"""A process of threads has fewer connections than threads: a step gives its own back meanwhile."""
+"""A process with threads has fewer connections than threads: each step returns its connection while
+its module runs.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,7 +20,7 @@ Ask = Callable[[], Any]
 
 
 def module_runs() -> bool:
-    """Hold a step as its module runs; whether there is a connection meanwhile."""
+    """Hold a step while its module runs; return whether the thread has a connection then."""
     _, work = claimed(start(publish({"tasks": [effect("a")]})), "a.main")
     context = Context(execution_id=UUID(int=1), step_path="a.main", attempt=1,
                       idempotency_key="", seconds=9, variables={})  # fmt: skip

@@ -1,4 +1,4 @@
-"""Hourly, daily and queue limits: never exceeded by concurrent starts."""
+"""Hourly, daily and queue limits are never exceeded by concurrent starts."""
 
 from datetime import timedelta
 

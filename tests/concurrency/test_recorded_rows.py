@@ -1,4 +1,4 @@
-"""What the record of a step leaves in its row, and how the worker that recorded it goes on."""
+"""The row that the record of a step leaves, and the next work of the worker that recorded it."""
 
 from dataclasses import replace
 from typing import Any
@@ -31,7 +31,7 @@ LATE = Failure(ErrorType.TIMEOUT, "late", "StepTimeout")
 
 
 def begun(*tasks: dict[str, Any], path: str = "a.main", **more: Any) -> tuple[UUID, Held]:
-    """An execution of these, with the run of one step claimed."""
+    """Start an execution of these tasks, and claim the run of one step."""
     execution = start(publish({"tasks": list(tasks), **more}))
     return execution, claimed(execution, path)
 
@@ -104,7 +104,9 @@ def test_steps_in_memory_and_the_output_are_of_the_first_attempt(queue: World) -
 
 
 def test_a_pure_step_that_fails_in_memory_is_a_run_of_its_own(queue: World) -> None:
-    """What ran before it counts, and its failure is recorded as that of a claimed step."""
+    """A pure step that fails in memory has its own run: earlier steps count, and its failure is
+    recorded as that of a claimed step.
+    """
     broken = task("b", "flow.noop", "a", retry="none", **{"with": {"value": "{{ 1 / 0 }}"}})
     with configured(stretch_steps=32):
         execution, held = begun(task("a"), broken, task("c", "flow.noop", "b:error"))
@@ -120,7 +122,7 @@ def test_a_pure_step_that_fails_in_memory_is_a_run_of_its_own(queue: World) -> N
 
 
 def test_pure_steps_that_a_worker_keeps_are_no_rows_yet(queue: World) -> None:
-    """Other workers would run them too."""
+    """Pure steps that a worker keeps have no rows yet: other workers would run them too."""
     values = {"values": {"n": "{{ vars.n + 1 }}"}}
     first = task("a", "flow.set_variables", **{"with": values})
     pure = [task("b", after="a"), task("c", after="a")]
@@ -277,7 +279,9 @@ def test_a_pure_step_in_memory_is_told_of_its_first_attempt(queue: World) -> Non
 def test_a_pure_step_that_takes_long_or_waits_fails(
     queue: World, first: str, given: dict[str, Any], error_type: str, words: str
 ) -> None:
-    """As the claimed step, and as one that follows in memory."""
+    """A pure step that takes long or waits fails, both as the claimed step and as one that follows
+    in memory.
+    """
     misbehaves = {"with": given, "retry": "none", "timeoutSeconds": 0.1}
     tasks = [task("a"), task("b", "test.pure", "a", **misbehaves)]
     path = "a.main"
@@ -332,7 +336,9 @@ def test_a_worker_takes_no_more_steps_than_a_segment_may_have(queue: World) -> N
 
 
 def test_a_message_of_a_step_that_fails_fails_with_its_error(queue: World) -> None:
-    """Flower and the logs of Celery show it."""
+    """A message of a step that fails fails with its error, so that Flower and Celery's logs show
+    it.
+    """
     fails = effect("a", failTimes=1, errorType="PERMANENT")
     execution = start(publish({"tasks": [fails, effect("b", "a:error")]}))
     [message] = [one for one in queue.queue if one.execution == execution]
@@ -345,7 +351,9 @@ def test_a_message_of_a_step_that_fails_fails_with_its_error(queue: World) -> No
 def test_a_step_alone_hands_on_what_follows_and_says_whether_it_kept_its_lease(
     queue: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As the child process of a suspect does."""
+    """A step alone hands on the next work and says whether it kept its lease, as the child process
+    of a suspect does.
+    """
     version = publish({"tasks": [effect("a"), effect("b", "a")]})
     first, second = start(version), start(version)
     of = WorkflowExecution.objects.get(pk=first).version_id
@@ -385,7 +393,9 @@ def cut() -> None:
 def test_a_result_is_recorded_once_though_the_connection_was_cut_meanwhile(
     queue: World, use: str
 ) -> None:
-    """A step that costs something is recorded in a transaction, which cannot be repeated."""
+    """A result is recorded once although the connection was cut: a step with costs is recorded in a
+    transaction, which cannot be repeated.
+    """
     execution, (state, work) = begun(task("a", use), effect("b", "a"))
     unit = execute.perform(state, work)
     cut()
@@ -436,7 +446,7 @@ def test_only_the_first_step_of_a_message_tells_how_long_it_waited_for_its_claim
 
 
 def histogram() -> tuple[float, float]:
-    """How many claims were timed, and the sum of their seconds."""
+    """Return how many claims were timed, and the sum of their seconds."""
     [family] = metrics.LEASE.collect()
     totals = {"_count": 0.0, "_sum": 0.0}
     for sample in family.samples:

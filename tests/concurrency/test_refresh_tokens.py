@@ -1,4 +1,4 @@
-"""Two exchanges of one refresh token at once: one gets a pair, and the session ends."""
+"""Two concurrent exchanges of one refresh token: one gets a pair, and the session ends."""
 
 from threading import Barrier
 from typing import Any
@@ -25,7 +25,7 @@ def user(engine: None) -> Any:
 
 
 def refreshed(text: str) -> str:
-    """The result of an exchange: the next refresh token, or the code of the rejection."""
+    """Exchange a refresh token; return the next one, or the code of the rejection."""
     try:
         return token_sessions.refresh(text, SessionClient()).refresh
     except TokenRefused as error:

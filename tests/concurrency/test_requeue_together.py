@@ -1,4 +1,4 @@
-"""Many dead steps are requeued in one transaction, while users hold some of them."""
+"""Many dead steps are requeued in one transaction, while users lock some of them."""
 
 from typing import Any
 from uuid import UUID
@@ -19,7 +19,7 @@ SUBJECT = UUID(int=7)
 
 
 def dead(queue: World, count: int) -> list[DeadLetterEntry]:
-    """Dead letters, each of its own execution."""
+    """Create dead letters, each of its own execution."""
     ids = start_many(publish(BROKEN), [{}] * count)
     queue.drain()
     found = list(DeadLetterEntry.objects.filter(execution_id__in=ids).order_by("pk"))

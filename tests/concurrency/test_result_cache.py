@@ -1,4 +1,4 @@
-"""Equal steps reuse a result across executions, within its scope and its time."""
+"""Equal steps reuse a result across executions, within its scope and its lifetime."""
 
 from typing import Any
 from uuid import UUID
@@ -31,7 +31,7 @@ def nothing_kept(queue: World) -> None:
 def asking(
     use: str = "test.effect", workspace: Any = None, inputs: Any = None, **cache: Any
 ) -> Workflow:
-    """A workflow whose one step returns its input, with a cache."""
+    """Publish a workflow whose only step returns its input, with a cache."""
     rule = {"ttlSeconds": WEEK, **cache}
     given = inputs or {"value": "{{ input.city }}"}
     task = {"id": "ask", "use": use, "with": given, "cache": rule}
@@ -40,7 +40,7 @@ def asking(
 
 
 def run(queue: World, workflow: Workflow, city: Any = "Bonn") -> UUID:
-    """An execution that ran to its end."""
+    """Run an execution to its end; return its id."""
     execution = start(workflow, {"city": city})
     queue.drain()
     assert states([execution])[execution] == "SUCCESS"
@@ -48,7 +48,7 @@ def run(queue: World, workflow: Workflow, city: Any = "Bonn") -> UUID:
 
 
 def ran(execution: UUID) -> bool:
-    """Whether the step had its effect in this execution."""
+    """Return whether the step had its effect in this execution."""
     return bool(marks(execution))
 
 

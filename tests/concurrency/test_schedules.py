@@ -1,4 +1,4 @@
-"""Beats, sweeps and executions that end at the same moment: each time starts once."""
+"""Beats, sweeps and executions that end at the same moment: each due time starts once."""
 
 import threading
 from collections.abc import Callable
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def at_once(*acts: Callable[[], object]) -> None:
-    """Each act in a separate session, all from the same moment on; errors are reported."""
+    """Run each act in a separate session, all starting at the same moment; report errors."""
     gate = threading.Barrier(len(acts))
 
     def run(act: Callable[[], object]) -> None:

@@ -25,7 +25,7 @@ def _letter(execution: UUID, path: str) -> DeadLetterEntry:
 
 
 def _ends(execution: UUID) -> dict[str, str]:
-    """The last state of each step."""
+    """Return the last state of each step."""
     runs = Run.objects.filter(execution_id=execution).order_by("attempt")
     return dict(runs.values_list("step_path", "state"))
 

@@ -50,7 +50,7 @@ FINISH = {
 
 @dataclass(frozen=True)
 class Case:
-    """A statement's parameters, rows for which it acts, and rows for which it does not."""
+    """A statement's parameters, rows that it changes, and rows that it ignores."""
 
     given: Mapping[str, Any]
     acts: Sequence[Row]
@@ -230,7 +230,7 @@ def test_what_a_paused_execution_has_to_do_is_not_overlooked(queue: World) -> No
 def _answer(
     name: str, execution: UUID, given: Mapping[str, Any], row: Row
 ) -> list[tuple[Any, ...]]:
-    """The statement's answer for the row, which stays unchanged."""
+    """Return the statement's answer for the row; roll its changes back."""
     with transaction.atomic():
         found = fetch_for(name, execution, *set_all(execution, row), given)
         transaction.set_rollback(True)
@@ -240,7 +240,7 @@ def _answer(
 def _does(
     name: str, execution: UUID, given: Mapping[str, Any], row: Row, seen: str = "run"
 ) -> bool:
-    """Whether the statement changes the row; undone afterwards."""
+    """Return whether the statement changes the row; roll the change back."""
     with transaction.atomic():
         found = _changed(name, execution, given, row, seen)
         transaction.set_rollback(True)
@@ -262,7 +262,7 @@ def _changed(name: str, execution: UUID, given: Mapping[str, Any], row: Row, see
 
 
 def _versions(run: Run, beside: Run, execution: UUID) -> dict[str, Any]:
-    """Where the rows are (an update moves them), and the run's token."""
+    """Return the physical positions of the rows (an update moves them), and the run's token."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT r.ctid::text, o.ctid::text, e.ctid::text, r.lease_token"

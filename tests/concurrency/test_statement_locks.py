@@ -1,4 +1,4 @@
-"""Statements wait for rows that others change and read them again, or pass over locked ones."""
+"""Statements wait for rows that others change and read them again, or skip locked rows."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -149,7 +149,7 @@ def _beside_a_lock(
     act: Callable[[], list[tuple[Any, ...]]],
     key: str = "id",
 ) -> list[tuple[Any, ...]]:
-    """The answer of a rival's statement while this session holds a row; it must not wait."""
+    """Return the answer of a rival's statement while this session locks a row; it must not wait."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT 1 FROM {table} WHERE {key} = %s FOR NO KEY UPDATE", [row])
@@ -161,7 +161,9 @@ def _beside_a_lock(
 def _against(
     rivals: Rivals, act: Callable[[], list[tuple[Any, ...]]]
 ) -> tuple[Future[list[tuple[Any, ...]]], bool]:
-    """Let a rival act, until it is done or waits for this session; return whether it waits."""
+    """Let a rival act, until it is done or waits for this session; return its result and whether it
+    waits.
+    """
     me = my_session()
     other = rivals.begin(act)
     wait_until(lambda: other.done() or blocked_by(me), what="a rival that is done or waits")

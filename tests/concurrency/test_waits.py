@@ -56,7 +56,7 @@ def listening(**inputs: Any) -> dict[str, Any]:
 
 
 def happen(payload: Any = None, *, workspace: Any = None, name: str = PAID, **more: Any) -> Event:
-    """An event, published and (in place of its message) delivered."""
+    """Publish an event and deliver it (in place of its message)."""
     event = publish_event(
         workspace or default_workspace(), name, payload, actor=ACTOR, **more
     ).event
@@ -203,7 +203,7 @@ def test_the_duty_sends_the_lost_message_of_an_event_again(
 
 
 def told(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
-    """The events that messages request from now on."""
+    """Collect the events that messages request from now on."""
     asked: list[UUID] = []
     tell = messages.tell
 
@@ -217,7 +217,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
 
 
 def rendered(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The result of each filter that is evaluated from now on."""
+    """Collect the result of each filter that is evaluated from now on."""
     found: list[Any] = []
     truth = listening_to.truth
 

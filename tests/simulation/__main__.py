@@ -1,4 +1,4 @@
-"""`python -m tests.simulation`: its own server, a number of seeds, the summary."""
+"""`python -m tests.simulation`: start a server, run a number of seeds, print the summary."""
 
 import argparse
 import gc
@@ -16,7 +16,7 @@ KEPT = Path(__file__).parents[2] / ".pytest_cache/d/migrated"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the seeds; return 1 if one of them found something."""
+    """Run the seeds; return 1 if one of them found a problem."""
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     parser.add_argument("--seeds", type=int, default=1_000, help="how many")
     parser.add_argument("--from", dest="first", type=int, default=1, help="the first one")
@@ -75,16 +75,16 @@ def _replay(given: Any) -> int:
 
 
 class _Blocker:
-    """Stands in for pytest-django's."""
+    """Replaces pytest-django's blocker."""
 
     def unblock(self) -> Any:
-        """Nothing is blocked here."""
+        """Do nothing: no access is blocked here."""
         return nullcontext()
 
 
 @contextmanager
 def _database() -> Iterator[None]:
-    """The tests' own server and settings, with a migrated database."""
+    """Use the tests' own server and settings, with a migrated database."""
     importlib.import_module("tests.conftest")  # sets Django up and starts the servers
 
     gc.enable()

@@ -24,11 +24,11 @@ _wait = psycopg.Connection.wait
 
 
 class Killed(BaseException):
-    """The process of an actor ended here; nothing that it would do afterwards happens."""
+    """The process of an actor ended here; its later actions do not happen."""
 
 
 class Actor:
-    """One process: a thread with a connection of its own.
+    """One process: a thread with its own connection.
 
     `at` is the statement that it is about to execute; None while it is idle. `blocked` means that
     its statement was sent and waits for a lock.
@@ -56,27 +56,27 @@ class Actor:
 
     @property
     def idle(self) -> bool:
-        """Whether it is idle."""
+        """Return whether the actor is idle."""
         return self._act is None
 
     def begin(self, act: Callable[[], None], job: Any = None) -> None:
-        """Start this action; it runs up to its first statement."""
+        """Start this action; the actor runs up to its first statement."""
         self._act, self.job, self.error, self.dead = act, job, None, False
         self._turn.release()
 
     def go_on(self) -> None:
-        """Let it execute its current statement, and run up to the next."""
+        """Let the actor execute its current statement, and run up to the next."""
         self.at = None
         self._turn.release()
 
     def kill(self) -> None:
-        """End its process before its current statement."""
+        """End the actor's process before its current statement."""
         self.dead = True
         self.close()
         self.go_on()
 
     def close(self) -> None:
-        """Cut its connection, as its process's end does."""
+        """Cut the actor's connection, as its process's end does."""
         raw = self.django.connection
         if raw is not None and not raw.closed:
             self.cut = int(raw.info.backend_pid)
@@ -110,7 +110,7 @@ class Actor:
             self._reports.put(self)
 
     def stop(self, at: str) -> None:
-        """Report a statement and sleep until the turn comes; raise Killed if it never does."""
+        """Report a statement and sleep until the turn comes. Raise Killed if it never comes."""
         if self.dead:
             raise Killed
         self.at = at
@@ -120,7 +120,7 @@ class Actor:
             raise Killed
 
     def executed(self) -> None:
-        """The statement was executed: the process may end now, or has to wait for its turn."""
+        """Handle an executed statement: the process may end now, or has to wait for its turn."""
         if self.dies_after:
             self.dead = True
             self.close()
@@ -130,7 +130,7 @@ class Actor:
 
 
 def me() -> Actor | None:
-    """The actor of this thread."""
+    """Return the actor of this thread."""
     return getattr(_here, "actor", None)
 
 
@@ -160,7 +160,7 @@ def waited(raw: Any, generator: Any, *args: Any, **options: Any) -> Any:
 
 
 def _due(actor: Actor, raw: Any, generator: Any) -> str | None:
-    """What the generator makes the server do; None for nothing."""
+    """Return the statement that the generator sends to the server; None for none."""
     query = statement_names.query(generator)
     if raw._pipeline is not None and query is not None:
         actor.lined_up.append(query)
@@ -173,7 +173,7 @@ def _due(actor: Actor, raw: Any, generator: Any) -> str | None:
 
 @contextmanager
 def seam() -> Iterator[None]:
-    """In this block, statements of actors wait for their turn."""
+    """Let statements of actors wait for their turn during this block."""
     psycopg.Connection.wait = waited  # type: ignore[method-assign,assignment]
     try:
         yield

@@ -35,7 +35,7 @@ TOLD: dict[str, Callable[..., object]] = {
 
 
 def carry(message: Message, broker: Transport) -> None:
-    """What a worker does with a message, as `runners/tasks.py` does."""
+    """Process a message as a worker does (`runners/tasks.py`)."""
     try:
         _carry(message)
     except LeaseLost:
@@ -77,7 +77,7 @@ class Operator:
     cancels: float
 
     def acts(self) -> dict[str, Callable[[], None]]:
-        """What may be done at any time."""
+        """Return the acts that are possible at any time."""
         some = self.rng.choice(self.executions)
         found: dict[str, Callable[[], None]] = {
             "pauses": lambda: self._move(lifecycle.pause, some),
@@ -91,12 +91,12 @@ class Operator:
         return found
 
     def resume_all(self) -> None:
-        """Nothing stays paused."""
+        """Resume all executions."""
         for execution in self.executions:
             self._move(lifecycle.resume, execution)
 
     def requeue(self) -> None:
-        """Requeue the open dead letters; those of effects are repaired."""
+        """Requeue the open dead letters; repair those of effects."""
         letters = DeadLetterEntry.objects.filter(
             execution_id__in=self.executions, resolution="PENDING"
         )
@@ -106,7 +106,7 @@ class Operator:
                 requeue(letter.pk, actor=SOMEBODY, overrides=overrides)
 
     def decide(self) -> None:
-        """Approve what waits for a user."""
+        """Approve the runs that wait for a user."""
         waiting = Run.objects.filter(
             execution_id__in=self.executions, state="WAITING", waits_for="approval"
         )
@@ -128,5 +128,5 @@ class Operator:
 
 
 def sweep(often: bool) -> None:
-    """One round of the sweeper, as beat requests it."""
+    """Run one round of the sweeper, as beat requests it."""
     (sweeper.often if often else sweeper.seldom)()

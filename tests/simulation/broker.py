@@ -11,14 +11,14 @@ from tests.support.transport import Message, Transport
 
 
 class Broker(Transport):
-    """The messages on their way; `lose`, `double` and `refuse` are chances from 0 to 1."""
+    """The messages in transit; `lose`, `double` and `refuse` are chances from 0 to 1."""
 
     def __init__(self, rng: Random, *, lose: float, double: float, refuse: float) -> None:
         super().__init__(rng, lose=lose, double=double)
         self.refuse = refuse
 
     def heal(self) -> None:
-        """Lose, double and reject nothing from now on."""
+        """Lose, duplicate and reject nothing from now on."""
         self.lose = self.double = self.refuse = 0.0
 
     def publish(self, parcels: Sequence[Parcel]) -> None:
@@ -40,13 +40,13 @@ class Broker(Transport):
         self.put(Message(subject, task=task, words=words))
 
     def take(self) -> Message:
-        """Hand out the oldest message, or any: their order is not guaranteed."""
+        """Return the oldest message, or a random one: their order is not guaranteed."""
         late = self.rng.random() < 0.3
         return self.queue.pop(self.rng.randrange(len(self.queue)) if late else 0)
 
 
 def _must_live() -> None:
-    """A killed process sends nothing any more."""
+    """Raise Killed in a killed process, which sends nothing any more."""
     actor = me()
     if actor is not None and actor.dead:
         raise Killed

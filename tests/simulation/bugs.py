@@ -1,4 +1,4 @@
-"""Guards of statements that can be left out, to check that the simulation notices."""
+"""Guards of statements that can be removed, to check that the simulation notices."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ GUARDS = {
 
 @contextmanager
 def broken(name: str) -> Iterator[None]:
-    """In this block, the statement runs without its guard; "" changes nothing."""
+    """Run the statement without its guard during this block; "" changes nothing."""
     if not name:
         yield
         return

@@ -1,4 +1,4 @@
-"""Seeds of the harshest worlds; `make mutate` runs them, the suite does not."""
+"""Seeds with the most faults; `make mutate` runs them, the suite does not."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A seed's contents: its workflows, the number of executions, and the rate of faults."""
+"""A seed's contents: its workflow, the number of executions, and the rate of faults."""
 
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -11,7 +11,7 @@ EVENT, APPROVAL = "heard", "decided"
 
 @dataclass(frozen=True)
 class Chances:
-    """From 0 to 1: of each message, statement, or turn."""
+    """Chances from 0 to 1, for each message, statement, or turn."""
 
     lose: float
     double: float
@@ -41,7 +41,7 @@ HARSH = Chances(
 
 @dataclass
 class Plan:
-    """One workflow, its executions and the world."""
+    """One workflow, its executions and the faults."""
 
     drawn: Drawn
     executions: int
@@ -52,12 +52,12 @@ class Plan:
     facts: list[str] = field(default_factory=list)
 
     def stories(self) -> list[Drawn]:
-        """The expected result of each execution; repairs of one do not affect others."""
+        """Return the expected result of each execution; repairs of one do not affect others."""
         return [replace(self.drawn, mended=set()) for _ in range(self.executions)]
 
 
 def plan(rng: Random, *, harsh: bool = False) -> Plan:
-    """Draw the plan; a quarter of the worlds are `HARSH`, or all if requested."""
+    """Draw the plan; a quarter of the plans are `HARSH`, or all if requested."""
     executions = rng.choice([1, 1, 2, 3, 5])
     if rng.random() < 0.5:
         drawn = draw(rng, most=rng.choice([2, 4, 6]))
@@ -100,7 +100,7 @@ def plan(rng: Random, *, harsh: bool = False) -> Plan:
 
 
 def _wait(document: dict[str, Any], waits: tuple[str, ...]) -> None:
-    """Make the workflow wait for an event or a person, besides its other work."""
+    """Make the workflow wait for an event or a user, in addition to its other work."""
     modules = {
         EVENT: {"use": "flow.wait_for_event", "with": {"event": "go"}},
         APPROVAL: {"use": "flow.approval", "with": {"title": "Go on?"}},

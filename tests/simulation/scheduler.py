@@ -2,7 +2,7 @@
 
 A statement that waits for a lock stays sent, as `pg_locks` shows. Its actor is ready again when
 PostgreSQL has granted the lock, and continues when it is drawn. So everything follows from the
-numbers drawn, not from speed.
+drawn numbers, not from speed.
 """
 
 import sys
@@ -36,18 +36,18 @@ class Scheduler:
         self.actors = [Actor(name, self.reports) for name in names]
 
     def ready(self) -> list[Actor]:
-        """Those that are about to execute a statement."""
+        """Return the actors that are about to execute a statement."""
         return [actor for actor in self.actors if actor.at is not None]
 
     def blocked(self) -> list[Actor]:
-        """Those whose statement waits for a lock."""
+        """Return the actors whose statement waits for a lock."""
         return [actor for actor in self.actors if actor.blocked and actor.at is None]
 
     def next_ones(self) -> list[Actor]:
-        """The actors of which one may continue now.
+        """Return the actors of which one may continue now.
 
-        While one waits for a lock, only the holder may: which of two waiting actors gets it first
-        would be PostgreSQL's choice, and not the seed's.
+        While one waits for a lock, only the holder may continue: which of two waiting actors gets
+        it first would be PostgreSQL's choice, and not the seed's.
         """
         ready, waiting = self.ready(), [actor.session for actor in self.blocked()]
         if not waiting:
@@ -56,7 +56,9 @@ class Scheduler:
         return [actor for actor in ready if actor.session in holders] or ready
 
     def run(self, actor: Actor) -> None:
-        """It has the turn: return when it, and those that it released, have stopped."""
+        """Give the actor the turn; return when it, and the actors that it released, have
+        stopped.
+        """
         self.settle({actor})
 
     def end(self) -> None:
@@ -68,7 +70,7 @@ class Scheduler:
             actor.end()
 
     def settle(self, running: set[Actor]) -> None:
-        """Wait until each of them, and of those blocked before, is at a statement, idle or
+        """Wait until each of these actors, and of those blocked before, is at a statement, idle or
         blocked.
         """
         flying = running | set(self.blocked())
@@ -100,7 +102,7 @@ class Scheduler:
             time.sleep(0.0005)
 
     def _all_wait(self, flying: set[Actor]) -> bool:
-        """Whether every one of them waits for a lock that another actor must release."""
+        """Return whether each of these actors waits for a lock that another actor must release."""
         sessions = {actor.session: actor for actor in flying}
         waiting = {pid for (pid,) in self._ask(WAITING, list(sessions))}
         if waiting != set(sessions):

@@ -1,6 +1,6 @@
 """The engine's sources of time, chance and names: in a simulation the seed determines all three.
 
-Stored times are PostgreSQL's own; due times are aged by an UPDATE (`time_passes`).
+Stored times are PostgreSQL's own; an UPDATE ages due times (`time_passes`).
 """
 
 import itertools
@@ -29,7 +29,7 @@ LIMITS = "valkyr_plugins.limits.known_limits"
 
 
 class Clock:
-    """The time of a process's budgets; it passes when the simulation says so."""
+    """The time of a process's budgets; it passes when the simulation advances it."""
 
     def __init__(self) -> None:
         self.now = 1_000.0
@@ -48,7 +48,7 @@ class Clock:
 
 
 class Processes:
-    """The operating system's list: an actor's process restarts after it was killed."""
+    """The operating system's list of processes: an actor's process restarts after it was killed."""
 
     def __init__(self, namespace: str, boot: str) -> None:
         self._here = namespace, boot
@@ -57,12 +57,12 @@ class Processes:
         self._numbers = itertools.count(90_000_000)  # more than any real pid
 
     def holder(self, pid: int) -> str:
-        """Replaces `identity._holder`: the holder of the calling thread's leases."""
+        """Replaces `identity._holder`: returns the holder of the calling thread's leases."""
         actor = me()
         return self._identity("main", 0) if actor is None else self.holder_of(actor)
 
     def holder_of(self, actor: Actor) -> str:
-        """The name under which an actor holds leases."""
+        """Return the name under which an actor holds leases."""
         return self._identity(actor.name, actor.lives)
 
     def _identity(self, name: str, lives: int) -> str:
@@ -78,13 +78,13 @@ class Processes:
         return "1" if str(pid) in self._pids.values() else ""
 
     def killed(self, name: str) -> None:
-        """The process of that name has ended."""
+        """Record that the process with that name has ended."""
         self._pids.pop(name, None)
 
 
 @contextmanager
 def drawn(seed: int, rng: Random) -> Iterator[tuple[Clock, Processes]]:
-    """In this block, time, chance and ids follow from the seed only."""
+    """Let time, chance and ids follow only from the seed during this block."""
     clock = Clock()
     processes = Processes(identity._namespace(), identity._boot())
     ids = Random(seed)
@@ -130,6 +130,6 @@ def drawn(seed: int, rng: Random) -> Iterator[tuple[Clock, Processes]]:
 
 
 def _leaves() -> bool:
-    """Replaces `draining`: whether the calling thread's process was asked to end."""
+    """Replaces `draining`: returns whether the calling thread's process was asked to end."""
     actor = me()
     return actor is not None and actor.leaves

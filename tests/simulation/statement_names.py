@@ -15,15 +15,14 @@ COMMANDS = {"_commit_gen": "COMMIT", "_rollback_gen": "ROLLBACK"}
 
 
 def command(generator: Any) -> str | None:
-    """The statement that a psycopg generator sends itself;
-
-    None for a prepared one or none at all.
+    """Return the statement that a psycopg generator sends itself; None for a prepared one or none
+    at all.
     """
     return COMMANDS.get(_name(generator))
 
 
 def query(generator: Any) -> str | None:
-    """The statement that a psycopg generator executes; None if it executes none."""
+    """Return the statement that a psycopg generator executes; None if it executes none."""
     if _name(generator) not in {"_execute_gen", "_executemany_gen_pipeline"}:
         return None
     frame = getattr(generator, "gi_frame", None)
@@ -31,7 +30,7 @@ def query(generator: Any) -> str | None:
 
 
 def name_of(text: str) -> str:
-    """The name of a statement."""
+    """Return the name of a statement."""
     named = _named().get(text)
     if named is not None:
         return named
@@ -39,7 +38,7 @@ def name_of(text: str) -> str:
 
 
 def ends_pipeline(generator: Any) -> bool:
-    """Whether the generator sends the queued statements, and waits for the answers."""
+    """Return whether the generator sends the queued statements, and waits for the answers."""
     return _name(generator) in {"_end", "_exit_gen"}
 
 

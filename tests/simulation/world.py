@@ -62,7 +62,7 @@ class Outcome:
 
     @property
     def digest(self) -> str:
-        """The same for the same seed."""
+        """Return a digest that is the same for the same seed."""
         return hashlib.sha256("\n".join(self.trace).encode()).hexdigest()[:16]
 
 
@@ -74,12 +74,14 @@ class Complaints(logging.Handler):
         self.heard: list[str] = []
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether it is of a live process, and of no dead letter, which the judge checks."""
+        """Return whether a record is from a live process, and not about a dead letter, which the
+        judge checks.
+        """
         actor = me()
         return (actor is None or not actor.dead) and not record.name.startswith("dlq")
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep it."""
+        """Store the record's text."""
         text = record.getMessage()
         if record.exc_info and record.exc_info[1] is not None:
             text += f": {record.exc_info[1]!r}"
@@ -97,7 +99,7 @@ class Simulation:
         self.scheduler = Scheduler((*WORKERS, *OTHERS), self.monitor)
 
     def run(self, seed: int, *, harsh: bool = False) -> Outcome:
-        """Run one seed, in the harshest world if requested; broken promises are in its outcome."""
+        """Run one seed, with the most faults if requested; broken promises are in its outcome."""
         began = time.perf_counter()
         emptying.empty()
         self.monitor.execute("TRUNCATE simulation_broken, test_effects")
@@ -119,7 +121,7 @@ class Simulation:
         return Outcome(seed, found, world.trace, world.counts, time.perf_counter() - began)
 
     def __enter__(self) -> Self:
-        """Nothing more is left to do."""
+        """Return the simulation, which is ready."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -129,7 +131,7 @@ class Simulation:
         self._limits.__exit__(None, None, None)
 
     def _anew(self) -> None:
-        """Stuck threads are left as they are."""
+        """Create new actors; leave stuck threads as they are."""
         self.scheduler = Scheduler((*WORKERS, *OTHERS), self.monitor)
 
 
@@ -166,7 +168,7 @@ class World:
             actor.lives, actor.leaves, actor.deadlocks = 0, False, 0
 
     def live(self) -> list[str]:
-        """From the start to the verdict: the problems found."""
+        """Run the plan from the start to the verdict; return the problems found."""
         workspace, executions, stories = self._begin()
         cancels = self.plan.chances.cancel
         self.operator = acts.Operator(self.rng, workspace, executions, cancels)
@@ -197,7 +199,7 @@ class World:
         return workspace, executions, self.plan.stories()
 
     def _turn(self) -> bool:
-        """One event happens; False if nothing is left that could."""
+        """Let one event happen; return False if no event is possible."""
         chances = self.plan.chances
         drawn = self.rng.random()
         if not self.scheduler.blocked():
@@ -224,7 +226,7 @@ class World:
         return True
 
     def _awake(self, ready: list[Actor]) -> list[Actor]:
-        """Those that are not frozen: the lease of a frozen process expires."""
+        """Return the actors that are not frozen; the lease of a frozen process expires."""
         self.turns += 1
         if self.scheduler.blocked():
             return ready  # the holder of a lock continues
@@ -238,7 +240,7 @@ class World:
         return awake
 
     def _free(self) -> list[Actor]:
-        """Workers that may get a message; none while an actor waits for a lock."""
+        """Return the workers that may get a message; none while an actor waits for a lock."""
         if self.scheduler.blocked():
             return []
         return [worker for worker in self.workers if worker.idle]
@@ -309,8 +311,8 @@ class World:
                 self.starved[name] = self.given - since
 
     def _ended(self, actor: Actor) -> None:
-        """A message was processed, or its process ended before: the broker delivers it to
-        another.
+        """Handle a processed message, or a process that ended before: the broker delivers its
+        message to another.
         """
         message, actor.job = actor.job, None
         if actor.dead:
@@ -327,7 +329,7 @@ class World:
             actor.error = None
 
     def _sweep(self) -> None:
-        """Time passes, and beat requests a round of the sweeper."""
+        """Let time pass, and let beat request a round of the sweeper."""
         free = [beat for beat in self.beats if beat.idle]
         if not free:
             return
@@ -364,7 +366,7 @@ class World:
         self._begins(self.person, found[what], what)
 
     def _mend(self) -> None:
-        """No further faults: what is running comes to its end."""
+        """Inject no further faults, and let running work end."""
         self.calm = True
         self.broker.heal()
         self.trace.append("from here on nothing is lost and nobody dies")
@@ -384,7 +386,7 @@ class World:
                 return
 
     def _finish(self) -> bool:
-        """Let the duties, and a user, bring everything to its end; False if they cannot."""
+        """Let the duties, and a user, bring everything to its end; return False if they cannot."""
         for _ in range(CALM_ROUNDS):
             if self._over():
                 return True
@@ -401,7 +403,7 @@ class World:
 
 @contextmanager
 def without_clocks() -> Iterator[None]:
-    """Sessions made in this block have no time limits.
+    """Open sessions without time limits during this block.
 
     A statement waits for as long as the scheduler, and a busy machine, let its lock's holder wait:
     PostgreSQL's limits would measure those. `WAIT_TURNS` is the limit here.
@@ -425,7 +427,7 @@ def _broker(broker: Broker) -> Iterator[None]:
 
 @contextmanager
 def _listening(complaints: Complaints) -> Iterator[None]:
-    """Nothing is printed: killed processes would print a lot."""
+    """Collect log records without printing them: killed processes would print a lot."""
     logger = logging.getLogger()
     usual, logger.handlers = logger.handlers, [complaints]
     try:
