@@ -122,7 +122,7 @@ LONGEST = (
 
 
 def _shares_out() -> bool:
-    """Whether this process only distributes tests to others (`-n`), which have their own
+    """Return whether this process only distributes tests to others (`-n`), which have their own
     servers.
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
@@ -132,7 +132,7 @@ def _shares_out() -> bool:
 
 
 def _prepare() -> TestServers:
-    """Name every setting tests depend on; the caller's environment must not leak in."""
+    """Set every setting on which tests depend, without the caller's environment."""
     for name in [name for name in os.environ if name.startswith(("CELERY_", "VALKYR_KEY_"))]:
         del os.environ[name]
     servers = TestServers()
@@ -172,8 +172,8 @@ def _be_patient() -> None:
     """Let transactions of this process be idle for 50 s, and wait 30 s for a lock.
 
     A test is one transaction, however long it computes, and fifty threads that race for one row
-    wait for all the others. The engine's limits are for frozen clients and held rows; processes
-    that tests start have them.
+    wait for all the others. The engine's limits are for frozen clients and locked rows; processes
+    that tests start use the engine's limits.
     """
     options = settings.DATABASES["default"]["OPTIONS"]
     for limit in ("idle_in_transaction_session_timeout=5000", "lock_timeout=3000"):
@@ -186,7 +186,7 @@ _servers = _prepare()
 
 
 class EnvironmentPatch(pytest.MonkeyPatch):
-    """Settings are read once; what a test sets in the environment is read again."""
+    """Settings are read once; a variable that a test sets in the environment is read again."""
 
     def setenv(self, name: str, value: str, prepend: str | None = None) -> None:
         super().setenv(name, value, prepend)
@@ -203,14 +203,14 @@ class EnvironmentPatch(pytest.MonkeyPatch):
 
 @pytest.fixture
 def monkeypatch() -> Iterator[pytest.MonkeyPatch]:
-    """Pytest's own, for a test that sets variables too."""
+    """Replace pytest's fixture for tests that set variables too."""
     patch = EnvironmentPatch()
     yield patch
     patch.undo()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """One half of the tests; the others are not even imported."""
+    """Add an option that runs one half of the tests; the others are not even imported."""
     parser.addoption(
         "--which",
         choices=("computing", "starting"),
@@ -232,7 +232,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first; reject names of tests that change from run to run."""
+    """Put the longest files first; reject test names that change from run to run."""
     if changing := next((item.nodeid for item in items if RANDOM.search(item.nodeid)), None):
         raise pytest.UsageError(
             f"{changing}: the name of a test holds a random UUID. Workers that share the tests "
@@ -248,9 +248,9 @@ def _turn(item: pytest.Item) -> int:
 
 
 def pytest_collection_finish() -> None:
-    """Collect garbage from now on, and leave the tests themselves out of it.
+    """Collect garbage from now on, without the tests themselves.
 
-    Seldom: with Python's own thresholds it takes a twelfth of the time of a request.
+    Collect seldom: with Python's own thresholds it takes a twelfth of the time of a request.
     """
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
@@ -258,16 +258,16 @@ def pytest_collection_finish() -> None:
 
 
 class OneWorkersFiles(LoadFileScheduling):
-    """Each file belongs to one worker, and so do those of `TOGETHER`."""
+    """Each file belongs to one worker, and so do all files of one entry of `TOGETHER`."""
 
     def _split_scope(self, nodeid: str) -> str:
-        """The key of tests that must stay together."""
+        """Return the key of tests that must stay together."""
         together = (files[0] for files in TOGETHER if nodeid.startswith(files))
         return next(together, super()._split_scope(nodeid))
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
-    """The process that distributes tests by file keeps together those that share a stack."""
+    """Keep tests that share a stack together, in the process that distributes tests by file."""
     return OneWorkersFiles(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
@@ -278,7 +278,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Stop the servers as soon as the last test is done."""
+    """Stop the servers when the last test is done."""
     _servers.stop()
 
 
@@ -286,7 +286,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def django_db_modify_db_settings(
     django_db_modify_db_settings: None, django_db_blocker: Any, pytestconfig: pytest.Config
 ) -> None:
-    """On our own server, make the test database a copy of one that is migrated."""
+    """On the tests' own server, make the test database a copy of a migrated one."""
     if not _servers.own_database or pytestconfig.cache is None:
         return
     from tests.support import migrated
@@ -298,7 +298,7 @@ def django_db_modify_db_settings(
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """The test database; sessions that outlive the tests are ended, so that it can be dropped.
+    """Provide the test database; end sessions that outlive the tests, so that it can be dropped.
 
     Threads that live as long as their process, such as the heartbeat's, keep their own connections:
     whether one was opened depends on how long a step took.
@@ -317,7 +317,9 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
 def _kept_world(
     request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: Any
 ) -> Iterator[None]:
-    """A transaction that holds what a module's tests share; see `tests/support/kept_world.py`."""
+    """Open a transaction with the rows that a module's tests share; see
+    `tests/support/kept_world.py`.
+    """
     from tests.support import kept_world
 
     kept_world.refuse_commits([i for i in request.session.items if request.node in i.listchain()])
@@ -327,7 +329,7 @@ def _kept_world(
 
 @pytest.fixture(scope="module", name="row_level_security")
 def _row_level_security(kept_world: None) -> Iterator[None]:
-    """The setting, its policies, and this thread's connection, within a permanent world."""
+    """Apply the setting, its policies, and this thread's connection, within shared rows."""
     from tests.support import limited_rows
 
     with limited_rows.enabled():
@@ -336,7 +338,7 @@ def _row_level_security(kept_world: None) -> Iterator[None]:
 
 @pytest.fixture(scope="session", name="static_files")
 def _static_files() -> None:
-    """The pages' static files, collected as in production; needed to render a page."""
+    """Collect the pages' static files as in production; pages need them."""
     static_files.collect()
     static_files.list_once()
     static_files.read_again()
@@ -346,7 +348,8 @@ def _static_files() -> None:
 def steps_of_tests_are_no_modules() -> Iterator[None]:
     """Keep the steps that tests declare out of the workflows of other tests.
 
-    Publishing from code registers what the process has declared, and a test may `migrate`.
+    Publishing from code registers the steps that the process has declared, and a test may run
+    `migrate`.
     """
     if not apps.is_installed("valkyr_plugins.python_workflows"):
         yield

@@ -1,6 +1,6 @@
-"""No address is written in code: each comes from the name of its route (`executions/addresses.py`).
+"""No URL is written in code: each comes from the name of its route (`executions/addresses.py`).
 
-Left out are programs that speak to an installation from outside of it, by its documented addresses.
+Programs that call an installation from outside, by its documented URLs, are left out.
 """
 
 import re
@@ -36,7 +36,7 @@ MAY = {
 
 
 def written(name: str) -> list[str]:
-    """The addresses in a file."""
+    """Return the URLs in a file."""
     pattern = IN_PYTHON if name.endswith(".py") else WRITTEN
     found = pattern.findall((PROJECT / name).read_text(errors="replace"))
     return [text for text in found if text not in MAY.get(name, ())]

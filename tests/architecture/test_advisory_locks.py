@@ -1,4 +1,4 @@
-"""Each advisory lock has a number of its own, and every number is in one enumeration."""
+"""Each advisory lock has its own number, and every number is in one enumeration."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The studio's committed bundle is built from its sources, is small, and fits our CSP.
+"""The studio's committed bundle is built from its sources, is small, and satisfies Valkyr's CSP.
 
 The test needs no Node: `BUILD.json`, which the build writes, holds the hashes of inputs and
 outputs.
@@ -30,7 +30,7 @@ EVALUATION = re.compile(r"(?<![\w$.])(?:eval\s*\(|(?:new\s+)?Function\s*\()")
 
 @pytest.fixture(scope="module")
 def facts() -> dict[str, Any]:
-    """What the build reported about itself."""
+    """Return the facts that the build reported about itself."""
     path = BUNDLE / "BUILD.json"
     assert path.exists(), f"{path} is missing. Run `make studio` and commit the result."
     said = json.loads(path.read_text())
@@ -39,7 +39,9 @@ def facts() -> dict[str, Any]:
 
 
 def hash_of_sources() -> str:
-    """As in build-facts.mjs: each path and its content, ended by zero bytes, sorted by path."""
+    """Return the hash of each path and its content, ended by zero bytes, sorted by path, as in
+    build-facts.mjs.
+    """
     found = (file for name in ROOTS for file in files_of(FRONTEND / name))
     told = hashlib.sha256()
     for path in sorted(file.relative_to(FRONTEND).as_posix() for file in found):
@@ -48,7 +50,7 @@ def hash_of_sources() -> str:
 
 
 def files_of(path: Path) -> Iterator[Path]:
-    """The file itself, or all files below a folder."""
+    """Yield the file itself, or all files below a folder."""
     return (file for file in path.rglob("*") if file.is_file()) if path.is_dir() else iter([path])
 
 
@@ -82,7 +84,9 @@ def test_a_browser_fetches_little_for_a_page(page: str, budget: int) -> None:
 
 @pytest.mark.usefixtures("facts")
 def test_what_no_page_names_has_a_name_of_its_own_in_every_build() -> None:
-    """The shared chunk, the bundler's own few lines, and a chunk for each language."""
+    """Files that no page names have a separate name in every build: the shared chunk, the bundler's
+    own few lines, and a chunk for each language.
+    """
     names = {path.name for path in built() if path.suffix in {".js", ".css"}}
 
     named = {"studio.js", "studio.css", "monitor.js", "monitor.css", "shared.css"}

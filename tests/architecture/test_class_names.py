@@ -1,4 +1,4 @@
-"""A class name has one meaning: no two classes of different subjects share one."""
+"""A class name has one meaning: no two classes of different subjects share a name."""
 
 import ast
 from collections import Counter

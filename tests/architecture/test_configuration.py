@@ -1,4 +1,4 @@
-"""docs/reference/configuration.md lists every setting, and every variable the code reads."""
+"""docs/reference/configuration.md lists every setting, and every variable that the code reads."""
 
 import re
 from pathlib import Path
@@ -31,7 +31,7 @@ def read_by_the_code() -> set[str]:
 
 
 def of_settings() -> set[str]:
-    """The variables that contain settings."""
+    """Return the variables that contain settings."""
     return {
         variable
         for kind in classes()

@@ -1,4 +1,4 @@
-"""Our code speaks to the alias of our tables; Django's `connection` is `default`."""
+"""Valkyr's code uses the alias of its tables; Django's `connection` is `default`."""
 
 import ast
 from pathlib import Path
@@ -28,7 +28,9 @@ def files(app: str) -> list[Path]:
 
 
 def of_default(tree: ast.AST) -> list[str]:
-    """The names that a module takes from `django.db` and that mean the database `default`."""
+    """Return the names that a module imports from `django.db` and that use the database
+    `default`.
+    """
     return [
         alias.name
         for node in ast.walk(tree)

@@ -1,4 +1,4 @@
-"""Style sheets take colours, sizes of type and spacing from tokens.css, which the gallery shows."""
+"""Style sheets take colours, type sizes and spacing from tokens.css, which the gallery shows."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ SPACING = re.compile(
 
 
 def style_sheets() -> Iterator[Path]:
-    """Every style sheet of ours except the tokens and the built ones."""
+    """Yield every style sheet except the tokens and the built ones."""
     for folder in FOLDERS:
         for path in sorted((PROJECT / folder).rglob("*.css")):
             outside = {"node_modules", "icons", "gallery"} & set(path.relative_to(PROJECT).parts)
@@ -41,7 +41,7 @@ def rules(path: Path) -> str:
 
 
 def found(pattern: re.Pattern[str], paths: Iterator[Path]) -> list[str]:
-    """Return what matches, with its file."""
+    """Return the matches, with their files."""
     return [
         f"{path.relative_to(PROJECT)}: {match.group().strip()}"
         for path in paths

@@ -10,13 +10,13 @@ DEPENDENCIES = Path(__file__).parents[2] / "docs" / "explanation" / "dependencie
 
 
 def packages() -> dict[str, Any]:
-    """The packages in the lock file, without the studio itself."""
+    """Return the packages in the lock file, without the studio itself."""
     found: dict[str, Any] = json.loads((FRONTEND / "package-lock.json").read_text())["packages"]
     return {path: facts for path, facts in found.items() if path}
 
 
 def asked_for() -> dict[str, str]:
-    """The packages that package.json names, with their versions."""
+    """Return the packages that package.json names, with their versions."""
     said = json.loads((FRONTEND / "package.json").read_text())
     return {**said["dependencies"], **said["devDependencies"]}
 

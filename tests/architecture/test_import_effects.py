@@ -1,4 +1,4 @@
-"""Importing a module changes nothing outside of it."""
+"""Importing a module changes nothing outside it."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Migrations translate labels: a project may give the engine's apps other ones."""
+"""Migrations map app labels, because a project may relabel the engine's apps."""
 
 import re
 from collections.abc import Iterator

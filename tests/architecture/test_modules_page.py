@@ -1,4 +1,4 @@
-"""docs/reference/modules* equal the modules' descriptions."""
+"""The files docs/reference/modules* equal the modules' descriptions."""
 
 import re
 from pathlib import Path

@@ -15,7 +15,7 @@ def test_every_file_with_a_place_in_the_order_exists() -> None:
 
 
 def test_ci_runs_every_test_that_is_marked_quiet() -> None:
-    """Both halves leave them out."""
+    """CI runs every test that is marked quiet, because both halves leave these tests out."""
     command = re.search(
         r"^run -m quiet (.+)$", (PROJECT / ".ci" / "test").read_text(), re.MULTILINE
     )

@@ -1,7 +1,7 @@
-"""Rooms: a package directly under an app holds one subject, within a budget of files and lines.
+"""Rooms: a package directly under an app has one subject, within a budget of files and lines.
 
 `room_budgets.toml` sets the budgets; a room may exceed its own by a tenth. If you need more, split
-the room, or raise the budget with the reason in the commit. `pytest -s` prints the table.
+the room, or raise the budget and give the reason in the commit. `pytest -s` prints the table.
 """
 
 import ast
@@ -23,7 +23,7 @@ AT_THE_TOP = 10
 
 
 def rooms() -> list[str]:
-    """Every package directly under an app, except those that Django fills."""
+    """Return every package directly under an app, except those that Django fills."""
     return sorted(
         f"{app}/{folder.name}"
         for app in APPS
@@ -33,7 +33,7 @@ def rooms() -> list[str]:
 
 
 def measured(room: str) -> dict[str, int]:
-    """The Python files of a room, and their lines."""
+    """Return the number of Python files of a room, and of their lines."""
     files = [file for file in (PROJECT / room).rglob("*.py") if "node_modules" not in file.parts]
     return {"files": len(files), "lines": sum(len(f.read_text().splitlines()) for f in files)}
 

@@ -1,6 +1,6 @@
 """No view can omit the scope of its rows.
 
-Everything that the API's views and the admin's pages read of a model begins as an argument of a
+Each query for a model's rows in the API's views and the admin's pages begins as an argument of a
 function of `executions.access` (or of the admin's wrapper), directly or through a small function
 that returns the rows. The exceptions are listed here with their reasons.
 """
@@ -126,7 +126,9 @@ def chain(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.AST]:
 
 
 def is_scoped(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Whether the expression is an argument of a scoping function, itself or with filters on it."""
+    """Return whether the expression is an argument of a scoping function, directly or with
+    filters.
+    """
     below = node
     for above in chain(node, parents):
         if called(above) in SCOPING and below is not getattr(above, "func", None):
@@ -147,14 +149,14 @@ def function_around(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> str:
 
 
 def reads(tree: ast.Module) -> Iterator[ast.AST]:
-    """Every place that reads a model's rows."""
+    """Yield every expression that reads a model's rows."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in MANAGERS:
             yield node
 
 
 def names_scoped(tree: ast.AST, parents: dict[ast.AST, ast.AST]) -> set[str]:
-    """The names whose value is used only in a scoping function, in a file or function."""
+    """Return the names whose value is used only in a scoping function, in a file or function."""
     uses: dict[str, list[bool]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -163,7 +165,7 @@ def names_scoped(tree: ast.AST, parents: dict[ast.AST, ast.AST]) -> set[str]:
 
 
 def function_of(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> ast.AST:
-    """The function around an expression; the file if there is none."""
+    """Return the function around an expression, or the file if there is none."""
     above = node
     for above in chain(node, parents):
         if isinstance(above, ast.FunctionDef):
@@ -172,7 +174,9 @@ def function_of(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> ast.AST:
 
 
 def assigned_to(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> str:
-    """The name that an expression is assigned to or returned as the value of, if it is."""
+    """Return the name to which an expression is assigned, or the function that returns it; "" if
+    there is none.
+    """
     for above in chain(node, parents):
         if isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name):
             return above.targets[0].id
@@ -184,7 +188,7 @@ def assigned_to(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> str:
 
 
 def passed_on(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Whether the expression is passed to a scoping function, directly or by a name."""
+    """Return whether the expression is passed to a scoping function, directly or by a name."""
     if is_scoped(node, parents):
         return True
     name = assigned_to(node, parents)
@@ -192,7 +196,7 @@ def passed_on(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
 
 
 def calls_scoped(trees_of: list[tuple[str, ast.Module]]) -> dict[str, bool]:
-    """The functions that are called by name, and whether all their results are scoped."""
+    """Return the functions that are called by name, and whether all their results are scoped."""
     found: dict[str, bool] = {}
     for _, tree in trees_of:
         parents = parents_of(tree)
@@ -205,7 +209,7 @@ def calls_scoped(trees_of: list[tuple[str, ast.Module]]) -> dict[str, bool]:
 
 @cache
 def unscoped() -> dict[str, list[int]]:
-    """The places that read rows which no scoping function gets, with their lines."""
+    """Return the files that read rows without a scoping function, with the lines."""
     all_trees = trees()
     functions = calls_scoped(all_trees)
     found: dict[str, list[int]] = {}

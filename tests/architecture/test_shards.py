@@ -1,7 +1,8 @@
-"""Shards: a file under 40 lines that one other file imports belongs to that file.
+"""Shards: a file under 40 lines that only one other file imports belongs in that file.
 
-Kept apart are files that Django finds by their names, rooms that exist for a boundary, pure modules
-(their docstrings say so), files that their importer has no room for, and those of `APART`.
+Separate files are allowed for files that Django finds by their names, rooms that exist for a
+boundary, pure modules (their docstrings say so), files for which their importer has no room, and
+those of `APART`.
 """
 
 import ast
@@ -22,7 +23,7 @@ APART = tomllib.loads(Path(__file__).with_name("shards_apart.toml").read_text())
 
 @cache
 def modules() -> dict[str, Path]:
-    """Every production module by its dotted name."""
+    """Return every production module by its dotted name."""
     found = [file for app in APPS for file in (PROJECT / app).rglob("*.py")]
     return {
         ".".join(file.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__"): file
@@ -33,7 +34,7 @@ def modules() -> dict[str, Path]:
 
 @cache
 def importers() -> dict[str, set[str]]:
-    """Which modules import each module, also within functions."""
+    """Return the modules that import each module, also within functions."""
     found = defaultdict(set)
     for name, file in modules().items():
         for node in ast.walk(ast.parse(file.read_text())):
@@ -52,12 +53,12 @@ def _imported(node: ast.AST) -> list[str]:
 
 
 def lines(module: str) -> int:
-    """Lines of its file."""
+    """Return the number of lines of the module's file."""
     return len(modules()[module].read_text().splitlines())
 
 
 def is_kept_apart(module: str, importer: str) -> bool:
-    """Whether a rule keeps it apart from the only module that imports it."""
+    """Return whether a rule keeps the module separate from the only module that imports it."""
     parts = set(module.split(".")) | set(importer.split("."))
     text = ast.get_docstring(ast.parse(modules()[module].read_text())) or ""
     return (
@@ -70,7 +71,7 @@ def is_kept_apart(module: str, importer: str) -> bool:
 
 
 def shards() -> dict[str, str]:
-    """Each shard, and the module that it belongs to."""
+    """Return each shard, and the module to which it belongs."""
     small = [name for name in modules() if lines(name) < SHARD]
     single = {name: next(iter(importers()[name])) for name in small if len(importers()[name]) == 1}
     return {name: by for name, by in single.items() if not is_kept_apart(name, by)}

@@ -1,4 +1,4 @@
-"""The statements that write a run's state make the moves of `runners.states.MOVES`, all of them."""
+"""The statements that write a run's state make exactly the moves of `runners.states.MOVES`."""
 
 import re
 from itertools import product
@@ -30,7 +30,7 @@ SEIZING = "seize"
 
 
 def writes() -> dict[str, tuple[set[str], set[str]]]:
-    """By statement that sets the state of runs: the states it takes them from, and sets."""
+    """Return the states from which and to which each statement moves runs."""
     found = {}
     for file in sorted(file for folder in FOLDERS for file in (PROJECT / folder).rglob("*.sql")):
         text = "\n".join(
@@ -47,7 +47,7 @@ def writes() -> dict[str, tuple[set[str], set[str]]]:
 
 
 def guarded(condition: str) -> set[str]:
-    """The states that a WHERE names."""
+    """Return the states that a WHERE condition names."""
     names = ", ".join(f"'{one}'" if one else several for one, several in GUARD.findall(condition))
     return set(re.findall(r"'(\w+)'", names))
 

@@ -1,4 +1,4 @@
-"""The drawings in docs/reference/states.md and the code's move tables are the same machines."""
+"""The diagrams in docs/reference/states.md and the code's move tables are the same machines."""
 
 import re
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
-"""Only `executions/vendor_seams` uses libraries' private parts, and each seam is pinned.
+"""Only `executions/vendor_seams` uses libraries' private parts, and a test pins each seam.
 
 ruff's SLF001 reports `thing._private` (see pyproject.toml for the few files of optional packages
-that keep a seam of their own). This file checks the rest: private names given as text, assignments
-to attributes of imported modules and classes, and overridden private methods.
+that have their own seam). This file checks the rest: private names given as text, assignments to
+attributes of imported modules and classes, and overridden private methods.
 """
 
 import ast
@@ -67,7 +67,7 @@ def private(name: object) -> bool:
 
 
 def given_as_text(tree: ast.AST) -> Iterator[str]:
-    """Private names that `getattr` and similar functions get, for anything except `self`."""
+    """Yield private names that `getattr` and similar functions get, for anything except `self`."""
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         if isinstance(call.func, ast.Name) and call.func.id in {"getattr", "setattr", "hasattr"}:
             thing, name = call.args[:2]
@@ -77,7 +77,7 @@ def given_as_text(tree: ast.AST) -> Iterator[str]:
 
 
 def foreign_names(tree: ast.Module) -> set[str]:
-    """Modules and classes of others that a file imports at its top."""
+    """Return third-party modules and classes that a file imports at its top."""
     found = set()
     for node in tree.body:
         if isinstance(node, ast.Import):
@@ -88,7 +88,7 @@ def foreign_names(tree: ast.Module) -> set[str]:
 
 
 def patched(tree: ast.Module) -> Iterator[str]:
-    """Attributes that are set on imports from others."""
+    """Yield attributes that are set on third-party imports."""
     foreign = foreign_names(tree)
     for node in ast.walk(tree):
         targets = (
@@ -107,7 +107,7 @@ def patched(tree: ast.Module) -> Iterator[str]:
 
 
 def classes() -> Iterator[type]:
-    """Every class of ours, by importing every module."""
+    """Yield every class of Valkyr, by importing every module."""
     for app in APPS:
         for found in pkgutil.walk_packages(importlib.import_module(app).__path__, f"{app}."):
             if ".migrations" in found.name or found.name.startswith(PROGRAMS):
@@ -121,7 +121,7 @@ def classes() -> Iterator[type]:
 
 
 def overridden(one: type) -> Iterator[str]:
-    """Private functions of others' classes that a class of ours replaces."""
+    """Yield private functions of third-party classes that a class of Valkyr replaces."""
     theirs = [base for base in one.__mro__[1:] if base.__module__.partition(".")[0] not in APPS]
     for name, value in vars(one).items():
         ours = inspect.isfunction(value) and value.__module__ == one.__module__

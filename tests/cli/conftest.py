@@ -93,7 +93,7 @@ def ann_with_a_token() -> str:
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
-    """An environment that names no installation, and the test's own profile file."""
+    """Provide an environment that names no installation, and the test's own profile file."""
     for name in ("URL", "TOKEN", "PROFILE", "AS"):
         monkeypatch.delenv(f"VALKYR_{name}", raising=False)
     monkeypatch.setenv("VALKYR_CONFIG", str(tmp_path / "config.toml"))
@@ -114,13 +114,13 @@ class Valkyr:
 
 @pytest.fixture
 def offline(capfd: pytest.CaptureFixture[str], environment: pytest.MonkeyPatch) -> Valkyr:
-    """The command, with prompts off."""
+    """Return the command, with prompts off."""
     return Valkyr(capfd, environment)
 
 
 @pytest.fixture
 def valkyr(offline: Valkyr, installation: Installation) -> Valkyr:
-    """The command, with the installation in its environment."""
+    """Return the command, with the installation in its environment."""
     offline.environment.setenv("VALKYR_URL", installation.url)
     offline.environment.setenv("VALKYR_TOKEN", installation.token)
     return offline
@@ -128,7 +128,9 @@ def valkyr(offline: Valkyr, installation: Installation) -> Valkyr:
 
 @pytest.fixture
 def local(installation: Installation, environment: pytest.MonkeyPatch) -> Any:
-    """`valkyr --local` in the project's folder, in a separate process, with the real settings."""
+    """Return a function that runs `valkyr --local` in the project's folder, in a separate process,
+    with the real settings.
+    """
 
     def run(*words: object, **more: str) -> Said:
         given = {**os.environ, **installation.environment, **more}
@@ -142,7 +144,7 @@ def local(installation: Installation, environment: pytest.MonkeyPatch) -> Any:
 
 @pytest.fixture(scope="package")
 def echo(installation: Installation) -> Workflow:
-    """Returns its payload's `value`."""
+    """Publish a workflow that returns its payload's `value`."""
     given = {"with": {"value": "{{ input.value }}"}}
     return publish({
         "name": "echo it",
@@ -154,26 +156,26 @@ def echo(installation: Installation) -> Workflow:
 
 @pytest.fixture(scope="package")
 def failing(installation: Installation) -> Workflow:
-    """Its step fails permanently the first time, and succeeds the second."""
+    """Publish a workflow whose step fails permanently the first time, and succeeds the second."""
     given = {"with": {"failTimes": 1, "errorType": "PERMANENT", "named": "Out of paper"}}
     return publish({"name": "fails once", "tasks": [task("print", "test.effect", **given)]})
 
 
 @pytest.fixture(scope="package")
 def asking(installation: Installation) -> Workflow:
-    """Waits for an approval that is never given."""
+    """Publish a workflow that waits for an approval that is never given."""
     given = {"with": {"title": "Pay?"}}
     return publish({"name": "asks first", "tasks": [task("ask", "flow.approval", **given)]})
 
 
 @pytest.fixture
 def letter(failing: Workflow) -> DeadLetterEntry:
-    """An open dead letter."""
+    """Return an open dead letter."""
     return letter_of(start(failing))
 
 
 def letter_of(execution: UUID) -> DeadLetterEntry:
-    """The dead letter of an execution that fails."""
+    """Wait for the failure of an execution; return its dead letter."""
     assert set(wait_for_end([execution]).values()) == {"FAILED"}
     found = DeadLetterEntry.objects.filter(execution_id=execution)
     wait_until(found.exists, 20, "the dead letter")

@@ -1,4 +1,4 @@
-"""Backtests by commands, against a server."""
+"""Backtests from the command line, on a server."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Canary versions and rollbacks by commands, against a server."""
+"""Canary versions and rollbacks from the command line, on a server."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.timeout(240)
 
 
 def written(folder: Path, steps: int) -> Path:
-    """A workflow's file with so many steps."""
+    """Write a workflow's file with this number of steps."""
     tasks = [{"id": f"step{number}", "use": "flow.noop"} for number in range(steps)]
     file = folder / "shared.yaml"
     file.write_text(yaml.dump({"schema": "valkyr/1", "name": "shared out", "tasks": tasks}))

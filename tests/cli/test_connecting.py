@@ -1,4 +1,4 @@
-"""The installation and the user of a call, and the messages if it fails."""
+"""The installation and the user of a call, and the messages if the call fails."""
 
 import json
 import os
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.timeout(240)
 
 @contextmanager
 def other_server(status: int, body: str) -> Iterator[tuple[str, list[str | None]]]:
-    """A server that is not Valkyr; its address, and the Authorization of each request."""
+    """Run a server that is not Valkyr; yield its address, and the Authorization of each request."""
     heard: list[str | None] = []
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""Fixing permanent failures from the command line."""
+"""Permanent failures, fixed from the command line."""
 
 import json
 from uuid import uuid4

@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def without_a_database(*words: object) -> "subprocess.CompletedProcess[str]":
-    """`valkyr --local` without a database and without Redis."""
+    """Run `valkyr --local` without a database and without Redis."""
     nowhere = {"DATABASE_URL": "postgres://n@127.0.0.1:1/n", "REDIS_URL": "redis://127.0.0.1:1/0"}
     command = [sys.executable, "-m", "valkyr", "--local", *map(str, words)]
     return nursery.run(command, environment=os.environ | nowhere)

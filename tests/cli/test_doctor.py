@@ -1,4 +1,4 @@
-"""`valkyr doctor` finds each mistake that is planted into a working project."""
+"""`valkyr doctor` finds each mistake that a test adds to a working project."""
 
 import json
 import os
@@ -54,7 +54,7 @@ class Patient:
         return nursery.run(command, environment=named, folder=self.host.folder)
 
     def ids(self, **more: str) -> set[str]:
-        """Doctor's findings, by their ids."""
+        """Return the ids of doctor's findings, without warnings."""
         found: list[dict[str, Any]] = self.told(**more)["findings"]
         return {one["id"] for one in found if not one["warning"]}
 
@@ -70,7 +70,9 @@ class Patient:
             connection.execute(statement.encode())
 
     def beat_ticks(self) -> bool:
-        """Whether a worker has executed what beat sends. Doctor needs two seconds to report it."""
+        """Return whether a worker has executed beat's tick, which doctor needs two seconds to
+        report.
+        """
         with psycopg.connect(**_parameters(self._named), autocommit=True) as connection:
             return connection.execute("SELECT FROM dlq_beatpulse").rowcount > 0
 
@@ -185,7 +187,9 @@ def test_mistakes_in_files_are_found(mistakes: tuple[str, ...], patient: Patient
 
 @contextmanager
 def _planted(patient: Patient, name: str, planted: str | None) -> Iterator[None]:
-    """A file of the project with more lines, or without the one that configures the Celery app."""
+    """Add lines to a file of the project, or remove the line that configures the Celery app;
+    restore the file after the block.
+    """
     file = patient.host.folder / "shop" / f"{name}.py"
     text = file.read_text()
     less = text.replace("valkyr.configure_celery(app)", "")
@@ -210,7 +214,7 @@ def test_the_sandbox_of_code_is_told_where_code_may_run(patient: Patient, tmp_pa
 
 
 def _problems(told: dict[str, Any]) -> list[dict[str, Any]]:
-    """Doctor's findings, each once."""
+    """Return doctor's findings without warnings, each of which occurs once."""
     found = [one for one in told["findings"] if not one["warning"]]
     assert len({one["id"] for one in found}) == len(found)
     return found
@@ -272,7 +276,10 @@ def test_a_module_that_a_workflow_needs_is_missed(patient: Patient) -> None:
 
 
 def test_what_has_ended_is_missed(patient: Patient) -> None:
-    """The last test of this file: it ends the project's processes."""
+    """Ended processes are reported as missing.
+
+    This is the last test of the file: it ends the project's processes.
+    """
     patient.host.stop()
     patient.execute("UPDATE dlq_beatpulse SET ticked_at = now() - interval '1 hour'")
 

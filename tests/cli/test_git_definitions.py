@@ -35,7 +35,7 @@ tasks:
 
 
 class Environments:
-    """Two workspaces with a token of their administrator in each: `staging`, `production`."""
+    """Two workspaces, `staging` and `production`, with a token of their administrator in each."""
 
     def __init__(self, valkyr: Valkyr, installation: Installation, config: Path) -> None:
         ann = get_user_model().objects.get(username="ann")

@@ -1,4 +1,4 @@
-"""`valkyr init` adds what is missing to an existing project, and changes nothing else."""
+"""`valkyr init` adds what is missing from an existing project, and changes nothing else."""
 
 import ast
 import json
@@ -26,7 +26,7 @@ CELERY = "from celery import Celery\n\napp = Celery('shop')\napp.autodiscover_ta
 
 
 class Folder:
-    """A project's folder, and the command in it."""
+    """A project's folder, with the command in it."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -46,7 +46,7 @@ class Folder:
         return said.out
 
     def apps(self, settings: str = "shop.settings") -> list[str]:
-        """The INSTALLED_APPS in force."""
+        """Return the effective INSTALLED_APPS."""
         told = self.python(
             f"import json, importlib; "
             f"print(json.dumps(list(importlib.import_module({settings!r}).INSTALLED_APPS)))"
@@ -84,7 +84,7 @@ def folder(tmp_path: Path) -> Folder:
 
 @pytest.fixture
 def started(folder: Folder) -> Folder:
-    """The output of `django-admin startproject`, on PostgreSQL."""
+    """Return the project that `django-admin startproject` creates, on PostgreSQL."""
     subprocess.run(
         [sys.executable, "-m", "django", "startproject", "shop", folder.root],
         check=True,

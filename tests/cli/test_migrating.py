@@ -1,4 +1,4 @@
-"""Migrations of live executions by commands, against a server."""
+"""Migrations of live executions from the command line, on a server."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ REST = {"use": "flow.delay", "with": {"seconds": 86_400}}
 
 
 def written(folder: Path, step: str) -> Path:
-    """A workflow's file whose step waits for a day."""
+    """Write a workflow's file whose step waits for a day."""
     file = folder / "resting.yaml"
     tasks = [{"id": step, **REST}]
     file.write_text(yaml.dump({"schema": "valkyr/1", "name": "resting", "tasks": tasks}))

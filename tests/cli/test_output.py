@@ -1,4 +1,4 @@
-"""Terminal output, the commands of a bare installation, and the completeness of the page."""
+"""Terminal output, the commands of a minimal installation, and the completeness of the page."""
 
 import os
 import pty
@@ -26,7 +26,7 @@ ESCAPE = "\x1b[2J"
 
 
 def on_a_terminal(*words: object) -> tuple[int, str]:
-    """The exit code and the output on a terminal of 80 columns."""
+    """Return the exit code and the output on a terminal."""
     main_end, other_end = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "valkyr", *map(str, words)],
@@ -48,7 +48,7 @@ def on_a_terminal(*words: object) -> tuple[int, str]:
 
 
 def bare(program: str) -> "subprocess.CompletedProcess[str]":
-    """A program that cannot import the packages of the extra `cli`."""
+    """Run a program that cannot import the packages of the extra `cli`."""
     hidden = "import sys\nfor name in ('httpx', 'rich'): sys.modules[name] = None\n"
     return subprocess.run(
         [sys.executable, "-c", hidden + program],

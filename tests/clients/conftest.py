@@ -28,7 +28,7 @@ GREETING = {
 
 @dataclass(frozen=True)
 class Served:
-    """A server's address, a token for it, a workflow to start, and its document in a file."""
+    """A server's address, a token for it, a workflow to start, and the API's document in a file."""
 
     address: str
     token: str
@@ -37,7 +37,7 @@ class Served:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The settings of the programs that use a client."""
+        """The environment variables of the programs that use a client."""
         return {"URL": self.address, "TOKEN": self.token, "WORKFLOW": self.workflow}
 
 

@@ -22,7 +22,9 @@ FILES = ("package.json", "package-lock.json")
 
 
 def packages() -> Path:
-    """Return the folder with node_modules; skip if it is not available, unless CI is set."""
+    """Return the folder with node_modules; skip the test if it is not available, unless CI is
+    set.
+    """
     text = b"".join((FOLDER / name).read_bytes() for name in FILES)
     kept = PROJECT / ".venv" / "clients" / hashlib.sha256(text).hexdigest()[:16]
     if not kept.exists():
@@ -42,7 +44,7 @@ def packages() -> Path:
 def run(
     folder: Path, *command: str | Path, seconds: float = 120, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program in a folder, with our node first on the path."""
+    """Run a program in a folder, with this Node first on the path."""
     return subprocess.run(
         [str(part) for part in command],
         cwd=folder,

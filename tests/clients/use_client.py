@@ -1,4 +1,4 @@
-"""Uses the generated Python client: starts one execution and reads it."""
+"""Use the generated Python client: start one execution and read it."""
 
 import os
 from uuid import UUID

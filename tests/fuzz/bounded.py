@@ -1,7 +1,7 @@
 """A process for hostile work, watched from outside: its time and its memory.
 
-Work that holds it longer, or makes it larger, than a web process may be held is a finding; so is
-every error that callers do not expect.
+It is a finding if work blocks the process longer than a web process may be blocked, or makes it
+larger. Each error that callers do not expect is a finding too.
 """
 
 import json
@@ -29,19 +29,19 @@ ADDRESS_SPACE = 4 * 1024**3
 
 
 class Bounded:
-    """One child at a time; a new one after each finding."""
+    """Runs one child at a time, and starts a new one after each finding."""
 
     def __init__(self, module: str, first: Any) -> None:
-        """`module` is run as a program that calls `serve`.
+        """Prepare to run `module` as a program that calls `serve`.
 
-        Each child does `first` before anything else, so that late imports are done.
+        Each child processes `first` before anything else, so that late imports are done.
         """
         self._module, self._first = module, first
         self._child: subprocess.Popen[bytes] | None = None
         self.longest = (0.0, "")  # held, by what
 
     def attempt(self, given: Any) -> str:
-        """Let the child do one item; return what was wrong, or nothing."""
+        """Let the child process one item; return what was wrong, or ""."""
         told = self._told(given)
         if isinstance(told, dict) and told["held"] > HELD_SECONDS:
             # On a busy machine, a ready thread waits for its turn. Work that really holds its
@@ -66,7 +66,7 @@ class Bounded:
         return ""
 
     def _told(self, given: Any) -> dict[str, Any] | str:
-        """The child's report about one item, or how it ended without one."""
+        """Return the child's report about one item, or how it ended without one."""
         return self._answer(self._running(), given)
 
     def _answer(self, child: "subprocess.Popen[bytes]", given: Any) -> dict[str, Any] | str:
@@ -103,7 +103,7 @@ class Bounded:
 
 
 def serve(work: Callable[[Any], None], expected: tuple[type[BaseException], ...]) -> None:
-    """In the child: execute each line, and report how that went."""
+    """Process each line in the child, and report the result."""
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     ticks = Ticks()
     for line in sys.stdin.buffer:
@@ -129,9 +129,9 @@ def serve(work: Callable[[Any], None], expected: tuple[type[BaseException], ...]
 
 
 class Ticks:
-    """A second thread that always wants to run, and records how long it did not.
+    """A second thread that always wants to run, and records how long it could not.
 
-    CPU time counts: while the whole process waits for a CPU, nothing holds it.
+    CPU time counts: while the whole process waits for a CPU, nothing blocks the thread.
     """
 
     def __init__(self) -> None:
@@ -139,7 +139,7 @@ class Ticks:
         threading.Thread(target=self._tick, daemon=True).start()
 
     def longest(self) -> float:
-        """The longest time without a tick since the last call."""
+        """Return the longest time without a tick since the last call."""
         self._note()
         found, self._longest = self._longest, 0.0
         return found
@@ -156,7 +156,7 @@ class Ticks:
 
 
 def _peak() -> int:
-    """The largest resident size so far, which is reset to the current one."""
+    """Return the largest resident size so far, and reset it to the current one."""
     text = Path("/proc/self/status").read_text()
     peak = 1024 * int(text.partition("VmHWM:")[2].split()[0])
     Path("/proc/self/clear_refs").write_text("5")

@@ -19,7 +19,7 @@ ROLES = ("ADMIN", "WORKFLOW", "SYSTEM", "READER", "TOKEN", "NOBODY", "ELSEWHERE"
 
 @dataclass(frozen=True)
 class World:
-    """Two workspaces; one has two workflows, of which one is shared with the reader."""
+    """Two workspaces; one has two workflows, one of which is shared with the reader."""
 
     here: Planter
     there: Planter
@@ -39,13 +39,13 @@ class Caller:
 
 
 def plant() -> World:
-    """The world that is fuzzed."""
+    """Create the workspaces and rows that the fuzz tests request."""
     here, there = Planter(HERE), Planter(THERE)
     return World(here, there, here.workflow(OPEN), here.workflow(CLOSED), there.workflow(FAR))
 
 
 def caller(world: World, role: str) -> Caller:
-    """A user with that role."""
+    """Return a user with that role."""
     here, there = world.here.planted.every(), world.there.planted.every()
     all_of_here = (HERE, OPEN, CLOSED)
     all_of_there = (THERE, FAR)

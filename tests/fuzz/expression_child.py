@@ -1,8 +1,8 @@
-"""Renders one expression after the other, and reports the cost of each.
+"""Render one expression after the other, and report the cost of each.
 
 Each line is JSON: a string, which is rendered as in a web process, or a string and a step's
-seconds, within which a worker would render it. It answers with a JSON object per line. Run by
-`expression_watch`.
+seconds, within which a worker would render it. The answer is a JSON object per line.
+`expression_watch` runs this program.
 """
 
 import json
@@ -28,7 +28,7 @@ STATUS = Path("/proc/self/status")
 
 
 def scope() -> dict[str, Any]:
-    """What the expressions read; some of it as large as a payload may be."""
+    """Return the values that the expressions read; some are as large as a payload may be."""
     nested: Any = "x" * 100
     for _ in range(30):
         nested = [nested, {"id": nested}] if len(str(type(nested))) > 99 else [nested]
@@ -51,7 +51,7 @@ def scope() -> dict[str, Any]:
 def tried(
     expression: str, step: float | None, values: dict[str, Any], ticks: Ticks
 ) -> dict[str, Any]:
-    """How rendering one expression ended, its CPU time and its memory growth.
+    """Render one expression; return its end, its CPU time and its memory growth.
 
     `held` is the longest time in which no other thread ran.
     """
@@ -94,7 +94,7 @@ def _budget(step: float | None) -> RenderBudget:
 
 
 def _dumped(value: Any) -> tuple[str, str]:
-    """What the pipeline does next with a step's inputs."""
+    """Convert a value as the pipeline converts a step's inputs; return the end and the message."""
     try:
         dump(value)
     except PayloadError as error:

@@ -1,4 +1,4 @@
-"""Expressions made at random: every operator, filter, method and test, with hostile sizes."""
+"""Random expressions: every operator, filter, method and test, with hostile sizes."""
 
 from collections.abc import Sequence
 
@@ -45,7 +45,7 @@ WORDS = TEXTS.filter(lambda text: len(text) > 2)
 
 
 def _text(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """A text, most often a long one."""
+    """Return a strategy for texts, most often long ones."""
     return st.one_of(
         TEXTS,
         st.sampled_from(["input.text", "input.unicode"]),
@@ -57,7 +57,7 @@ def _text(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 def _list(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """A list, most often a long one or one that repeats large values."""
+    """Return a strategy for lists, most often long ones or ones that repeat large values."""
     nested = st.builds(
         lambda item, times, tuples: _nested(item, times, tuples=tuples),
         inner,
@@ -77,7 +77,9 @@ def _list(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 def _fitting(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """An operation on a value of the right type, with arguments of the right types."""
+    """Return a strategy for operations on values of the right type, with arguments of the right
+    types.
+    """
     text, items, two = _text(inner), _list(inner), st.sampled_from(["0", "1", "2"])
     plain = ("list", "sort", "unique", "max", "min", "reverse", "sum", "first", "last", "string")
     of_text = ("upper", "lower", "title", "capitalize", "e", "urlencode", "striptags", "wordcount")
@@ -116,7 +118,7 @@ def _fitting(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 def _atoms() -> st.SearchStrategy[str]:
-    """Values that are short to write, many of them large."""
+    """Return a strategy for values that are short to write, many of which are large."""
     short = st.one_of(NUMBERS, TEXTS, NAMES)
     return st.one_of(short, _text(short), _list(short))
 
@@ -132,7 +134,7 @@ def _call(args: Sequence[str], kwargs: dict[str, str]) -> str:
 
 
 def _larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """Expressions of one more operator, filter, method or test."""
+    """Return a strategy for expressions with one more operator, filter, method or test."""
     simple = st.one_of(inner, NUMBERS, TEXTS, CALLED)
     call = st.builds(
         _call,
@@ -173,7 +175,7 @@ def _larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 def expressions() -> st.SearchStrategy[str]:
-    """Expressions of up to some twenty parts."""
+    """Return a strategy for expressions of up to about twenty parts."""
     larger = st.recursive(
         _atoms(), lambda inner: st.one_of(_fitting(inner), _larger(inner)), max_leaves=8
     )

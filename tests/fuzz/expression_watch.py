@@ -1,4 +1,4 @@
-"""A process that renders expressions, watched from outside: ended if it does not answer."""
+"""A process that renders expressions, watched from outside: it is ended if it does not answer."""
 
 import json
 import select
@@ -18,9 +18,9 @@ class Watched:
     process: subprocess.Popen[str] | None = None
 
     def tried(self, expression: str, step: float | None = None) -> dict[str, Any]:
-        """The child's report on one expression, or how it ended.
+        """Return the child's report on one expression, or how it ended.
 
-        It has the limits of a web process, or those of a worker and the seconds of a step.
+        The child has the limits of a web process, or those of a worker and the seconds of a step.
         """
         if self.process is None:
             self._start()

@@ -1,4 +1,4 @@
-"""Random schemas and payloads that try to use as much as possible."""
+"""Random schemas and payloads that try to use as much time and memory as possible."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ MOST_VALUES = 150_000
 
 
 def hostile_schemas() -> st.SearchStrategy[Any]:
-    """Schemas with references, patterns and products of alternatives."""
+    """Return a strategy for schemas with references, patterns and products of alternatives."""
     parts = st.recursive(_leaves(), _applied, max_leaves=12)
     return st.builds(
         _with_parts, parts, parts, parts, st.sampled_from(("", "a", "b", "top"))
@@ -45,7 +45,7 @@ def hostile_schemas() -> st.SearchStrategy[Any]:
 
 
 def _with_parts(top: Any, a: Any, b: Any, moving: str) -> Any:
-    """A schema with two parts; one of the three may be what `$dynamicRef` leads to."""
+    """Return a schema with two parts; one of the three may be the target of `$dynamicRef`."""
     if not isinstance(top, dict):
         return top
     found = {"top": top, "a": a, "b": b}
@@ -55,7 +55,7 @@ def _with_parts(top: Any, a: Any, b: Any, moving: str) -> Any:
 
 
 def _values(value: Any, known: dict[int, int]) -> int:
-    """The number of values when it is written out: shared values are written each time.
+    """Return the number of values after expansion: shared values count each time.
 
     Some levels of lists with sixty times the same list would take all memory.
     """
@@ -112,7 +112,7 @@ def _applied(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 def hostile_values() -> st.SearchStrategy[Any]:
-    """Payloads that are long, wide, deep, or many of one kind."""
+    """Return a strategy for payloads that are long, wide, deep, or many of one kind."""
     long = st.sampled_from(("a" * 40, "ab" * 50_000, "ü" * 5_000, "a" * 30 + "@e.com"))
     long |= st.sampled_from(TEXTS) | st.builds(
         lambda part, times, end: part * times + end,
@@ -134,7 +134,7 @@ def hostile_values() -> st.SearchStrategy[Any]:
 
 
 def _written(value: Any, known: dict[int, int]) -> int:
-    """About how many characters it has when it is written out, without writing it."""
+    """Return the approximate number of characters after expansion, without expanding the value."""
     if not isinstance(value, dict | list):
         return len(str(value)) + 2
     found = known.get(id(value))

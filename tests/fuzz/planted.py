@@ -20,29 +20,29 @@ from valkyr_plugins.version_migration.models import ExecutionMigration
 
 
 def payload_mark(mark: str) -> str:
-    """The contents of a marked workflow's payloads."""
+    """Return the contents of a marked workflow's payloads."""
     return f"{mark}PAYLOAD"
 
 
 @dataclass
 class Planted:
-    """The ids of the planted objects, by kind, and the marks of their owners."""
+    """The ids of the created objects, by kind, and the marks of their owners."""
 
     ids: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def note(self, kind: str, made: Any) -> str:
-        """Record one object that the API created."""
+        """Record one object that the API created; return its id."""
         pk = str(made["id"])
         self.ids[kind].append(pk)
         return pk
 
     def every(self) -> set[str]:
-        """All ids."""
+        """Return all ids."""
         return {pk for ids in self.ids.values() for pk in ids}
 
 
 class Planter:
-    """Plants through the API, as the workspace's administrator."""
+    """Creates objects through the API, as the workspace's administrator."""
 
     def __init__(self, slug: str) -> None:
         tier = Tier.objects.create(name=slug)
@@ -58,7 +58,7 @@ class Planter:
         self._of_the_workspace()
 
     def workflow(self, mark: str) -> Planted:
-        """A workflow with everything that may belong to one."""
+        """Create a workflow with every kind of object that may belong to one."""
         mine = Planted()
         made = self._post("Workflow", {"name": mark, "definition": self._definition(mark)})
         pk = mine.note("Workflow", made)
@@ -89,7 +89,9 @@ class Planter:
         return mine
 
     def _redrive(self, letter: str, text: str) -> None:
-        """It belongs to the workspace, whatever the workflow of its dead letters."""
+        """Create a redrive, which belongs to the workspace and not to the workflow of its dead
+        letters.
+        """
         body = {"ids": [letter], "reason": self.slug, "overrides": {"values": {"text": text}}}
         self.planted.note("Redrive", self._post("Redrive", body))
 

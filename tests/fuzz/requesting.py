@@ -1,7 +1,7 @@
-"""Runs a generated case as a request in this process, undone afterwards; returns its answer.
+"""Run a generated case as a request in this process, and roll it back; return its answer.
 
-Addresses and bodies get existing ids, of the caller's workspace and of the other one: random ones
-would only find "not found".
+Paths and bodies get existing ids, of the caller's workspace and of the other one: random ids would
+only give "not found".
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ KINDS = {
 
 
 def with_known_ids(data: Any, case: Any, world: World, *, negative: bool) -> None:
-    """Put planted ids in place of ids; values that are wrong on purpose stay wrong."""
+    """Replace ids by ids of existing objects; values that are wrong on purpose stay wrong."""
     own = kind_of(case.operation.path)
     kept = wrong_on_purpose(case) if negative else set()
     for place, values in (("path_parameters", case.path_parameters), ("query", case.query)):
@@ -63,20 +63,20 @@ def _known(data: Any, kind: str, world: World, otherwise: Any) -> Any:
 
 
 def wrong_on_purpose(case: Any) -> set[str]:
-    """The parts of a negative case that are wrong on purpose."""
+    """Return the parts of a negative case that are wrong on purpose."""
     wrong = {place.value for place, part in case.meta.components.items() if part.mode.is_negative}
     return {PLACES.get(place, place) for place in wrong}
 
 
 def kind_of(path: str) -> str:
-    """The kind of object whose id a path contains: `Workflow` of `/v1/Workflow/{id}`."""
+    """Return the kind of object whose id a path contains: `Workflow` for `/v1/Workflow/{id}`."""
     parts = path.split("/")
     return parts[2] if len(parts) > 2 else ""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A case as it is sent, by any caller."""
+    """A case as any caller sends it."""
 
     sent: requests.PreparedRequest
     path: str
@@ -86,7 +86,7 @@ class Asked:
 
 
 def asked_by(case: Any) -> Asked:
-    """The request of a case."""
+    """Return the request of a case."""
     told = case.as_transport_kwargs(base_url=BASE)
     allowed = {key: told[key] for key in ("method", "url", "headers", "params", "json", "data")
                if told.get(key) is not None}  # fmt: skip
@@ -102,7 +102,7 @@ def asked_by(case: Any) -> Asked:
 
 
 def answered(asked: Asked, caller: Caller) -> tuple[Response, str]:
-    """The answer to a request, and all statements, as one text; its changes are undone."""
+    """Return the answer to a request, and all statements as one text; roll the changes back."""
     headers = dict(asked.headers)
     if caller.authorization:
         headers["Authorization"] = caller.authorization

@@ -1,4 +1,4 @@
-"""The child that checks values against hostile schemas, as a start does."""
+"""The child process that checks values against hostile schemas, as a start does."""
 
 from typing import Any
 

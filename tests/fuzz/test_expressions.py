@@ -1,6 +1,6 @@
 """No expression blocks a web process for 100 ms, takes 256 MiB, or fails with an unexpected error.
 
-In a worker none holds its process longer than its step's time.
+In a worker, none blocks its process longer than its step's time.
 
 `make fuzz ARGS="-k expression --seconds 600"` tries others for ten minutes.
 """
@@ -36,7 +36,7 @@ def watched() -> Iterator[Watched]:
 
 
 def wrong(watched: Watched, expression: str, step: float | None = None) -> str | None:
-    """The fault in how an expression ends, if any."""
+    """Return the fault in the end of an expression, if any."""
     found = watched.tried(expression, step)
     if _slow(found, step):
         # The machine's other work counts a little: a slow expression is slow twice. A new child has

@@ -1,6 +1,6 @@
 """The whole document, fuzzed as each role: no failure, no mismatch, no other workspace's data.
 
-`make fuzz ARGS="--examples 500"` tries more requests, and different ones each time.
+`make fuzz ARGS="--examples 500"` sends more requests, and different ones each time.
 """
 
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ def schema() -> Any:
 
 @pytest.fixture(scope="module")
 def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[tuple[World, list[Caller]]]:
-    """The world and the callers, planted once, and removed after the last test."""
+    """Create the workspaces and the callers once, and delete them after the last test."""
     with django_db_blocker.unblock(), transaction.atomic():
         planted = plant()
         yield planted, [caller(planted, role) for role in ROLES]
@@ -77,7 +77,7 @@ def test_no_request_breaks_the_server_or_the_document_or_shows_what_is_not_ones_
 def problems(
     operation: Any, mode: GenerationMode, world: World, callers: list[Caller], examples: int | None
 ) -> list[str]:
-    """The failures of one operation; the same requests are sent as each caller."""
+    """Return the failures of one operation; the same requests are sent as each caller."""
     found: dict[str, str] = {}
     negative = mode is GenerationMode.NEGATIVE
 
@@ -101,7 +101,7 @@ def problems(
 
 
 def wrong_answers(case: Any, callers: list[Caller], *, negative: bool) -> dict[str, str]:
-    """The faults in the answers to one case, by operation, caller and kind."""
+    """Return the faults in the answers to one case, by operation, caller and kind."""
     found: dict[str, str] = {}
     # A header that is wrong on purpose is often one that is not read.
     refused = negative and "header" not in wrong_on_purpose(case)
@@ -122,7 +122,7 @@ def wrong_answers(case: Any, callers: list[Caller], *, negative: bool) -> dict[s
 
 
 def leaks(text: str, asked: str, who: Caller) -> list[str]:
-    """Marks that the caller did not send and must not see."""
+    """Return marks that the caller did not send and must not see."""
     seen = [mark for mark in who.marks if mark in text and mark not in asked]
     seen += [pk for pk in who.ids if pk in text and pk not in asked]
     return [f"shows {what} to {who.role}: {text[:500]}" for what in seen]

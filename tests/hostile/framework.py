@@ -10,14 +10,14 @@ from rest_framework.response import Response
 
 
 class Wrapped(JSONRenderer):
-    """JSON in an envelope, keys in capitals."""
+    """JSON in an envelope, with keys in capitals."""
 
     def render(self, data: Any, *args: Any, **kwargs: Any) -> bytes:
         return json.dumps({"HOST": str(data)}).encode()
 
 
 class First(BaseContentNegotiation):
-    """The first of all, whatever is requested."""
+    """Selects the first renderer, whatever is requested."""
 
     def select_parser(self, request: Any, parsers: Any) -> Any:
         return parsers[0]
@@ -39,5 +39,5 @@ class Badge(BaseAuthentication):
 
 
 def teapot(error: Exception, context: Any) -> Response:
-    """Every error is a teapot."""
+    """Answer every error with the status 418."""
     return Response({"teapot": str(error)}, status=418)

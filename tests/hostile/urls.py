@@ -1,4 +1,4 @@
-"""The project's addresses."""
+"""The project's URLs."""
 
 from django.contrib import admin
 from django.urls import include, path

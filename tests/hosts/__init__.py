@@ -1,1 +1,1 @@
-"""Valkyr's wheel in projects that are not ours: their processes, their prefix, their database."""
+"""Valkyr's wheel in other projects: their processes, their prefix, their database."""

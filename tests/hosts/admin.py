@@ -11,23 +11,23 @@ OTHERS = ("?", "logout", "/delete", "jsi18n", "/static/", "password")
 
 
 class Admin:
-    """A signed-in user; every page without success is an AssertionError."""
+    """A signed-in user; a page without a success status raises AssertionError."""
 
     def __init__(self, origin: str, index: str, name: str, password: str) -> None:
-        """`index` is the path of the admin's first page."""
+        """Sign in; `index` is the path of the admin's first page."""
         self.index = index
         self._browser = httpx.Client(base_url=origin, follow_redirects=True, timeout=30)
         answer = self.post(f"{index}login/?next={index}", username=name, password=password)
         assert "login" not in answer.url.path, answer.text[:2000]
 
     def get(self, path: str) -> httpx.Response:
-        """A page."""
+        """Return a page."""
         answer = self._browser.get(html.unescape(path))
         assert answer.is_success, f"{path}: {answer.status_code} {answer.text[:2000]}"
         return answer
 
     def post(self, path: str, **form: str) -> httpx.Response:
-        """Send the form of a page."""
+        """Submit the form of a page."""
         found = TOKEN.search(self.get(path).text)
         assert found, path
         answer = self._browser.post(path, data=form | {"csrfmiddlewaretoken": found[1]})
@@ -35,13 +35,15 @@ class Admin:
         return answer
 
     def operation(self, page: str, name: str) -> str:
-        """The address of an operation that an object's page offers."""
+        """Return the URL of an operation that an object's page offers."""
         found = [link for link in LINKS.findall(self.get(page).text) if f"/{name}" in link]
         assert found, f"{page} offers no {name}"
         return html.unescape(found[0])
 
     def walk(self, below: str, most: int = 400) -> set[str]:
-        """Open what the first page links to; return our paths, all of which begin with `below`."""
+        """Open the pages that are linked from the first page; return the paths, all of which begin
+        with `below`.
+        """
         seen: set[str] = set()
         waiting = [self.index]
         while waiting and len(seen) < most:

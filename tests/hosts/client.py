@@ -1,4 +1,4 @@
-"""The API of a project, as a user with a password calls it, below the project's prefix."""
+"""The API of a project, as a user with a password calls it, under the project's prefix."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,41 +12,41 @@ PATIENCE = 60.0
 
 
 class Client:
-    """One signed-in user; every answer without success is an AssertionError."""
+    """One signed-in user; an answer without a success status raises AssertionError."""
 
     def __init__(self, base: str, name: str, password: str) -> None:
-        """`base` is where `valkyr.urls` is included, with a slash at its end."""
+        """Sign in; `base` is the URL that includes `valkyr.urls`, with a trailing slash."""
         self._http = httpx.Client(base_url=base, timeout=30)
         answer = self.post("v1/auth/token", {"username": name, "password": password})
         self._http.headers["Authorization"] = f"Bearer {answer['access']}"
 
     def get(self, path: str) -> Any:
-        """What the API answers."""
+        """Return the API's answer to a GET request."""
         return self._json(self._http.get(path))
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """What the API answers."""
+        """Return the API's answer to a POST request."""
         return self._json(self._http.post(path, json=body))
 
     def refused(self, path: str, body: Mapping[str, Any]) -> str:
-        """The API's answer to a rejected request."""
+        """Return the API's answer to a rejected request."""
         answer = self._http.post(path, json=body)
         assert 400 <= answer.status_code < 500, answer.text[:2000]
         return answer.text
 
     def publish(self, definition: Mapping[str, Any]) -> str:
-        """Import and publish a workflow; its id."""
+        """Import and publish a workflow; return its id."""
         found = self.post("v1/Workflow/import", definition)
         self.post(f"v1/Workflow/{found['id']}/publish", {})
         return str(found["id"])
 
     def execute(self, workflow: str, payload: Mapping[str, Any]) -> str:
-        """Start an execution; its id."""
+        """Start an execution; return its id."""
         found = self.post(f"v1/WorkflowExecution/{workflow}/execute", {"params": payload})
         return str(found["id"])
 
     def ended(self, execution: str, why: str = "") -> dict[str, Any]:
-        """The execution once it has ended."""
+        """Wait for the end of the execution, and return it."""
         found: dict[str, Any] = {}
 
         def is_over() -> bool:
@@ -60,7 +60,7 @@ class Client:
         return found
 
     def dead_letters(self, workflow: str) -> list[dict[str, Any]]:
-        """The open dead letters of a workflow."""
+        """Return the open dead letters of a workflow."""
         found: list[dict[str, Any]] = self.get(
             f"v1/DeadLetterQueue?resolution=PENDING&workflowId={workflow}"
         )

@@ -1,4 +1,4 @@
-"""Two projects for all tests of the folder; what their beat starts is checked last."""
+"""Two projects for all tests of the folder; the executions that beat starts are checked last."""
 
 import os
 import shutil
@@ -36,13 +36,13 @@ def _signed_in(project: HostProject, prefix: str, name: str) -> Host:
 
 
 def redis(number: int) -> str:
-    """A database of the tests' Redis."""
+    """Return the URL of a database of the tests' Redis."""
     return f"{os.environ['REDIS_URL'].rpartition('/')[0]}/{number}"
 
 
 @pytest.fixture(scope="package", name="minimal_host")
 def _minimal_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    """The pages' steps, on Python 3.11 with the oldest allowed releases."""
+    """Follow the pages' steps, on Python 3.11 with the oldest allowed releases."""
     folder = tmp_path_factory.mktemp("minimal")
     environment = environment_with(folder, *lowest(), "django-tasks")
     made = started(folder, environment, "shop")
@@ -62,7 +62,7 @@ def _minimal_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 
 @pytest.fixture(scope="package", name="bureau_host")
 def _bureau_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    """A project with its own conventions, on the newest releases; see its settings."""
+    """Run a project with its own conventions, on the newest releases; see its settings."""
     folder = tmp_path_factory.mktemp("bureau")
     environment = environment_with(folder, "psycopg[pool]", python=newest_python())
     made = folder / "bureau"
@@ -92,7 +92,8 @@ def _bureau_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
 
 
 def _broker(stack: ExitStack) -> tuple[str, Callable[[], None]]:
-    """A new RabbitMQ, or the tests' Redis if there is none, and what waits for it.
+    """Start a RabbitMQ, or use the tests' Redis if there is none; return its URL and a function
+    that waits for it.
 
     CI has RabbitMQ.
     """

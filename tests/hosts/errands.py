@@ -1,4 +1,4 @@
-"""Tasks of a project by Django's Tasks framework, enqueued in a shell and run by its worker."""
+"""Tasks of a project with Django's Tasks framework, enqueued in a shell and run by its worker."""
 
 from tests.hosts.project import HostProject
 
@@ -45,7 +45,9 @@ print(good.return_value, late.return_value, bad.status, bad.errors[0].exception_
 
 
 def run(project: HostProject, module: str, alias: str = "default") -> None:
-    """Enqueue in transactions of our database: committed tasks run, tasks rolled back do not."""
+    """Enqueue tasks in transactions of Valkyr's database: committed tasks run, tasks rolled back do
+    not.
+    """
     command = ENQUEUE.format(module=module, alias=alias)
     said = project.manage("shell", "--verbosity", "0", "--command", command)
 

@@ -1,6 +1,7 @@
 """A project in a clean environment with the wheel, its database, and its processes.
 
-`django-admin startproject` makes it; `Edits` are what its owner writes, as the docs say.
+`django-admin startproject` creates it; `Edits` are the lines that its owner writes, as the docs
+say.
 """
 
 import json
@@ -46,13 +47,13 @@ if settings.STATIC_ROOT:
 
 @dataclass(frozen=True)
 class Edits:
-    """Lines to append to files of the project, by their names, and lines to replace."""
+    """Lines to append to files of the project, by the files' names, and lines to replace."""
 
     replaced: Mapping[str, tuple[str, str]]
     appended: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:
-        """Follow the docs."""
+        """Make the edits, as the docs describe."""
         for name, (old, new) in self.replaced.items():
             text = (folder / name).read_text()
             assert old in text, f"{name} has no {old!r}"
@@ -75,23 +76,23 @@ class HostProject:
 
     @property
     def url(self) -> str:
-        """The address of its web process."""
+        """The URL of the project's web process."""
         return f"http://127.0.0.1:{self.port}"
 
     def manage(self, *command: str, **named: str) -> str:
-        """Run `manage.py` and return its output; fails with its errors."""
+        """Run `manage.py` and return its output; fail with its errors."""
         done = self._run("manage.py", *command, **named)
         assert done.returncode == 0, f"{command}: {done.stdout[-3000:]}{done.stderr[-5000:]}"
         return done.stdout
 
     def refused(self, *command: str, **named: str) -> str:
-        """Run `manage.py` and return its error."""
+        """Run `manage.py`, which must fail, and return its error."""
         done = self._run("manage.py", *command, **named)
         assert done.returncode != 0, f"{command}: {done.stdout[-3000:]}"
         return done.stderr
 
     def prepare(self, *databases: str, **account: str) -> None:
-        """Migrate, make a superuser and collect static files, all in one process."""
+        """Migrate, create a superuser and collect static files, all in one process."""
         done = self._run("-c", PREPARE, json.dumps([databases, account]), PASSWORD)
         assert done.returncode == 0, f"{done.stdout[-3000:]}{done.stderr[-5000:]}"
 
@@ -120,17 +121,17 @@ class HostProject:
             )
 
     def serve(self, page: str) -> None:
-        """Start the web process; returns when a page answers."""
+        """Start the web process; return when a page answers."""
         self.start("web", "manage.py", "runserver", "--noreload", f"127.0.0.1:{self.port}")
         address = f"{self.url}/{page}"
         wait_until(lambda: self._answers(address), 60, f"an answer of {address}; {self.logs()}")
 
     def pid(self, name: str) -> int:
-        """The process that was started under a name."""
+        """Return the id of the process that was started under a name."""
         return self._running[name].pid
 
     def logs(self) -> str:
-        """The last lines of each process's log."""
+        """Return the last lines of each process's log."""
         files = sorted(self.folder.glob("*.log"))
         return "\n".join(f"--- {file.name}\n{file.read_text()[-3000:]}" for file in files)
 
@@ -161,7 +162,7 @@ class HostProject:
 
 
 def started(folder: Path, environment: Environment, name: str) -> Path:
-    """The folder of a new project, made by `django-admin startproject`."""
+    """Create a project with `django-admin startproject`; return its folder."""
     made = folder / name
     made.mkdir()
     done = environment.run("-m", "django", "startproject", name, ".", cwd=made)
@@ -171,7 +172,9 @@ def started(folder: Path, environment: Environment, name: str) -> Path:
 
 @contextmanager
 def database_of_its_own(name: str, like: str = "template1") -> Iterator[dict[str, str]]:
-    """A new database on the tests' server, empty or a copy, as variables that libpq reads."""
+    """Create a database on the tests' server, empty or a copy; yield the environment variables for
+    libpq.
+    """
     server = os.environ["DATABASE_URL"]
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')  # type: ignore[arg-type]

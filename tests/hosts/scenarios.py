@@ -9,7 +9,7 @@ ALL = ("chain", "fan", "dead_letter_and_back", "approval")
 
 
 def chain(project: HostProject, client: Client) -> None:
-    """Three steps in a chain, the last of which sleeps."""
+    """Run three steps in a chain, the last of which sleeps."""
     execution = client.execute(client.publish(workflows.CHAIN), {"n": 7})
 
     found = client.ended(execution, project.logs())
@@ -19,7 +19,7 @@ def chain(project: HostProject, client: Client) -> None:
 
 
 def fan(project: HostProject, client: Client) -> None:
-    """Eight parallel steps, and one that waits for all."""
+    """Run eight parallel steps, and one that waits for all of them."""
     execution = client.execute(client.publish(workflows.FAN), {})
 
     found = client.ended(execution, project.logs())
@@ -29,7 +29,7 @@ def fan(project: HostProject, client: Client) -> None:
 
 
 def dead_letter_and_back(project: HostProject, client: Client) -> None:
-    """A step that failed permanently is stored, and continues with another input."""
+    """Store a step that failed permanently, and continue it with another input."""
     execution, letter = dead_letter(project, client)
 
     client.post(f"v1/DeadLetterQueue/{letter}/requeue", {"path": "inside.txt"})
@@ -39,7 +39,10 @@ def dead_letter_and_back(project: HostProject, client: Client) -> None:
 
 
 def dead_letter(project: HostProject, client: Client, name: str = "note") -> tuple[str, str]:
-    """An execution whose step failed permanently, and the dead letter; `name` is the workflow's."""
+    """Run an execution whose step fails permanently; return it and the dead letter.
+
+    `name` is the workflow's name.
+    """
     workflow = client.publish(workflows.NOTE | {"name": name})
     execution = client.execute(workflow, {"path": "../outside.txt"})
     assert client.ended(execution, project.logs())["state"] != "SUCCESS"
@@ -48,7 +51,7 @@ def dead_letter(project: HostProject, client: Client, name: str = "note") -> tup
 
 
 def approval(project: HostProject, client: Client) -> None:
-    """A step waits for a user, who decides."""
+    """Let a step wait for a user, who decides."""
     execution = client.execute(client.publish(workflows.APPROVAL), {})
     path = f"v1/Run?executionId={execution}&state=WAITING"
     wait_until(lambda: client.get(path), 30, f"a waiting step; {project.logs()}")
@@ -60,7 +63,7 @@ def approval(project: HostProject, client: Client) -> None:
 
 
 def began_by_beat(project: HostProject, client: Client, workflow: str) -> None:
-    """The project's beat starts an execution of a workflow at the next minute."""
+    """Wait until the project's beat has started an execution of a workflow, at the next minute."""
     path = f"v1/WorkflowExecution?workflowId={workflow}&state=SUCCESS"
 
     wait_until(lambda: client.get(path), 90, f"a scheduled execution; {project.logs()}")

@@ -1,9 +1,9 @@
 """A project with its own conventions: see `bureau/bureau/settings.py`.
 
-Its accounts have UUIDs as keys, e-mail addresses as names, and inherit from another model; an app
-of its own has the label `runners`; its tables are in one database and ours in another, by its
-router; RabbitMQ with quorum queues carries its pickled tasks and ours; its admin is a site of its
-own, in German, behind a script name.
+Its accounts have UUIDs as keys, e-mail addresses as names, and inherit from another model. An app
+of its own has the label `runners`. Its router puts its tables in one database and Valkyr's in
+another. RabbitMQ with quorum queues carries its pickled tasks and Valkyr's. Its admin is a separate
+site, in German, under a script name.
 """
 
 import re

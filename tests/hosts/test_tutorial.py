@@ -1,4 +1,4 @@
-"""The tutorial for a Django project, executed as printed, in a new folder, against the clock."""
+"""The tutorial for a Django project, executed as printed, in a new folder, within a time limit."""
 
 import os
 import re
@@ -34,7 +34,7 @@ class Reader:
         self.said = ""
 
     def type(self, block: str) -> None:
-        """Type a block; what the page starts in a second terminal keeps running."""
+        """Type a block; a program that the page starts in a second terminal keeps running."""
         if "celery -A" in block:
             self._open(block)
             return
@@ -76,7 +76,7 @@ class Reader:
 
     @property
     def log(self) -> str:
-        """The output of the second terminal."""
+        """Return the last output of the second terminal."""
         file = self.folder / "celery.log"
         return file.read_text()[-4000:] if file.exists() else ""
 
@@ -150,12 +150,14 @@ def test_the_first_durable_run_ends_within_ten_minutes(
 
 
 def _files(folder: Path) -> dict[str, list[str]]:
-    """The user's own files, and their lines."""
+    """Return the user's own files, with their lines."""
     return {str(path): path.read_text().splitlines() for path in (folder / "shop").glob("*.py")}
 
 
 def _changed(before: dict[str, list[str]], after: dict[str, list[str]]) -> int:
-    """Lines that were added or changed in existing files, without blank ones."""
+    """Return the number of lines that were added or changed in existing files, without blank
+    ones.
+    """
     return sum(
         1
         for name, lines in before.items()

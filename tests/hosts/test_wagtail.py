@@ -1,7 +1,6 @@
 """Wagtail's own project, created by `wagtail start`, on the newest Python.
 
-It has no Celery; its pages answer at every address that no other route takes; its tests are its
-own.
+It has no Celery. Its pages answer at every path that no other route takes. Its tests are its own.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What every project must be able to run, with modules that need no extra."""
+"""The workflows that every project must be able to run, with modules that need no extra."""
 
 from typing import Any
 

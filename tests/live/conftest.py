@@ -30,7 +30,7 @@ def server(database: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture
 def web(server: WebServer, request: pytest.FixtureRequest) -> Iterator[WebServer]:
-    """The web process; its log is shown if a test fails."""
+    """Yield the web process; show its log if a test fails."""
     before = server.log.stat().st_size
     yield server
     said = server.log.read_text()[before:]
@@ -49,13 +49,13 @@ def bearer(user: Any) -> dict[str, str]:
 
 @pytest.fixture
 def ann(database: None) -> dict[str, str]:
-    """The headers of an administrator of the default workspace."""
+    """Return the headers of an administrator of the default workspace."""
     return bearer(person("ann", default_workspace()))
 
 
 @pytest.fixture
 def stranger(database: None) -> dict[str, str]:
-    """The headers of an administrator of another workspace."""
+    """Return the headers of an administrator of another workspace."""
     workspace, _ = Workspace.objects.get_or_create(
         slug="elsewhere", defaults={"name": "Elsewhere", "tier": default_workspace().tier}
     )
@@ -64,17 +64,17 @@ def stranger(database: None) -> dict[str, str]:
 
 @pytest.fixture(scope="package")
 def workflow(database: None) -> Workflow:
-    """Three steps that do not wait for each other."""
+    """Publish a workflow of three steps that do not wait for each other."""
     return publish({"tasks": [task("a"), task("b"), task("c")]})
 
 
 @pytest.fixture
 def execution(workflow: Workflow) -> UUID:
-    """A running execution with three pending runs, which no worker takes."""
+    """Start an execution with three pending runs, which no worker takes."""
     return start(workflow)
 
 
 @pytest.fixture
 def address(web: WebServer) -> Callable[[UUID], str]:
-    """The address for watching an execution."""
+    """Return a function that returns the URL for watching an execution."""
     return lambda pk: f"{web.address}/v1/WorkflowExecution/{pk}/subscribe"

@@ -1,4 +1,4 @@
-"""Rows changed by the test as workers would, on a separate connection where that matters."""
+"""Rows that the test changes as workers would, on a separate connection where that matters."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,13 +48,13 @@ def do(statement: str, *params: Any) -> None:
 
 @contextmanager
 def other_transaction() -> Iterator[psycopg.Connection[Any]]:
-    """Another session's transaction, which the block commits or rolls back."""
+    """Open another session's transaction, which the block commits; otherwise it is rolled back."""
     with psycopg.connect(database_url()) as made:
         yield made
         made.rollback()
 
 
 def in_database(execution: UUID) -> dict[str, str]:
-    """The states of an execution's runs, by id."""
+    """Return the states of an execution's runs, by id."""
     rows = Run.objects.filter(execution=execution)
     return {str(pk): state for pk, state in rows.values_list("pk", "state")}

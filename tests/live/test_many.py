@@ -1,4 +1,4 @@
-"""Many viewers, slow viewers, and none."""
+"""Many viewers, slow viewers, and no viewers."""
 
 import asyncio
 import re
@@ -31,7 +31,7 @@ VIEWERS = 50
 async def watched_by_many(
     urls: list[str], headers: Headers, go: Callable[[], None]
 ) -> list[LiveRun]:
-    """What each viewer has seen by the end; `go` is called once all of them have begun."""
+    """Return what each viewer has received by the end; call `go` when all of them have begun."""
     begun = asyncio.Barrier(len(urls) + 1)
     async with httpx.AsyncClient(timeout=60, limits=httpx.Limits(max_connections=None)) as client:
 
@@ -57,7 +57,7 @@ async def watched_by_many(
 
 
 def asked_since(web: WebServer, moment: datetime) -> bool:
-    """Whether the web process has begun a statement since then."""
+    """Return whether the web process has begun a statement since then."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT coalesce(max(query_start) > %s, false) FROM pg_stat_activity "
@@ -75,7 +75,7 @@ def wait_for_a_look(web: WebServer) -> None:
 
 
 def rests(web: WebServer) -> bool:
-    """Whether it has sent no query for longer than the usual time between two."""
+    """Return whether the web process has sent no query for longer than the usual interval."""
     return not asked_since(web, database_now() - timedelta(seconds=2.5))
 
 

@@ -1,4 +1,4 @@
-"""The platform behind a proxy that removes `/site` from each address: answers include it again."""
+"""The platform behind a proxy that removes `/site` from each path: answers include it again."""
 
 import json
 from pathlib import Path

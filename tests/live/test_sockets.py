@@ -25,7 +25,7 @@ Headers = dict[str, str]
 
 @pytest.fixture
 def url(web: WebServer, workflow: Workflow) -> str:
-    """The address for watching a workflow's executions."""
+    """Return the URL for watching a workflow's executions."""
     return f"{web.address}/v1/vaiworkflow/subscribe/{workflow.pk}"
 
 

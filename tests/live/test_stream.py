@@ -1,4 +1,4 @@
-"""What a viewer receives: everything once, changes after their commit, and nothing twice."""
+"""A viewer receives each change once, after its commit."""
 
 from collections.abc import Callable
 from uuid import UUID

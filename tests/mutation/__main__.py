@@ -1,4 +1,4 @@
-"""`python -m tests.mutation`: change the engine in one place, and see whether a test notices."""
+"""`python -m tests.mutation`: change the engine in one place, and check whether a test notices."""
 
 import argparse
 import importlib
@@ -53,7 +53,7 @@ SAMPLE = {"pipeline": 200, "planning": None, "sql": None}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make the mutants, judge those that are not judged yet, and report."""
+    """Create the mutants, judge those that are not judged yet, and report."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("--group", action="append", choices=tuple(SAMPLE), help="only this one")
     parser.add_argument("--sample", type=int, help="so many of each group (200 of pipeline, all)")

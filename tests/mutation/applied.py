@@ -26,7 +26,7 @@ FOLDERS: dict[str, Statements] = {
 
 
 class NotApplied(Exception):
-    """The change reaches nothing in a running process."""
+    """The change has no effect in a running process."""
 
 
 def apply(mutant: Mutant, scratch: Path) -> None:
@@ -38,7 +38,7 @@ def apply(mutant: Mutant, scratch: Path) -> None:
 
 
 def statements_of(file: str) -> frozenset[str]:
-    """The statements, as `folder/name`, that contain a file's text."""
+    """Return the statements, as `folder/name`, that contain a file's text."""
     return _statements_of(file)
 
 
@@ -77,7 +77,7 @@ def _apply_code(mutant: Mutant) -> None:
 
 
 def _executed(mutant: Mutant, module: ModuleType) -> dict[str, Any]:
-    """The definitions of the changed file, without common ones."""
+    """Return the definitions of the changed file, without common ones."""
     fresh: dict[str, Any] = {
         "__name__": module.__name__, "__file__": module.__file__,
         "__package__": module.__package__, "__builtins__": __builtins__,
@@ -104,7 +104,9 @@ def _exchange_functions(module: ModuleType, fresh: dict[str, Any]) -> int:
 
 
 def _functions(names: dict[str, Any]) -> list[FunctionType]:
-    """Everything that was defined there, including what a decorator hides."""
+    """Return all functions that were defined in the module, including those that a decorator
+    hides.
+    """
     return [
         one for one in gc.get_objects() if type(one) is FunctionType and one.__globals__ is names
     ]
@@ -115,7 +117,9 @@ def _identity(function: FunctionType) -> tuple[str, int]:
 
 
 def _plain(values: Any) -> str:
-    """Defaults, compared by their repr; objects of two processes differ by address only."""
+    """Return the repr of defaults, for a comparison; objects of two processes differ only by
+    address.
+    """
     given = values.values() if isinstance(values, dict) else values or ()
     return repr([one for one in given if isinstance(one, PLAIN)])
 

@@ -33,12 +33,12 @@ class Guard:
     kind: str
 
     def left_out(self, source: str) -> str:
-        """The text without it."""
+        """Return the text without the guard."""
         return source[: self.start] + self.instead + source[self.end :]
 
 
 def files(project: Path) -> list[Path]:
-    """The files of statements that write states of runs or executions, or lock them."""
+    """Return the files of statements that write states of runs or executions, or lock them."""
     return [
         file
         for folder in FOLDERS
@@ -48,14 +48,16 @@ def files(project: Path) -> list[Path]:
 
 
 def found(source: str) -> list[Guard]:
-    """All guards of one file, in their order."""
+    """Return all guards of one file, in their order."""
     text = _blank(source)
     guards = [*_conditions(text), *_locks(text)]
     return sorted(set(guards), key=lambda guard: (guard.start, guard.end))
 
 
 def _blank(source: str) -> str:
-    """The same length, without comments; texts keep their quotes, and lose their brackets."""
+    """Return a text of the same length, without comments; strings keep their quotes, and lose their
+    brackets.
+    """
     text = COMMENT.sub(lambda found: " " * len(found[0]), source)
     return TEXT.sub(lambda found: re.sub(r"[()]", "_", found[0]), text)
 
@@ -82,7 +84,7 @@ def _conditions(text: str) -> Iterator[Guard]:
 
 
 def _end(text: str, tokens: list[re.Match[str]], ends: set[str]) -> int:
-    """The end of a condition: at such a word, or at the bracket around it."""
+    """Return the end of a condition: at one of these words, or at the bracket around it."""
     depth = 0
     for token in tokens:
         word = token[0].upper()
@@ -98,7 +100,9 @@ def _end(text: str, tokens: list[re.Match[str]], ends: set[str]) -> int:
 
 
 def _parts(text: str, start: int, end: int, wanted: re.Pattern[str]) -> Iterator[Guard]:
-    """Each part of a condition: one of several that must hold becomes TRUE, else FALSE."""
+    """Yield each part of a condition: a part joined by AND becomes TRUE, one joined by OR becomes
+    FALSE.
+    """
     for word, instead in (("OR", "FALSE"), ("AND", "TRUE")):
         pieces = _split(text, start, end, word)
         if len(pieces) > 1 or word == "AND":
@@ -110,7 +114,7 @@ def _parts(text: str, start: int, end: int, wanted: re.Pattern[str]) -> Iterator
 
 
 def _within(text: str, first: int, last: int, wanted: re.Pattern[str]) -> Iterator[Guard]:
-    """The parts of a condition in brackets."""
+    """Return the parts of a condition in brackets."""
     part = text[first:last]
     begins = 5 if part.startswith("NOT (") else 1 if part.startswith("(") else 0
     if not begins or not part.endswith(")") or part[begins:].lstrip().startswith("SELECT"):
@@ -121,7 +125,7 @@ def _within(text: str, first: int, last: int, wanted: re.Pattern[str]) -> Iterat
 
 
 def _split(text: str, start: int, end: int, word: str) -> list[tuple[int, int]]:
-    """The pieces between the keywords outside of brackets, without spaces."""
+    """Return the pieces between the keywords outside brackets, without spaces."""
     depth, pieces, begin = 0, [], start
     for token in TOKEN.finditer(text, start, end):
         found = token[0].upper()

@@ -1,4 +1,4 @@
-"""One mutant before its tests: the likeliest first, up to the first that fails."""
+"""One mutant and its tests: the likeliest run first, up to the first that fails."""
 
 import re
 from collections import Counter
@@ -44,7 +44,7 @@ class Judge:
         self._reach.measure(self._warm, files)
 
     def judge(self, mutant: Mutant, others: Sequence[Mutant]) -> Result:
-        """What becomes of it."""
+        """Run the tests of a mutant; return the result."""
         tests, seconds = self._chosen(mutant, [one for one in others if one.file == mutant.file])
         if not tests:
             return Result(mutant.key, NOT_REACHED)
@@ -69,12 +69,12 @@ class Judge:
         return Result(mutant.key, outcome, by, round(ran.seconds, 1), len(tests))
 
     def close(self) -> None:
-        """End all."""
+        """End all processes."""
         self._warm.close()
 
     def _chosen(self, mutant: Mutant, others: Sequence[Mutant]) -> tuple[list[str], float]:
-        """The tests that reach it, within the budget: those that killed others of its file, then
-        the cheapest of each file of tests, then the second of each.
+        """Return the tests that reach the mutant, within the budget: those that killed others of
+        its file, then the cheapest of each file of tests, then the second of each.
         """
         killers, tests = self._session.killers(others), self._reach.tests
         found = self._reach.reaching(mutant)
@@ -103,7 +103,7 @@ class Judge:
 
 
 def _turns(tests: Sequence[str]) -> dict[str, int]:
-    """The position of each test among those of its file."""
+    """Return the position of each test among those of its file."""
     seen: Counter[str] = Counter()
     turns = {}
     for test in tests:
@@ -114,7 +114,7 @@ def _turns(tests: Sequence[str]) -> dict[str, int]:
 
 
 def named_after(mutant: Mutant) -> frozenset[str]:
-    """The names of the changed statements, which the parameters of their own tests bear."""
+    """Return the names of the changed statements, which are parameters of their own tests."""
     if mutant.group != SQL:
         return frozenset()
     return frozenset(name.rpartition("/")[2] for name in statements_of(mutant.file))

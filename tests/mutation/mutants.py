@@ -39,23 +39,23 @@ class Mutant:
 
     @cached_property
     def key(self) -> str:
-        """The same as long as the changed lines are."""
+        """A key that stays the same as long as the changed lines do."""
         words = f"{self.file}\0{self.was}\0{self.becomes}\0{self.nth}"
         return hashlib.sha256(words.encode()).hexdigest()[:10]
 
     @property
     def place(self) -> str:
-        """Its place."""
+        """The file and the line of the change."""
         return f"{self.file}:{self.line}"
 
     def diff(self) -> str:
-        """Its change, for readers."""
+        """The change as text, for readers."""
         was = "\n".join(f"    - {line}" for line in self.was.splitlines())
         becomes = "\n".join(f"    + {line}" for line in self.becomes.splitlines())
         return f"{was}\n{becomes}"
 
     def text(self) -> str:
-        """The whole file, changed."""
+        """Return the whole file, changed."""
         source = (PROJECT / self.file).read_text()
         if self.group == SQL:
             return guards.found(source)[self.occurrence].left_out(source)
@@ -65,9 +65,10 @@ class Mutant:
 
 
 def drawn(group: str, number: int | None, seed: int, folder: Path) -> list[Mutant]:
-    """A number of a group's mutants at random, the same for the same seed; all without a number.
+    """Return a number of a group's random mutants, the same for the same seed; all without a
+    number.
 
-    A change of the code changes the sample by little, because each mutant has a number of its own.
+    A change of the code changes the sample only a little, because each mutant has its own number.
     """
     found = [one for file in files(group) for one in of_file(group, file, folder)]
     if number is not None:
@@ -76,14 +77,16 @@ def drawn(group: str, number: int | None, seed: int, folder: Path) -> list[Mutan
 
 
 def files(group: str) -> list[Path]:
-    """The files of a group."""
+    """Return the files of a group."""
     if group == SQL:
         return guards.files(PROJECT)
     return sorted((PROJECT / "runners" / group).glob("*.py"))
 
 
 def of_file(group: str, file: Path, folder: Path) -> list[Mutant]:
-    """All mutants of a file; cached in `folder`, since making a thousand takes a minute."""
+    """Return all mutants of a file; cached in `folder`, since creating a thousand takes a
+    minute.
+    """
     source, name = file.read_text(), file.relative_to(PROJECT).as_posix()
     made_by = "".join(one.read_text() for one in sorted(Path(__file__).parent.glob("[gmo]*.py")))
     mark = hashlib.sha256(f"{made_by}\0{source}".encode()).hexdigest()[:16]
@@ -95,7 +98,7 @@ def of_file(group: str, file: Path, folder: Path) -> list[Mutant]:
 
 
 def of_python(group: str, name: str, source: str) -> Iterator[Mutant]:
-    """Every change of one file, except those that compile to the same code."""
+    """Yield every change of one file, except those that compile to the same code."""
     statements = _statements(source)
     compiled = {_code(source)}
     seen: Counter[tuple[str, str]] = Counter()
@@ -114,7 +117,7 @@ def of_python(group: str, name: str, source: str) -> Iterator[Mutant]:
 
 
 def of_sql(name: str, source: str) -> Iterator[Mutant]:
-    """Every guard of one file left out."""
+    """Yield a mutant of one file for each guard that is left out."""
     seen: Counter[tuple[str, str]] = Counter()
     for index, guard in enumerate(guards.found(source)):
         change = _difference(source, guard.left_out(source))
@@ -136,7 +139,7 @@ def _difference(source: str, changed: str) -> tuple[str, str]:
 
 
 def _statements(source: str) -> list[tuple[int, int]]:
-    """First and last line of every statement; of one with a body, of its head."""
+    """Return the first and last line of every statement; for one with a body, of its head."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.stmt):

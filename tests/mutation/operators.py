@@ -1,4 +1,4 @@
-"""How a line of Python is changed: operators of cosmic-ray, and one that omits a call."""
+"""The changes of a line of Python: cosmic-ray's operators, and one that omits a call."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -26,10 +26,10 @@ TELLING = ("log.", "metrics.", "tell_taken_over(", "_tell(", "tracing.")
 
 
 class LeaveOutCall(Operator):
-    """A call without a used result becomes `pass`."""
+    """Replaces a call without a used result by `pass`."""
 
     def mutation_positions(self, node: Any) -> Iterator[tuple[Any, Any]]:
-        """Statements that are only a call."""
+        """Yield statements that are only a call."""
         if isinstance(node, PythonNode) and node.type == "simple_stmt":
             first = node.children[0]
             called = first.type in {"atom_expr", "power"} and first.children[-1].type == "trailer"
@@ -42,40 +42,40 @@ class LeaveOutCall(Operator):
                 yield first.start_pos, first.end_pos
 
     def mutate(self, node: Any, index: int) -> Any:
-        """Put `pass` in its place."""
+        """Replace the call by `pass`."""
         first = node.children[0]
         node.children[0] = Keyword("pass", first.start_pos, first.get_first_leaf().prefix)
         return node
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
-        """For cosmic-ray's own tests."""
+        """Return examples for cosmic-ray's own tests."""
         return (Example("f(1)\n", "pass\n"),)
 
 
 class OfTerms(Operator):
-    """An operator of cosmic-ray on products alone: not on the `*` of a signature."""
+    """A cosmic-ray operator that applies only to products, not to the `*` of a signature."""
 
     def __init__(self, usual: Operator) -> None:
         self._usual = usual
 
     def mutation_positions(self, node: Any) -> Iterator[tuple[Any, Any]]:
-        """Those within a product or a quotient."""
+        """Yield the positions within a product or a quotient."""
         if node.parent is not None and node.parent.type == "term":
             yield from self._usual.mutation_positions(node)
 
     def mutate(self, node: Any, index: int) -> Any:
-        """As the usual operator does."""
+        """Change the node as the usual operator does."""
         return self._usual.mutate(node, index)
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
-        """For cosmic-ray's own tests."""
+        """Return examples for cosmic-ray's own tests."""
         return (Example("a * b\n", "a / b\n"),)
 
 
 def operators() -> dict[str, Operator]:
-    """All of them by name."""
+    """Return all operators by name."""
     known = {name: plugins.get_operator(f"core/{name}")() for name in CHOSEN}
     products = "ReplaceBinaryOperator_Mul_Div"
     return {**known, products: OfTerms(known[products]), "LeaveOutCall": LeaveOutCall()}

@@ -1,7 +1,7 @@
-"""Which test reaches what: lines of the mutated packages, and statements; and its duration.
+"""The lines of the mutated packages and the statements that each test reaches, and its duration.
 
-Stored for each test file, by its content: only changed files are measured again. Of a mutated file
-that has changed since, it is known only which tests reach it, and not which of its lines.
+They are stored for each test file, by its content: only changed files are measured again. For a
+mutated file that has changed since, only the tests that reach it are known, and not its lines.
 """
 
 import ast
@@ -28,7 +28,7 @@ MOST_SECONDS = 900.0
 
 @dataclass
 class Reached:
-    """What one test does."""
+    """The lines and statements that one test executes, and its duration."""
 
     seconds: float
     lines: dict[str, list[int]] = field(default_factory=dict)
@@ -36,13 +36,15 @@ class Reached:
     changed: frozenset[str] = frozenset()  # files of which the lines are others now
 
     def executes(self, file: str, lines: set[int]) -> bool:
-        """Whether it executes one of these lines, as far as that is known."""
+        """Return whether the test executes one of these lines, as far as that is known."""
         there = self.lines.get(file, ())
         return bool(there if file in self.changed else lines.intersection(there))
 
 
 class Measuring:
-    """A pytest plugin: which test executes which lines and statements, under coverage."""
+    """A pytest plugin that records which test executes which lines and statements, under
+    coverage.
+    """
 
     def __init__(self) -> None:
         self._coverage = coverage.Coverage(
@@ -54,7 +56,7 @@ class Measuring:
         self._test = ""
 
     def begin(self, folder: Path) -> None:
-        """From here on everything is recorded."""
+        """Record everything from now on."""
         for name, statements in FOLDERS.items():
             self._listen(name, statements)
         self._coverage.start()
@@ -70,7 +72,7 @@ class Measuring:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Around each test."""
+        """Record the duration and the lines of each test."""
         self._test = item.nodeid
         self._coverage.switch_context(item.nodeid)
         began = time.perf_counter()
@@ -79,12 +81,12 @@ class Measuring:
         return answer
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A test that fails without a mutant says nothing about one."""
+        """Record failed tests: a test that fails without a mutant says nothing about one."""
         if report.failed or report.skipped:
             self._failed.add(report.nodeid)
 
     def told(self) -> dict[str, Any]:
-        """The recorded data, as JSON."""
+        """Return the recorded data, as JSON values."""
         self._coverage.stop()
         data = self._coverage.get_data()
         lines: dict[str, dict[str, list[int]]] = defaultdict(dict)
@@ -104,10 +106,10 @@ class Measuring:
 
 
 class Reach:
-    """All tests of the files given."""
+    """All tests of the given files."""
 
     def __init__(self, folder: Path) -> None:
-        """Nothing is measured yet; results are stored in `folder`."""
+        """Create the object without measurements; results are stored in `folder`."""
         self._folder = folder
         self._sources = {
             file.relative_to(PROJECT).as_posix(): _mark(file)
@@ -117,7 +119,7 @@ class Reach:
         self.tests: dict[str, Reached] = {}
 
     def measure(self, warm: Warm, files: Sequence[str]) -> None:
-        """Measure what is not known yet."""
+        """Measure the tests that are not measured yet."""
         for number, file in enumerate(files, 1):
             kept = self._folder / f"{file.replace('/', '.')}.{_mark(PROJECT / file)}.json"
             if not kept.exists():
@@ -140,8 +142,8 @@ class Reach:
             kept.write_text(json.dumps({"sources": self._sources, "tests": tests}))
 
     def reaching(self, mutant: Mutant) -> list[str]:
-        """The tests that execute the changed lines. For lines that run at import, those that use
-        their names, else all that reach the file.
+        """Return the tests that execute the changed lines. For lines that run at import, return
+        those that use their names, or else all that reach the file.
         """
         if mutant.group == SQL:
             names = statements_of(mutant.file)
@@ -156,7 +158,7 @@ class Reach:
 
 
 def _uses(mutant: Mutant) -> set[int]:
-    """The lines that use a constant, whose own line is changed."""
+    """Return the lines that use a constant whose own line is changed."""
     tree = ast.parse((PROJECT / mutant.file).read_text())
     names = {
         one.id
@@ -178,7 +180,7 @@ def _mark(file: Path) -> str:
 
 
 def _in_function(mutant: Mutant) -> bool:
-    """Whether the line is indented by more than a class's members are."""
+    """Return whether the line is indented more than a class's members."""
     line = (PROJECT / mutant.file).read_text().splitlines()[mutant.lines[0] - 1]
     return (
         line.startswith("    ")

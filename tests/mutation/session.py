@@ -1,4 +1,4 @@
-"""The result for each mutant: stored line by line, so that an interrupted run continues."""
+"""The result for each mutant, stored line by line, so that an interrupted run continues."""
 
 import json
 import tomllib
@@ -17,7 +17,7 @@ DEAD = (KILLED, TIMED_OUT)
 
 @dataclass
 class Result:
-    """Of one mutant."""
+    """The result of one mutant."""
 
     key: str
     outcome: str
@@ -35,20 +35,22 @@ class Session:
         self.read()
 
     def read(self) -> None:
-        """Read what a concurrent run has written."""
+        """Read the results that a concurrent run has written."""
         if self._file.exists():
             for line in self._file.read_text().splitlines():
                 result = Result(**json.loads(line))
                 self.results[result.key] = result
 
     def add(self, result: Result) -> None:
-        """Keep one."""
+        """Store one result."""
         self.results[result.key] = result
         with self._file.open("a") as out:
             out.write(json.dumps(asdict(result)) + "\n")
 
     def killers(self, mutants: Iterable[Mutant]) -> Counter[str]:
-        """How many of these each test has killed: the best one runs first for the next."""
+        """Return how many of these mutants each test has killed; the best test runs first for the
+        next mutant.
+        """
         found = [self.results.get(one.key) for one in mutants]
         return Counter(one.test for one in found if one is not None and one.test)
 
@@ -61,17 +63,17 @@ class Equivalents:
         self._why = {(row["file"], row["was"], row["becomes"]): row["why"] for row in rows}
 
     def why(self, mutant: Mutant) -> str:
-        """The reason; empty for one that is not listed."""
+        """Return the reason; "" for a mutant that is not listed."""
         return str(self._why.get((mutant.file, mutant.was, mutant.becomes), ""))
 
     def unknown(self, mutants: Iterable[Mutant]) -> list[str]:
-        """Entries whose mutant no longer exists."""
+        """Return entries whose mutant no longer exists."""
         there = {(one.file, one.was, one.becomes) for one in mutants}
         return [f"{file}: {was}" for file, was, _ in self._why.keys() - there]
 
 
 def report(mutants: Sequence[Mutant], session: Session, equivalents: Equivalents) -> str:
-    """A table by group, and every survivor."""
+    """Return a table by group, and every survivor."""
     names = ("group", "mutants", *DEAD, SURVIVED, NOT_REACHED, NOT_APPLIED, "equivalent", "share")
     lines = [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
     total: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""What `make mutate` changes, and how, in a running process."""
+"""The changes of `make mutate` in a running process."""
 
 from pathlib import Path
 from types import ModuleType

@@ -1,7 +1,7 @@
 """A process with servers, a migrated database and the tests loaded, from which others are forked.
 
-Starting all that takes ten seconds, a fork a hundredth. Each fork gets a copy of the database and
-the rest of one run of pytest; its leftovers are deleted with it.
+Starting all that takes ten seconds, a fork a hundredth of a second. Each fork gets a copy of the
+database and runs pytest's remaining work; its leftovers are deleted with it.
 """
 
 import json
@@ -33,7 +33,7 @@ KEPT = Path(__file__).parents[2] / ".pytest_cache/d/migrated"
 
 @dataclass
 class Ran:
-    """How a run of pytest in a fork ended."""
+    """The end of a run of pytest in a fork."""
 
     code: int  # 0: all passed; -1: it did not end in time
     told: dict[str, Any]  # what it wrote down
@@ -42,18 +42,18 @@ class Ran:
 
     @property
     def first_failed(self) -> str:
-        """The test that stopped it."""
+        """The test that stopped the run; "" if none did."""
         return str(self.told.get("failed", ""))
 
 
 class Verdict:
-    """A pytest plugin: records the first test that failed."""
+    """A pytest plugin that records the first test that failed."""
 
     def __init__(self) -> None:
         self.failed = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Called for every phase of a test."""
+        """Record the test if it is the first that failed; called for every phase of a test."""
         if report.failed and not self.failed:
             self.failed = report.nodeid
 
@@ -62,7 +62,7 @@ class Warm:
     """The process itself; `run` forks it."""
 
     def __init__(self, files: Sequence[str]) -> None:
-        """Start the servers, load the tests of these files, make the database."""
+        """Start the servers, load the tests of these files, create the database."""
         import tests.conftest as here
 
         self._servers = here._servers
@@ -83,7 +83,7 @@ class Warm:
         options: Sequence[str] = QUIET,
         plugin: Any = None,
     ) -> Ran:
-        """Run these tests in a fork, after `prepare` there; it is ended after so many seconds."""
+        """Run these tests in a fork, after `prepare`; the fork is ended after `seconds`."""
         self._number += 1
         database, folder = f"test_mutant_{self._number}", self._home / str(self._number)
         folder.mkdir()
@@ -144,7 +144,7 @@ class Warm:
 
 
 def _become(database: str, folder: Path, act: Callable[[], int]) -> None:
-    """The fork: never returns."""
+    """Run as the fork; this function never returns."""
     code = 70
     try:
         os.setsid()
@@ -195,7 +195,7 @@ def _redirect(file: Path) -> None:
 
 
 def _await(pid: int, until: float) -> int:
-    """The fork's exit code; it, and what it started, are ended in time, or with this process."""
+    """Return the fork's exit code; end it and its children in time, or with this process."""
     done = 0
     try:
         while time.monotonic() < until:

@@ -1,4 +1,4 @@
-"""The code's imports equal pyproject.toml's dependencies, and what `make up` pins."""
+"""The code's imports equal pyproject.toml's dependencies and the packages that `make up` pins."""
 
 import ast
 import re
@@ -57,19 +57,19 @@ OPTIONAL = {
 
 
 def name_of(requirement: str) -> str:
-    """The distribution that a requirement names."""
+    """Return the distribution that a requirement names."""
     found = re.match(r"[\w.-]+", requirement)
     assert found, requirement
     return canonical(found[0])
 
 
 def canonical(name: str) -> str:
-    """A distribution's name in the index."""
+    """Return a distribution's name in the index."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def imported(packages: tuple[str, ...]) -> dict[str, set[str]]:
-    """The distributions that packages import, and the files that do."""
+    """Return the distributions that packages import, with the importing files."""
     whose = packages_distributions()
     found = defaultdict(set)
     for file in chain.from_iterable((PROJECT / one).rglob("*.py") for one in packages):
@@ -92,8 +92,8 @@ def _names(tree: ast.Module) -> Iterator[str]:
 
 
 def _one(distributions: list[str]) -> str:
-    """Of the distributions that share a package (`google`, `opentelemetry`), the one that we
-    use.
+    """Return the distribution that Valkyr uses, of those that share a package (`google`,
+    `opentelemetry`).
     """
     return next((one for one in distributions if canonical(one) in ALL), distributions[0])
 
@@ -103,7 +103,7 @@ ALL = CORE | {name_of(one) for one in chain.from_iterable(EXTRAS.values())} - {"
 
 
 def brought_by(extra: str) -> set[str]:
-    """What an extra installs, with the extras that it names."""
+    """Return the distributions that an extra installs, including those of extras that it names."""
     names = {name_of(one) for one in EXTRAS[extra]} - {"valkyr"}
     inner = re.findall(r"valkyr\[([\w,-]+)\]", " ".join(EXTRAS[extra]))
     return names.union(*(brought_by(one) for text in inner for one in text.split(",")))

@@ -1,4 +1,4 @@
-"""The files of a release are the same, whoever builds them."""
+"""The files of a release are the same for every builder."""
 
 import subprocess
 import zipfile

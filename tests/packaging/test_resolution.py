@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.network, pytest.mark.usefixtures("reachable")]
 
 @pytest.fixture(scope="module")
 def reachable() -> None:
-    """An index answers."""
+    """Skip the test unless a package index answers."""
     index_or_skip()
 
 
@@ -50,7 +50,7 @@ PLATFORMS = {
 
 @pytest.fixture(scope="module")
 def platform() -> Pylock:
-    """The newest releases for the platform, on every Python and machine, from wheels."""
+    """Return the newest releases for the platform, on every Python and machine, from wheels."""
     told = uv(
         "pip", "compile", "--quiet", "--universal", "--only-binary=:all:", "--extra=platform",
         "--python-version", PYTHONS[0], "--format", "pylock.toml", PYPROJECT,

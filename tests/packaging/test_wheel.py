@@ -26,13 +26,13 @@ def wheel() -> Path:
 
 @pytest.fixture(scope="module")
 def names(wheel: Path) -> set[str]:
-    """The files in the wheel."""
+    """Return the files in the wheel."""
     with zipfile.ZipFile(wheel) as archive:
         return set(archive.namelist())
 
 
 def committed(package: str) -> set[str]:
-    """The files of a package in git, except the studio's sources."""
+    """Return the files of a package in git, except the studio's sources."""
     told = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", package],
         cwd=PROJECT,

@@ -1,1 +1,1 @@
-"""Tests of the engine with the runs' table partitioned."""
+"""Tests of the engine with a partitioned runs' table."""

@@ -27,7 +27,7 @@ SELECT count(*) FROM pg_inherits h JOIN pg_index i ON i.indexrelid = h.inhrelid 
 
 @pytest.fixture
 def added(engine: None) -> Iterator[Any]:
-    """A migration that adds an index, and takes it back."""
+    """Apply a migration that adds an index; revert it at the end."""
     index = models.Index(fields=["module", "id"], condition=Q(superseded=False), name=NAME)
     operation = AddIndexWhileWritten("run", index)
     before = ProjectState.from_apps(apps)

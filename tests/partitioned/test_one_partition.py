@@ -1,7 +1,8 @@
-"""A statement about one run or one execution reads one partition, by its generic plan too.
+"""A statement about one run or one execution reads one partition, also with its generic plan.
 
-A prepared statement keeps its generic plan, in which the partitions are chosen when it runs. So the
-statements are executed, in transactions that are rolled back, and the scans that ran are counted.
+A prepared statement keeps its generic plan, in which the partitions are selected at execution. So
+the statements are executed, in transactions that are rolled back, and the executed scans are
+counted.
 """
 
 import re
@@ -51,7 +52,7 @@ NAMES = _names()
 
 @pytest.fixture(scope="module")
 def own(engine: None) -> Iterator[psycopg.Connection[Any]]:
-    """A session beside runs in several partitions."""
+    """Open a session in a database with runs in several partitions."""
     ids = start_many(publish({"tasks": [effect("one"), effect("two")]}), [{}] * 3)
     with session(autocommit=True) as made:
         made.execute("UPDATE runners_run SET lease_token = 1")
@@ -110,7 +111,7 @@ def _partitions_read(own: psycopg.Connection[Any], statement: str, generic: bool
 
 
 def _scanned(plan: dict[str, Any]) -> Iterator[str]:
-    """The partitions that a plan's scans read."""
+    """Yield the partitions that a plan's scans read."""
     name = str(plan.get("Relation Name", ""))
     scans = name.startswith("runners_run_") and plan["Node Type"] != "ModifyTable"
     if scans and plan["Actual Loops"]:
@@ -123,7 +124,7 @@ BEGUN = "2026-01-01T00:00:00Z"
 
 
 def _values(run: Run) -> Mapping[str, Any]:
-    """The values for a pending run."""
+    """Return the values for a pending run."""
     execution, workspace = run.execution_id, run.execution.workspace_id
     return {
         "run": run.pk, "runs": [run.pk], "execution": execution, "executions": [execution],

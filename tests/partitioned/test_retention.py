@@ -1,4 +1,6 @@
-"""Retention of a partitioned table: runs go with their partition, what must stay is moved."""
+"""Retention of a partitioned table: runs are dropped with their partition, and those that must stay
+are moved.
+"""
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
@@ -31,7 +33,7 @@ from tests.support.workflows import default_workspace
 
 @pytest.fixture
 def orders(engine: None) -> Iterator[Workflow]:
-    """A workflow beside 40 days of partitions."""
+    """Create a workflow and 40 days of partitions."""
     empty()
     default_workspace()
     begin_in_the_past(40)
@@ -41,7 +43,7 @@ def orders(engine: None) -> Iterator[Workflow]:
 
 
 def old(of: Workflow, days: float, state: str = "SUCCESS", *, ended: float | None = None) -> Any:
-    """An execution that began so many days ago, and ended then, or `ended` days ago."""
+    """Create an execution that began `days` days ago, and ended then, or `ended` days ago."""
     days_since = days if ended is None else ended
     return aged(of, -1 if state == "RUNNING" else days_since, state, id=id_of_day(days))
 

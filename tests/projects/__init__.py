@@ -1,1 +1,1 @@
-"""Django projects that are not ours, into which tests install our apps."""
+"""Other Django projects, into which tests install Valkyr's apps."""

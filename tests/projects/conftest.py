@@ -1,4 +1,4 @@
-"""One running project for all tests of a file's session; they only read, or add."""
+"""One running project for all tests of a file's session; they only read or add rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,6 @@
-"""Accounts in the project's database, our tables in another: no join and no foreign key crosses."""
+"""Accounts are in the project's database, Valkyr's tables in another: no join and no foreign key
+crosses.
+"""
 
 from uuid import UUID
 
@@ -18,12 +20,12 @@ PERSON = (
 
 
 def ours(apart: Running, sql: str, *values: object) -> list[tuple[object, ...]]:
-    """The rows of our database."""
+    """Return rows of Valkyr's database."""
     return apart.project.rows(sql, *values, database=f"{apart.project.database}_flows")
 
 
 def person(apart: Running, name: str) -> str:
-    """A new account, created without Django; a member of the workspace."""
+    """Create an account without Django, as a member of the workspace; return its key."""
     key = apart.project.rows(PERSON, name)[0][0]
     made = apart.ask("post", "/v1/Membership", json={"username": name, "role": "WORKFLOW"})
     assert made.status_code == 201, made.text

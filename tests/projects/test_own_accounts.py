@@ -1,4 +1,4 @@
-"""Accounts of a project's own: a UUID as key, an email address as name, a table with a space."""
+"""A project's own accounts: a UUID as key, an email address as name, a table with a space."""
 
 import re
 from datetime import UTC, datetime, timedelta

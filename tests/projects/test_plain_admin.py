@@ -34,7 +34,7 @@ def _chromium() -> Iterator[Browser]:
 
 @pytest.fixture(name="page")
 def _page(chromium: Browser, people: Running, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """A signed-in administrator's page; errors on it fail the test."""
+    """Yield a signed-in administrator's page; errors on it fail the test."""
     page = chromium.new_page(
         viewport={"width": 1360, "height": 900}, base_url=people.project.address
     )
@@ -59,7 +59,7 @@ def _page(chromium: Browser, people: Running, request: pytest.FixtureRequest) ->
 
 
 def open_first(page: Page, listing: str) -> None:
-    """From a list to its first object."""
+    """Open the first object of a list."""
     page.goto(listing)
     page.locator("#result_list tbody th a, #result_list tbody td a").first.click()
 

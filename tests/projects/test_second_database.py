@@ -1,4 +1,4 @@
-"""Our tables on a second alias.
+"""Valkyr's tables on a second alias.
 
 There is no database at `default`: a query there fails its caller.
 """

@@ -1,4 +1,4 @@
-"""Single worlds of `test_engine`: `make mutate` runs them, the suite does not."""
+"""Single seeds of `test_engine`: `make mutate` runs them, the suite does not."""
 
 from contextlib import suppress
 from random import Random

@@ -1,7 +1,7 @@
-"""Random workflows with undo steps fail or are cancelled: everything that succeeded is undone once.
+"""Random workflows with undo steps fail or are cancelled: every successful step is undone once.
 
-Workers, messages and time are acted in one thread (tests/support/single_thread.py), the rows are
-PostgreSQL's.
+Workers, messages and time are simulated in one thread (tests/support/single_thread.py); the rows
+are PostgreSQL's.
 """
 
 from contextlib import suppress
@@ -80,7 +80,7 @@ def test_whatever_gets_lost_each_step_that_succeeded_is_undone_once_the_newest_f
 
 
 def undone_as_drawn(drawn: Drawn, execution: UUID) -> None:
-    """Each undo step got its task's result, as computed from the drawing only."""
+    """Check that each undo step got its task's result, as computed only from the drawing."""
     audit([execution])
     runs = list(Run.objects.filter(execution_id=execution, state="SUCCESS"))
     story = drawn.story(places(run.step_path for run in runs).__contains__)

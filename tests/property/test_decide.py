@@ -1,4 +1,4 @@
-"""For any graph and any end of a step: the decision is total, safe and loses no step."""
+"""For any graph and any end of a step, the decision is total, safe and loses no step."""
 
 from random import Random
 from types import SimpleNamespace

@@ -208,7 +208,7 @@ _id = itemgetter("id")
 
 @st.composite
 def bodies(draw, depth=0):
-    """Tasks and edges, of which most, but not all, fit together."""
+    """Draw tasks and edges, most of which, but not all, fit together."""
     tasks = [draw(body_tasks(task, depth)) for task in draw(st.permutations(IDS))[: draw(sizes)]]
     edges = []
     for index, task in enumerate(tasks):

@@ -1,7 +1,8 @@
-"""The engine's own functions against a sequential interpreter: random graphs, any order of events.
+"""The engine's own functions compared with a sequential interpreter: random graphs, any order of
+events.
 
-Workers, messages and time are acted in one thread (tests/support/single_thread.py), the rows are
-PostgreSQL's.
+Workers, messages and time are simulated in one thread (tests/support/single_thread.py); the rows
+are PostgreSQL's.
 """
 
 from random import Random
@@ -33,7 +34,7 @@ KINDS = ("flat", "nested")
 
 
 def _draw(rng: Random, kind: str) -> Drawn:
-    """Only tasks, or nested bodies with steps that wait."""
+    """Draw a workflow of only tasks, or of nested bodies with steps that wait."""
     return draw(rng) if kind == "flat" else draw(rng, most=8, depth=3, waits=0.3, steps=50)
 
 
@@ -89,7 +90,7 @@ def test_pauses_change_nothing_and_what_is_requeued_mended_goes_on_from_there(
 
 
 def _requeue(letter: DeadLetterEntry, drawn: Drawn) -> None:
-    """Repaired if possible: others fail again."""
+    """Requeue a dead letter, repaired if possible; others fail again."""
     if letter.module == "test.effect":
         requeue(letter.pk, actor=ACTOR, overrides={"failTimes": 0})
         drawn.mended.add(letter.step_path)
@@ -98,7 +99,7 @@ def _requeue(letter: DeadLetterEntry, drawn: Drawn) -> None:
 
 
 def ended_as_drawn(drawn: Drawn, execution: UUID) -> None:
-    """In the right state, with every step's output as computed from the drawing only."""
+    """Check the execution's state, and every step's output, against the drawing."""
     done = Audit([execution])
     runs = done.runs[execution]
     story = drawn.story(places(runs).__contains__)

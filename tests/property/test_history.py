@@ -1,4 +1,4 @@
-"""Random definitions rolled back, forked and verified at random: they end as usual."""
+"""Random definitions that are rolled back, forked and verified at random end as usual."""
 
 from contextlib import suppress
 from random import Random
@@ -35,7 +35,7 @@ def _draw(rng: Random, kind: str) -> Drawn:
 
 
 def _some_step(rng: Random, execution: UUID) -> str | None:
-    """A successful step, by chance."""
+    """Return a random successful step; None if there is none."""
     rows = Run.objects.filter(DONE, execution_id=execution, superseded=False)
     paths = sorted(rows.values_list("step_path", flat=True))
     return rng.choice(paths) if paths else None

@@ -1,7 +1,7 @@
-"""People intervene at any moment in random nested workflows: they cancel, and roll back.
+"""Users intervene at any moment in random nested workflows: they cancel, and roll back.
 
-Workers, messages and time are acted in one thread (tests/support/single_thread.py), the rows are
-PostgreSQL's.
+Workers, messages and time are simulated in one thread (tests/support/single_thread.py); the rows
+are PostgreSQL's.
 """
 
 from random import Random
@@ -67,12 +67,12 @@ def test_what_is_rolled_back_comes_to_the_same_end(
 
 
 def _go_on(wild: World, execution: UUID, turns: int) -> None:
-    """Let this number of events happen, or fewer if it ends before."""
+    """Let this number of events happen, or fewer if the execution ends before."""
     wild.run(execution, turns=turns, whole=False)
 
 
 def _back_to_some_step(rng: Random, execution: UUID) -> None:
-    """Roll back to a completed step; not in a successful execution, which is rejected."""
+    """Roll back to a completed step, except in a successful execution, where that is rejected."""
     done = Run.objects.filter(execution_id=execution, state="SUCCESS", superseded=False)
     paths = sorted(done.values_list("step_path", flat=True))
     if not paths:

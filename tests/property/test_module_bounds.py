@@ -1,4 +1,4 @@
-"""For any input: addresses, packed bodies, paths and failures stay within their limits."""
+"""For any input, addresses, packed bodies, paths and failures stay within their limits."""
 
 import gzip
 import json

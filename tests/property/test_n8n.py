@@ -1,4 +1,4 @@
-"""For any JSON as an export: a definition of the right structure, or an error message."""
+"""Any JSON as an export gives a definition of the right structure, or an error message."""
 
 import json
 from typing import Any
@@ -42,7 +42,7 @@ anything = st.recursive(
 
 
 def parameters() -> set[str]:
-    """Every key anywhere in the parameters of a sample node."""
+    """Return every key anywhere in the parameters of a sample node."""
     found: set[str] = set()
     pending: list[Any] = [node.get("parameters") for one in SAMPLES for node in one["nodes"]]
     while pending:
@@ -65,7 +65,7 @@ values = st.recursive(
 
 @st.composite
 def exports(draw: st.DrawFn) -> dict[str, Any]:
-    """Graphs of all kinds of nodes, cycles included, with parameters that may be valid."""
+    """Draw graphs of all kinds of nodes, including cycles, with parameters that may be valid."""
     count = draw(st.integers(1, 8))
     names = [f"N{place}" for place in range(count)]
     sampled = [node["parameters"] for one in SAMPLES for node in one["nodes"]]

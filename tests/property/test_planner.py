@@ -1,4 +1,4 @@
-"""The planner against a sequential interpreter, on random graphs and an unreliable queue.
+"""The planner compared with a sequential interpreter, on random graphs and an unreliable queue.
 
 Steps are facts in a dictionary. Messages are lost, duplicated and reordered. Workers decide with
 `settle` from what they know, and a sweeper with `plan` from all rows; containers keep their turns.
@@ -92,7 +92,7 @@ class Queue:
             self.facts[place.prefix][first] = StepFact(StepStatus.SKIPPED)
 
     def deliver(self) -> None:
-        """Some message arrives; its step runs if it is live, and what follows is planned."""
+        """Deliver a random message; run its step if it is live, and plan what follows."""
         path = self.messages.pop(self.rng.randrange(len(self.messages)))
         place, step = find(self.graph, path)
         if self.facts[place.prefix][step.index].status is not StepStatus.LIVE:
@@ -123,7 +123,7 @@ class Queue:
                 self.begin(place, [step.following])
 
     def _follow(self, place: Place, task: int) -> None:
-        """As a completing step does; sometimes its worker ends between the two."""
+        """Plan what follows a completed step; sometimes the worker ends before that."""
         if self.rng.random() < 0.1:
             return
         facts = self.facts[place.prefix]
@@ -134,7 +134,7 @@ class Queue:
             self._close(place)
 
     def _open(self, place: Place, index: int) -> None:
-        """A container begins: its first places are entered."""
+        """Begin a container: enter its first places."""
         step = place.graph.steps[index]
         path = place.prefix + step.path
         entered: tuple[int, ...]
@@ -161,7 +161,7 @@ class Queue:
             self.begin(place, [place.graph.tasks[task].steps[0] for task in place.graph.roots])
 
     def _close(self, place: Place) -> None:
-        """When the last task of a body has ended, its container continues, or ends."""
+        """Continue or end the container when the last task of a body has ended."""
         if place.outer is None:
             return
         facts = self.facts[place.prefix]
@@ -225,7 +225,7 @@ class Queue:
         return planned
 
     def _live(self) -> Iterator[str]:
-        """The steps that wait for a worker."""
+        """Yield the steps that wait for a worker."""
         for prefix, facts in self.facts.items():
             graph = place_of(self.graph, prefix).graph
             for index, fact in facts.items():
@@ -295,7 +295,7 @@ def _handled(graph: Graph, index: int) -> bool:
 
 
 def _task(document: Mapping[str, Any], path: str) -> Mapping[str, Any]:
-    """The task of a step's path, in the plain document."""
+    """Return the task of a step's path, in the plain document."""
     names = re.sub(r"\[\d+\]", "", path).split(".")[:-1]
     body = document
     for name in names:

@@ -1,4 +1,4 @@
-"""For any policy: delays are bounded, grow, and end after the last attempt."""
+"""For any policy, delays are bounded, grow, and end after the last attempt."""
 
 import math
 from datetime import UTC, datetime

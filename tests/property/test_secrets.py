@@ -57,7 +57,7 @@ def base64_within(text: str) -> str:
 
 
 def within(write: Callable[[str], str]) -> Callable[[str], str]:
-    """The form without its surrounding quotes; the secret's own stay."""
+    """Return the form without its surrounding quotes; the secret's own quotes stay."""
     return lambda text: write(text)[1:-1]
 
 

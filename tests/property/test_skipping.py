@@ -1,4 +1,4 @@
-"""Random workflows whose dead steps are all skipped: they succeed, as their graph requires."""
+"""Random workflows whose dead steps are all skipped succeed, as their graph requires."""
 
 from random import Random
 

@@ -1,4 +1,6 @@
-"""Test runs of random workflows: always a valid definition, with exactly what was requested."""
+"""Test runs of random workflows always have a valid definition, with exactly the requested
+parts.
+"""
 
 import json
 from random import Random
@@ -50,7 +52,7 @@ edges = st.lists(
 
 
 class Drawn:
-    """A random workflow, a task of it, and which tasks come before and after that one."""
+    """A random workflow, one of its tasks, and the tasks before and after that one."""
 
     def __init__(self, seed: int) -> None:
         modules.register()
@@ -71,7 +73,7 @@ class Drawn:
         return seen
 
     def pins(self, names: set[str]) -> dict[str, Pin]:
-        """A result for each, with one of the outcomes that the task has edges on."""
+        """Return a result for each task, with an outcome that the task has edges on."""
         return {
             name: Pin({"of": name}, self.rng.choice(self._outcomes(name))) for name in sorted(names)
         }

@@ -1,4 +1,4 @@
-"""Executions at random points of random workflows, moved to changed versions of them.
+"""Executions at random points of random workflows are moved to changed versions of them.
 
 An execution that may move ends in the new version without a blocked step, and no step that ended or
 waits is started again.
@@ -29,7 +29,7 @@ def graph(tasks: list[dict[str, Any]]) -> Graph:
 
 
 def drawn(rng: Random, names: list[str]) -> list[dict[str, Any]]:
-    """Tasks in an order, each after some of those before it."""
+    """Return tasks in an order, each after some of the tasks before it."""
     tasks = []
     for number, name in enumerate(names):
         after = rng.sample(names[:number], rng.randint(0, min(number, 2)))
@@ -39,7 +39,7 @@ def drawn(rng: Random, names: list[str]) -> list[dict[str, Any]]:
 
 
 def changed(rng: Random, tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same tasks without some, and with new ones at any place."""
+    """Return the same tasks without some, and with new ones at any position."""
     kept = [task for task in tasks if rng.random() < 0.85]
     there = {task["id"] for task in kept}
     made: list[dict[str, Any]] = []
@@ -56,7 +56,7 @@ def changed(rng: Random, tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def progressed(rng: Random, graph: Graph) -> dict[int, StepFact]:
-    """The steps of an execution after some of them have ended."""
+    """Return the steps of an execution after some of them have ended."""
     facts: dict[int, StepFact] = {}
     for _ in range(rng.randint(0, 2 * len(graph.tasks))):
         planned = plan(graph, facts)

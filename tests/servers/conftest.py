@@ -1,5 +1,5 @@
 """The engine on other servers than those of `make up`: a database, and fleets that each file
-makes.
+creates.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def engine(
 
 @pytest.fixture(scope="module")
 def home() -> Iterator[Path]:
-    """A folder that the servers' account may enter."""
+    """Yield a folder that the servers' account may enter."""
     with passable_folder() as folder:
         yield folder
 

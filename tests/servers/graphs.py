@@ -1,4 +1,4 @@
-"""What executions go through on other servers: a fork with a join, two queues, a retry."""
+"""The workflows of executions on other servers: a fork with a join, two queues, a retry."""
 
 from tests.support.workflows import effect, task
 

@@ -1,7 +1,7 @@
-"""Readers of two workspaces that share few sessions: a program, for `test_row_security.py`.
+"""Readers of two workspaces that share few sessions: a program for `test_row_security.py`.
 
 Each reads without any filter, within its scope, with and without transactions, around errors, and
-sometimes closes its connection in the middle. It prints every row of another workspace that a
+sometimes closes its connection midway. The program prints every row of another workspace that a
 reader saw.
 """
 
@@ -19,7 +19,7 @@ READERS, READS = 8, 100
 
 
 def main() -> None:
-    """Migrate, plant, read."""
+    """Migrate, create the rows, and read them."""
     pooled = os.environ.pop("POOLED", "")
     django.setup()
     if not pooled:

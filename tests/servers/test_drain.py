@@ -1,4 +1,4 @@
-"""Each kind of process is asked to end: it returns its work, and exits cleanly."""
+"""Each kind of process, when asked to end, returns its work and exits cleanly."""
 
 import os
 import signal
@@ -41,13 +41,13 @@ def whole_fleet(engine: None, home: Path) -> Iterator[Fleet]:
 
 @pytest.fixture
 def fleet(whole_fleet: Fleet) -> Fleet:
-    """All of them; those that an earlier test ended are restarted."""
+    """Return the whole fleet; restart the members that an earlier test ended."""
     whole_fleet.ensure()
     return whole_fleet
 
 
 def end(member: Member, seconds: float = GRACE + 8) -> int:
-    """Ask it to end; return its exit code."""
+    """Ask the member to end; return its exit code."""
     assert member._process is not None
     member.ask_to_stop()
     return member._process.wait(seconds)

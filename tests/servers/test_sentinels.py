@@ -25,7 +25,7 @@ pytestmark = pytest.mark.timeout(120)
 
 @pytest.fixture(scope="module")
 def sentinels(home: Path) -> Iterator[Sentinels]:
-    """They deliver this process's messages."""
+    """Run Sentinels, which deliver this process's messages."""
     made = Sentinels(home)
     app: Any = current_app
     app = app._get_current_object()

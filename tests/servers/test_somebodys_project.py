@@ -1,4 +1,4 @@
-"""Valkyr in a project with its own Celery app: its own worker and beat run executions."""
+"""Valkyr in a project with its own Celery app, whose worker and beat run executions."""
 
 import os
 from collections.abc import Iterator
@@ -184,7 +184,7 @@ MISTAKES = {
 def idle(
     django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SomebodysProject]:
-    """A project of which nothing runs."""
+    """Create a project without running processes."""
     broker = "redis://127.0.0.1:1/0"
     folder = tmp_path_factory.mktemp("idle")
     with somebodys_project(folder, "somebodys_idle", broker) as made:

@@ -1,4 +1,4 @@
-"""The SQL views as a role without superuser rights installs them: behind a pooler, on a replica."""
+"""The SQL views, installed by a role without superuser rights: behind a pooler, on a replica."""
 
 import os
 import subprocess
@@ -30,7 +30,7 @@ def as_role(url: str, role: str, password: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A database of the role `app`, and `valkyr` on the command line with it."""
+    """A database of the role `app`, and the command `valkyr` with it."""
 
     superuser: str
     home: Path
@@ -38,11 +38,11 @@ class Installed:
 
     @property
     def url(self) -> str:
-        """The URL as the role that owns the tables."""
+        """The URL for the role that owns the tables."""
         return as_role(self.superuser, "app", "of-the-app")
 
     def valkyr(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run `valkyr`."""
+        """Run `valkyr`; return the result."""
         environment = clean_environment() | {
             "DATABASE_URL": self.url,
             "REDIS_URL": "redis://127.0.0.1:1/0",
@@ -58,7 +58,7 @@ class Installed:
         )  # fmt: skip
 
     def ran(self, *arguments: str) -> tuple[str, str]:
-        """Run `valkyr`, which must succeed; return what it printed."""
+        """Run `valkyr`, which must succeed; return its output and its messages."""
         done = self.valkyr(*arguments)
         assert done.returncode == 0, done.stderr[-3000:]
         return done.stdout.strip(), done.stderr

@@ -81,6 +81,6 @@ def _add(fleet: Fleet, release: str) -> None:
 
 
 def _steps(ids: list[UUID], release: str) -> Any:
-    """How many steps workers of a release have recorded."""
+    """Return how many steps workers of a release have recorded."""
     done = Run.objects.filter(execution__in=ids, state="SUCCESS")
     return done.filter(leased_by__startswith=f"{release}-").count()

@@ -1,1 +1,3 @@
-"""`make soak`: everything at once for a long time, and whether anything grows that should not."""
+"""`make soak`: everything at once for a long time, and a check that nothing grows that should
+not.
+"""

@@ -1,4 +1,4 @@
-"""`python -m tests.soak`: its own servers, load for a while, the trends, the audit."""
+"""`python -m tests.soak`: start servers, run load for a while, then report trends and audit."""
 
 import argparse
 import json
@@ -31,7 +31,7 @@ SHOWN = ("web: memory, MB", "default-1: memory, MB", "chain: median, s")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Soak; the exit code."""
+    """Run the soak test; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=DESCRIPTION)
     parser.add_argument("--minutes", type=float, default=60.0, help="how long (60)")
     parser.add_argument("--rate", type=float, help="starts a second; else what loads 60 %% of it")
@@ -74,7 +74,7 @@ def _soaked(stage: Stage, given: Any) -> int:
 
 
 def _capacity(world: "World") -> float:
-    """Executions per second that would use this process's CPUs completely.
+    """Return the executions per second that would use this process's CPUs completely.
 
     They are proportional to the starts: the starts per second of one thread, divided by the busy
     share of the CPUs.
@@ -152,7 +152,7 @@ def _told(
 
 
 def say(text: str) -> None:
-    """A line of progress."""
+    """Print a line of progress."""
     print(text, file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""The work besides the load: a schedule, failures and their redrive, a viewer, retention."""
+"""The work in addition to the load: a schedule, failures and their redrive, a viewer, retention."""
 
 import time
 from collections.abc import Callable
@@ -58,12 +58,12 @@ class Chores:
         self._threads = [Thread(target=self._again, args=chore, daemon=True) for chore in chores]
 
     def start(self) -> None:
-        """Begin all."""
+        """Start all threads."""
         for thread in self._threads:
             thread.start()
 
     def stop(self) -> None:
-        """End all."""
+        """Stop all threads."""
         self._over.set()
         for thread in self._threads:
             thread.join(90)

@@ -53,12 +53,12 @@ class Readings:
             self.series["chain: median, s"].append((at, float(row[0])))
 
     def newest(self, names: Iterable[str]) -> str:
-        """A line of progress."""
+        """Return a line of progress."""
         return ", ".join(f"{n} {self.series[n][-1][1]:.1f}" for n in names if self.series[n])
 
 
 def _of_process(pid: int) -> tuple[float, float]:
-    """Its resident memory and its descriptors, including its children's.
+    """Return a process's resident memory in MB and its descriptors, including its children's.
 
     Pages that a child shares with its parent count twice: as private memory they would grow by each
     page that either writes to, until all are written to.

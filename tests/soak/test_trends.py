@@ -1,4 +1,4 @@
-"""Trends: what counts as growth."""
+"""Trends: the series that count as growth."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""Whether a series of readings grows: its slope, and what its noise cannot explain."""
+"""Whether a series of readings grows: its slope, and the part that its noise cannot explain."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,19 +28,22 @@ class Trend:
 
     @property
     def share(self) -> float:
-        """Growth per hour as a share of the level."""
+        """The growth per hour as a share of the level."""
         return self.growth / self.level if self.level else 0.0
 
     @property
     def grows(self) -> bool:
-        """Whether it grows by more than is allowed, and by more than its noise in that time."""
+        """Whether the series grows by more than is allowed, and by more than its noise in that
+        time.
+        """
         return self.share > ALLOWED and self.growth * self.hours > self.noise
 
 
 def trend(readings: Sequence[Reading]) -> Trend | None:
-    """The line after the warm-up by Theil and Sen (1968): one outlier in four changes it little.
+    """Return the line after the warm-up by Theil and Sen (1968): one outlier in four changes it
+    little.
 
-    None if fewer than eight readings are left.
+    Return None if fewer than eight readings are left.
     """
     if not readings:
         return None

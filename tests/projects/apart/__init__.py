@@ -1,1 +1,1 @@
-"""The project of `people` with its accounts in one database and our tables in another."""
+"""The project of `people` with its accounts in one database and Valkyr's tables in another."""

@@ -1,4 +1,4 @@
-"""The project's own pages of its accounts, which must stay unchanged."""
+"""The project's own pages for its accounts, which must stay unchanged."""
 
 from typing import ClassVar
 

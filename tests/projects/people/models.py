@@ -1,4 +1,4 @@
-"""Accounts with a UUID as key, named by their email address; no username, no first name."""
+"""Accounts with a UUID as key, named by their email address; without username and first name."""
 
 import uuid
 from typing import ClassVar
@@ -9,7 +9,7 @@ from django.db import models
 
 
 class PersonManager(BaseUserManager):
-    """Its `create_user` takes other arguments than Django's."""
+    """A manager whose `create_user` takes other arguments than Django's."""
 
     def create_user(self, email: str, team: str, password: str | None = None) -> "Person":
         person = self.model(email=self.normalize_email(email), team=team)
@@ -45,7 +45,7 @@ class Person(AbstractBaseUser, PermissionsMixin):
 
 
 class Membership(models.Model):
-    """A name that our models have, too."""
+    """A model with a name that Valkyr's models have, too."""
 
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="memberships")
     club = models.CharField(max_length=40)

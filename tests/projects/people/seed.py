@@ -1,4 +1,4 @@
-"""Migrates databases and fills them: accounts, and a row in each of our tables.
+"""Migrate databases and fill them: accounts, and a row in each of Valkyr's tables.
 
     python -m tests.projects.people.seed ALIAS...
 

@@ -1,3 +1,3 @@
-"""What tests know of the rows of `seed`, without the project's settings."""
+"""Facts about the rows of `seed` that tests can read without the project's settings."""
 
 PASSWORD = "correct horse battery"

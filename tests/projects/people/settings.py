@@ -1,4 +1,4 @@
-"""Such a project's settings: the engine's needs as in the platform, and its own."""
+"""The project's settings: the engine's needs as in the platform, and its own."""
 
 # ruff: noqa: F405 - the platform's settings are taken whole
 from valkyr_plugins.mfa.apps import MfaConfig

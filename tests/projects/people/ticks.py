@@ -1,4 +1,4 @@
-"""Run each of our periodic tasks once, in this process; print failures, one task per line."""
+"""Run each of Valkyr's periodic tasks once, in this process; print failures, one task per line."""
 
 import traceback
 

@@ -2,7 +2,7 @@
 
     python -m tests.projects.people.walk [both]
 
-With `both`, also the pages of the project's second site: the same models, registered again.
+With `both`, also open the pages of the project's second site: the same models, registered again.
 """
 
 import sys
@@ -24,7 +24,7 @@ from tests.projects.people.urls import office  # noqa: E402
 
 
 def addresses(person: Person, site: AdminSite) -> Iterator[str]:
-    """Lists, forms to add, objects' pages and their dialogs."""
+    """Yield lists, forms to add, objects' pages and their dialogs."""
     request: Any = RequestFactory().get("/")
     request.user = person
     for model, page in site._registry.items():

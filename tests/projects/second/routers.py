@@ -16,7 +16,7 @@ class Accounts:
 
 
 class Elsewhere:
-    """Sends one of our apps to the project's first database."""
+    """Sends one of Valkyr's apps to the project's first database."""
 
     def db_for_read(self, model: Any, **hints: Any) -> str | None:
         return "default" if model._meta.app_label == "dlq" else None

@@ -1,1 +1,1 @@
-"""The project of `people` with two aliases of one database, the second for us."""
+"""The project of `people` with two aliases of one database, the second for Valkyr."""

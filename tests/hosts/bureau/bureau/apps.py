@@ -1,4 +1,4 @@
-"""Others' apps, with this project's changes."""
+"""Third-party apps, with this project's changes."""
 
 from django.contrib.admin.apps import AdminConfig
 

@@ -1,4 +1,4 @@
-"""The type of keys that no model declares."""
+"""The default type of primary keys."""
 
 from django.db import models
 

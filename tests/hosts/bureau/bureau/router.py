@@ -1,4 +1,4 @@
-"""Which database has what."""
+"""The database of each model."""
 
 FLOWS = {"executions", "valkyr_runners", "dlq"}
 ACCOUNTS = {"auth", "contenttypes", "people"}

@@ -1,4 +1,4 @@
-"""The project's addresses: pages are below their language, and answer everywhere else."""
+"""The project's URLs: pages are under their language, and answer every other path."""
 
 from django.conf.urls.i18n import i18n_patterns
 from django.contrib import admin
