@@ -1,4 +1,4 @@
-"""When a message is tried again."""
+"""The delays after which a message is sent again."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Backtests of workflows that ran in the testing kit, to their end."""
+"""Backtests of workflows that the testing kit has run to their end."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,5 +22,5 @@ def compared(run: WorkflowRun, definition: Mapping[str, Any] | None = None) -> B
 
 
 def texts(made: Backtest) -> list[str]:
-    """The groups as sentences."""
+    """Return the groups as sentences."""
     return [text_of(group) for group in made.groups["groups"]]

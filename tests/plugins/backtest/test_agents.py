@@ -1,4 +1,4 @@
-"""A recorded agent is computed again without a call of its model."""
+"""A recorded agent is computed again without a call to its model."""
 
 from typing import Any
 

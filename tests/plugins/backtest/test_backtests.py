@@ -1,4 +1,4 @@
-"""A draft compared with the records of past executions: each verdict, and no effect anywhere."""
+"""A draft compared with the records of past executions: each verdict, and no effects."""
 
 from typing import Any
 from uuid import UUID
@@ -26,7 +26,7 @@ def call(name: str, url: str, after: Any = None, **body: Any) -> dict[str, Any]:
 
 
 def shop(url: str, **changed: Any) -> dict[str, Any]:
-    """Charge an order and ship it; orders above 100 are reviewed first."""
+    """Return a workflow that charges an order and ships it; orders above 100 are reviewed first."""
     amount = changed.get("amount", "{{ input.amount }}")
     limit = changed.get("limit", 100)
     return {
@@ -72,7 +72,7 @@ ORDERS = [
 
 @pytest.fixture
 def past(queue: World, partner: Partner) -> Workflow:
-    """Six orders of 30 to 180, of which three are reviewed."""
+    """Run six orders of 30 to 180, three of which are reviewed."""
     Backtest.objects.all().delete()
     workflow = publish(shop(partner.url))
     ids = [start(workflow, order) for order in ORDERS]
@@ -91,7 +91,7 @@ def drafted(workflow: Workflow, document: dict[str, Any]) -> Workflow:
 
 
 def compared(workflow: Workflow, most: int = 100, **more: Any) -> Backtest:
-    """Backtest the draft to its end."""
+    """Backtest the draft to its end; return the backtest."""
     wish = BacktestWish(most=most, selection=more.pop("selection", {}), **more)
     made = lifecycle.create(workflow.pk, wish, actor=ACTOR)
     while working.work(made.pk):
@@ -111,7 +111,9 @@ OWN = {"valkyr_backtest_backtest", "valkyr_backtest_backtestresult", "executions
 
 
 def fingerprints() -> dict[str, str]:
-    """A digest of each table, in which an update shows, even one that changes no value."""
+    """Return a digest of each table, which changes with every update, even one that changes no
+    value.
+    """
     found = {}
     with connection.cursor() as cursor:
         cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")

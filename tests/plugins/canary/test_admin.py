@@ -27,14 +27,14 @@ FORM = {
 
 @pytest.fixture
 def op(client: Client, django_user_model: Any) -> Client:
-    """A superuser's client."""
+    """Return a superuser's client."""
     client.force_login(django_user_model.objects.create_superuser("op"))
     return client
 
 
 @pytest.fixture
 def changed() -> Workflow:
-    """A published workflow whose draft has changed since."""
+    """Create a published workflow whose draft has changed since then."""
     made = publish({"tasks": [task("a")]})
     definition = made.definition | {"tasks": [task("a"), task("b")]}
     return versioning.update_workflow(

@@ -1,4 +1,4 @@
-"""Which version a start takes: by its customer, its key or its ID, through every entry point."""
+"""The version of a start depends on its customer, its key or its id, at every entry point."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,7 +28,7 @@ def document(steps: int) -> dict[str, Any]:
 
 @pytest.fixture
 def workflow(db: None) -> Workflow:
-    """Half of its starts take version 2."""
+    """Publish a workflow; half of its starts take version 2."""
     made = publish(document(1))
     with_canary(made, 50)
     made.refresh_from_db()

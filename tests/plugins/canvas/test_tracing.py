@@ -1,6 +1,6 @@
-"""The private parts of Celery's tracer that we rely on.
+"""Private parts of Celery's tracer on which Valkyr relies.
 
-Run these first after an upgrade of Celery.
+Run these tests first after an upgrade of Celery.
 """
 
 from typing import Any

@@ -22,7 +22,7 @@ TARGET = "http.request:api.example.com"
 
 @pytest.fixture(autouse=True)
 def _pages(static_files: None) -> Iterator[None]:
-    """Pages need their static files; and this process has cached another test's rows."""
+    """Provide the static files that pages need, and clear the cached rows of other tests."""
     gate.memory().forget()
     yield
     gate.memory().forget()
@@ -30,7 +30,7 @@ def _pages(static_files: None) -> Iterator[None]:
 
 @pytest.fixture
 def op(client: Client, django_user_model: Any) -> Client:
-    """A superuser's client."""
+    """Return a superuser's client."""
     client.force_login(django_user_model.objects.create_superuser("op"))
     return client
 

@@ -1,4 +1,4 @@
-"""A process's cache of circuits: read at most once a second, only failing ones."""
+"""A process's cache of circuits is read at most once a second, and only for failing ones."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -19,7 +19,7 @@ def key(number: int = 1) -> Key:
 
 
 class Watch:
-    """A clock that the test sets, and the rows that each look reads."""
+    """A clock that the test sets, and the rows that each check reads."""
 
     def __init__(self, **options: int) -> None:
         self.seconds = 0.0

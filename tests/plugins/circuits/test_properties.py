@@ -81,7 +81,9 @@ def test_states_move_as_drawn_and_one_call_at_a_time_probes(limits, happenings):
 @settings(deadline=None)
 @given(limits, st.integers(1, 40), st.data())
 def test_a_target_that_is_dead_gets_its_threshold_and_then_one_call_a_rest(limits, callers, data):
-    """However many callers ask at once, and in whatever order their calls fail, within one
+    """A dead target gets the threshold's number of calls, and then one call per pause.
+
+    This holds for any number of concurrent callers, and for any order of their failures, within one
     window.
     """
     circuit, now, trials, probes = Circuit(), NOW, 0, 0

@@ -1,4 +1,4 @@
-"""How many answers of each target a process remembers, and for how long."""
+"""The number of each target's answers that a process remembers, and for how long."""
 
 from valkyr_plugins.circuits.memory import Tallies
 

@@ -1,4 +1,4 @@
-"""Fixtures of tests of modules."""
+"""Fixtures for tests of modules."""
 
 from tests.support.code_fixtures import code_module, code_sandbox, fail_code, run_code
 from tests.support.module_fixtures import make_context, partner, step_context

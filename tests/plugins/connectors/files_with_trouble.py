@@ -1,4 +1,4 @@
-"""A files folder that contains one of everything that file steps reject."""
+"""A folder with one of everything that file steps reject."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""Archives are packed in the same way each time, and unpacked only within their bounds and
-folder.
-"""
+"""Archives are packed the same way each time, and unpacked only within their bounds and folder."""
 
 import base64
 import io
@@ -129,7 +127,9 @@ def test_an_archive_within_an_archive_stays_one(root, run):
 
 @given(st.binary(max_size=400), st.integers(0, 200), st.binary(max_size=8))
 def test_whatever_is_in_an_archive_it_opens_or_is_told(data, at, put):
-    """Random bytes and manipulated archives have no other effect."""
+    """Any archive can be opened, or is rejected: random bytes and manipulated archives have no
+    other effect.
+    """
     good = hostile_archives.pack([("a.txt", data), ("b/c.txt", data[:7])])
     for tampered in (data, good[:at] + put + good[at + len(put) :]):
         try:

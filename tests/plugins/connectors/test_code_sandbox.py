@@ -1,4 +1,4 @@
-"""Which sandbox `python.code` gets, and which setting decides."""
+"""The sandbox that `python.code` gets, and the setting that selects it."""
 
 import logging
 from collections.abc import Callable
@@ -18,7 +18,7 @@ DENIED = "bwrap: No permissions to create new namespace"
 
 @pytest.fixture(params=["missing", "denied"])
 def cause(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    """Why bubblewrap does not work: it is not installed, or fails with its message in a
+    """Return why bubblewrap does not work: it is not installed, or fails with its message in a
     container.
     """
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -32,7 +32,7 @@ def cause(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_p
 
 @pytest.fixture
 def start_worker(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
-    """The log of a worker that starts."""
+    """Return a function that starts a worker and returns its log."""
 
     def start() -> list[str]:
         with caplog.at_level(logging.INFO, "valkyr_plugins.connectors"):

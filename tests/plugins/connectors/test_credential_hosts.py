@@ -1,4 +1,4 @@
-"""A step's credentials go only to their hosts, from every module and by every route."""
+"""A step's credentials are sent only to their hosts, from every module and by every route."""
 
 from collections.abc import Callable
 from pathlib import Path

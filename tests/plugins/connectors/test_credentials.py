@@ -1,4 +1,4 @@
-"""Modules that take a credential: how they use it, and what they reject."""
+"""Modules that take a credential: their use of it, and the credentials that they reject."""
 
 import base64
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Rows: grouped, sorted, without duplicates; and JMESPath within its bounds."""
+"""Rows are grouped, sorted and deduplicated; JMESPath stays within its bounds."""
 
 import json
 from decimal import Decimal

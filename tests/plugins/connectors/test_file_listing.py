@@ -1,4 +1,6 @@
-"""Files are listed by folder or pattern, deleted one by one, read in parts and other charsets."""
+"""Files are listed by folder or pattern, deleted one by one, and read in parts and other
+charsets.
+"""
 
 import os
 import time

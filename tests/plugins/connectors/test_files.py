@@ -1,4 +1,4 @@
-"""File steps read and write below their folder, completely, and nowhere else."""
+"""File steps read and write complete files, only inside their folder."""
 
 import base64
 import os

@@ -1,4 +1,4 @@
-"""HTTP steps reach public addresses and allowed ranges, and nothing else, at every hop."""
+"""HTTP steps reach only public addresses and allowed ranges, at every hop."""
 
 import socket
 

@@ -1,6 +1,6 @@
-"""HTTPS steps check the certificate against the name, though they connect to an address.
+"""HTTPS steps check the certificate against the name, although they connect to an address.
 
-`tls/localhost.pem` is a throw-away key and certificate for localhost and tls.test.
+`tls/localhost.pem` is a test key and certificate for localhost and tls.test.
 """
 
 import socket
@@ -19,7 +19,7 @@ CERTIFICATE = Path(__file__).parent / "tls" / "localhost.pem"
 
 @pytest.fixture
 def names(partner):
-    """Put the server under TLS; yields the names that clients request in their handshake."""
+    """Serve with TLS; yield the names that clients request in their handshake."""
     asked = []
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(CERTIFICATE)
@@ -30,7 +30,7 @@ def names(partner):
 
 @pytest.fixture(autouse=True)
 def _fresh_client():
-    """The client reads its certificates once, so it is created again before and after."""
+    """Create the client again before and after the test, because it reads its certificates once."""
     _forget_client()
     yield
     _forget_client()

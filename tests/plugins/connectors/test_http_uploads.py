@@ -1,4 +1,4 @@
-"""`http.request` with files, bytes, digests: what is sent and what is stored."""
+"""`http.request` with files, bytes, digests: the sent and the stored content."""
 
 import base64
 import hashlib

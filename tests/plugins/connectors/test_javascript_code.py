@@ -1,4 +1,4 @@
-"""JavaScript in workflows, in each sandbox: what works, its limits, and attempts to leave it."""
+"""JavaScript in workflows, in each sandbox: its features, its limits, and attempts to leave it."""
 
 from collections.abc import Callable
 from typing import Any

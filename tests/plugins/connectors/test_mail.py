@@ -26,7 +26,7 @@ MAIL = {
 
 
 class PostOffice(Sink):
-    """Stores what it gets; rejects the recipients that the test names."""
+    """Stores the messages that it receives; rejects the recipients that the test names."""
 
     def __init__(self):
         super().__init__()

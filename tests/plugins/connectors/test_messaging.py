@@ -1,4 +1,4 @@
-"""Messages from steps: what is rejected before anything is sent."""
+"""Messages from steps: those that are rejected before anything is sent."""
 
 from typing import Any
 

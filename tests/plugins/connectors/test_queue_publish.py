@@ -27,13 +27,13 @@ Send = Callable[..., Any]
 
 @pytest.fixture
 def url() -> str:
-    """The tests' Redis, another of its databases."""
+    """Return the URL of another database of the tests' Redis."""
     return urlsplit(os.environ["REDIS_URL"])._replace(path=f"/{DATABASE}").geturl()
 
 
 @pytest.fixture
 def store(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator["redis.Redis"]:
-    """That database, empty, if an administrator has allowed it."""
+    """Yield a client of that database, which is empty; an administrator has allowed it."""
     monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
     client = redis.Redis.from_url(url)
     client.flushdb()
@@ -44,7 +44,9 @@ def store(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator["redis.Redis"]:
 
 @pytest.fixture
 def send(make_context: Callable[..., Context], url: str) -> Send:
-    """Runs the module with a credential for that database, or `to` another."""
+    """Return a function that runs the module with a credential for that database, or `to`
+    another.
+    """
 
     def send(to: str = "", **inputs: Any) -> Any:
         context = make_context()
@@ -213,7 +215,7 @@ def test_a_wrong_password_and_a_wrong_kind_of_key_fail_for_good(
 
 
 class FullRedis(socketserver.BaseRequestHandler):
-    """Speaks enough of Redis's protocol to report that there is no room."""
+    """Implements enough of Redis's protocol to report that it is out of memory."""
 
     def handle(self) -> None:
         while said := self.request.recv(65_536):

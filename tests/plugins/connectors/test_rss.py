@@ -40,7 +40,7 @@ LAUGHS = (
 
 
 class Feeds(ThreadingHTTPServer):
-    """Serves one feed, under an ETag."""
+    """Serves one feed, with an ETag."""
 
     daemon_threads = True
 

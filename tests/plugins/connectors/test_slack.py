@@ -1,4 +1,4 @@
-"""`slack.post`: by an incoming webhook and by a bot's token, and how answers are classified."""
+"""`slack.post` by an incoming webhook and by a bot's token, and the classification of answers."""
 
 import json
 from collections.abc import Callable, Iterator

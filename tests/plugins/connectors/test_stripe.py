@@ -1,4 +1,6 @@
-"""Payments at a real server that speaks Stripe's API: once each, and every rejection classified."""
+"""Payments at a server that speaks Stripe's API: each is made once, and each rejection is
+classified.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -37,7 +39,9 @@ def ask(
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
 ) -> Ask:
-    """Runs a module; each test has its own idempotency keys, named by `step`."""
+    """Return a function that runs a module; each test has its own idempotency keys, named by
+    `step`.
+    """
     monkeypatch.setenv("VALKYR_STRIPE_API_BASE", server.url)
     monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
 

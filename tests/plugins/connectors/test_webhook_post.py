@@ -1,4 +1,4 @@
-"""`webhook.post` signs by Standard Webhooks, repeats the same id, and judges answers."""
+"""`webhook.post` signs by Standard Webhooks, repeats the same id, and classifies answers."""
 
 import base64
 import hashlib
@@ -37,7 +37,9 @@ def post(partner: Partner, step_context: Context) -> Callable[..., Any]:
 
 
 def verified(secret: str, headers: dict[str, str], body: str) -> bool:
-    """A receiver's checks, written from the specification and not from our code."""
+    """Return whether a receiver's checks succeed; they are written from the specification, not from
+    Valkyr's code.
+    """
     key = base64.b64decode(secret.removeprefix("whsec_"))
     signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.{body}".encode()
     expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()

@@ -17,7 +17,7 @@ from valkyr_plugins.redrive.models import Redrive
 
 
 def busy_day(of: Workflow) -> None:
-    """The data of a dashboard: executions of a week, a live worker at work, a queue without a
+    """Create the data of a dashboard: a week's executions, a busy live worker, a queue without a
     worker.
     """
     now = database_now()

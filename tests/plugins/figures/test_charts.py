@@ -97,7 +97,9 @@ def test_a_chart_of_nothing_says_so() -> None:
     ],
 )  # fmt: skip
 def test_failures_are_compared_by_rate(now: int, before: int, said: str) -> None:
-    """23.5 hours have passed of the range, and 24 of the period before it."""
+    """Failures are compared by rate: 23.5 hours of the range have passed, and 24 of the period
+    before it.
+    """
     assert change(figures(now=Tally(failed=now), before=Tally(failed=before))) == said
 
 
@@ -139,7 +141,9 @@ def test_powers_of_ten_have_short_words(length: timedelta, said: str) -> None:
 def test_a_part_of_a_range_has_whole_slots(
     since: str | None, until: str | None, slots: tuple[int, int] | None
 ) -> None:
-    """The window is that of 24 hours: from 21 November, 15:00 on."""
+    """A part of a range has whole slots: the window is that of 24 hours, from 21 November,
+    15:00.
+    """
     part = RANGES["24h"].window(NOW).part(since, until)
 
     assert (part and (part.first, part.last)) == slots

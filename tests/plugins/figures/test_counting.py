@@ -1,4 +1,6 @@
-"""Figures of executions: counted by the hour, read back, scoped to the user."""
+"""Figures of executions are counted by the hour, read back, and limited to the user's
+workspaces.
+"""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -47,7 +49,7 @@ def workflow() -> Workflow:
 
 @pytest.fixture
 def now() -> datetime:
-    """Twenty minutes past a full hour long ago, whatever the clock shows."""
+    """Return twenty minutes past a full hour."""
     return floor(database_now(), HOUR) + timedelta(minutes=20)
 
 
@@ -211,7 +213,9 @@ def test_a_slot_with_more_than_the_bound_says_so(
 
 
 def people(workflow: Workflow, other: Workflow) -> dict[str, tuple[Any, int]]:
-    """How many executions each user sees of one here and two there."""
+    """Return how many executions each user sees, of one in the first workflow and two in the
+    second.
+    """
     users = get_user_model().objects
     boss, member, granted, nobody = (
         users.create_superuser("boss"), users.create_user("member"),
@@ -279,7 +283,7 @@ def test_counting_and_reading_cost_the_same_however_many_there_are(
 
 @pytest.fixture
 def many(workflow: Workflow) -> None:
-    """Enough rows that a plan by index is the cheaper one."""
+    """Create enough rows that a plan with the index is the cheaper one."""
     now = database_now()
     WorkflowExecution.objects.bulk_create(
         WorkflowExecution(

@@ -1,4 +1,4 @@
-"""Triggers over a quota: schedules and queues wait, webhooks and events reject."""
+"""Triggers over a quota: schedules and queues wait, webhooks and events are rejected."""
 
 import json
 from datetime import timedelta
@@ -42,7 +42,7 @@ def limit(trigger: Trigger, executions: int) -> Quota:
 
 
 def next_hour() -> None:
-    """The counters belong to an hour ago, and everything that waits is due."""
+    """Move the counters an hour back, and let everything that waits be due."""
     QuotaUse.objects.update(starts_at=F("starts_at") - timedelta(hours=1))
     CronTick.objects.filter(status="QUEUED").update(start_at=database_now())
 

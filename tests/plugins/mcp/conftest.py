@@ -15,7 +15,9 @@ from .agents import Agent
 
 @pytest.fixture
 def agent(workspace: Workspace, member: Callable[..., Any]) -> Callable[..., Agent]:
-    """An agent with a token of these scopes, whose user has the role ADMIN unless another."""
+    """Return a function that creates an agent with a token of these scopes; its user has the role
+    ADMIN by default.
+    """
 
     def made(*scopes: str, role: str = "ADMIN", place: Workspace | None = None) -> Agent:
         user = member(role, place or workspace)

@@ -21,7 +21,7 @@ GREETING = {
 
 @pytest.fixture
 def draft(workspace: Any) -> dict[str, Any]:
-    """A workflow that greeted Ann, and a definition that says another word."""
+    """Return a workflow that greeted Ann, and a definition that uses another word."""
     run = Valkyr().start(GREETING, {"name": "Ann"})
     task = {**GREETING["tasks"][0], "with": {"value": "Goodbye {{ input.name }}"}}  # type: ignore[dict-item]
     return {

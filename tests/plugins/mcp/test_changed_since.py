@@ -1,4 +1,6 @@
-"""What is approved is what was proposed: a change of the object since then is refused."""
+"""An approval applies exactly to the proposal: it is rejected if the object has changed since
+then.
+"""
 
 from collections.abc import Callable
 from typing import Any

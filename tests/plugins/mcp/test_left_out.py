@@ -1,4 +1,6 @@
-"""Without the plugin, an installation has none of its addresses; without the package, a problem."""
+"""Without the plugin, an installation has none of its URLs; without the package, it reports a
+problem.
+"""
 
 import sys
 from collections.abc import Callable

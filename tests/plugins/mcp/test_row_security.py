@@ -17,4 +17,4 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module", autouse=True)
 def limited(row_level_security: None) -> None:
-    """The setting holds for every request."""
+    """Apply the setting to every request."""

@@ -24,7 +24,7 @@ def _places(db: None, static_files: None) -> None:
 
 
 class App:
-    """A person's authenticator app; each code that it returns is of another time step."""
+    """A user's authenticator app; each code that it returns belongs to another time step."""
 
     def __init__(self, user: Any) -> None:
         self.user = user
@@ -36,32 +36,32 @@ class App:
         self.secret = factors.secret_of(factor)
 
     def code(self, steps: int = 0) -> str:
-        """The code that the app shows, so many steps from now; accepted ones are reset."""
+        """Return the code that the app shows, `steps` time steps from now; reset accepted codes."""
         SecondFactor.objects.filter(user=self.user).update(last_step=0)
         return self.same_code(steps)
 
     def same_code(self, steps: int = 0) -> str:
-        """The same, without resetting the server's memory."""
+        """Return the same code, without resetting the server's memory."""
         from executions.database.clock import database_now
 
         now = int(database_now().timestamp()) // STEP_SECONDS
         return pyotp.HOTP(self.secret).at(now + steps)
 
     def wrong(self) -> str:
-        """A code of none of the current steps."""
+        """Return a code of none of the current steps."""
         near = {self.same_code(step) for step in range(-3, 4)}
         return next(f"{number:06}" for number in range(10) if f"{number:06}" not in near)
 
 
 @pytest.fixture
 def ada(django_user_model: Any) -> Any:
-    """A superuser without a second factor."""
+    """Create a superuser without a second factor."""
     return django_user_model.objects.create_superuser("ada", password=PASSWORD)
 
 
 @pytest.fixture
 def app() -> Callable[[Any], App]:
-    """Give a person a confirmed factor, and return the app."""
+    """Return a function that gives a user a confirmed factor and returns the app."""
 
     def enrolled(user: Any) -> App:
         from executions.access.actor import Actor
@@ -76,6 +76,6 @@ def app() -> Callable[[Any], App]:
 
 
 def sign_in(client: Client, name: str = "ada", wanted: str = "/admin/") -> Any:
-    """Send the admin's form for a name and a password."""
+    """Submit the admin's form for a name and a password."""
     data = {"username": name, "password": PASSWORD}
     return client.post(f"/admin/login/?next={wanted}", data)

@@ -23,12 +23,12 @@ CODE = "/mfa/code?next=%2Fadmin%2F"
 
 @pytest.fixture
 def client() -> Client:
-    """A browser at a host name that may have passkeys."""
+    """Return a browser at a host name that may have passkeys."""
     return Client(SERVER_NAME="localhost")
 
 
 def options(answer: Any) -> dict[str, Any]:
-    """The page's data for the browser."""
+    """Return the page's data for the browser."""
     found = re.search(r'data-options="([^"]+)"', answer.content.decode())
     assert found is not None, answer.content.decode()
     asked: dict[str, Any] = json.loads(html.unescape(found.group(1)))
@@ -45,7 +45,7 @@ def add(client: Client, name: str = "laptop") -> SoftPasskey:
 
 @pytest.fixture
 def key(client: Client, ada: Any) -> SoftPasskey:
-    """A passkey of ada, whose browser has signed out."""
+    """Return a passkey of ada, whose browser has signed out."""
     sign_in(client)
     made = add(client)
     client.logout()

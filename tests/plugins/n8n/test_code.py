@@ -1,4 +1,6 @@
-"""Programs of n8n in JavaScript: what they read is found, and what has no equivalent is named."""
+"""JavaScript programs of n8n: the data that they read is found, and features without an equivalent
+are named.
+"""
 
 from typing import Any
 
@@ -16,7 +18,7 @@ BEFORE = node(
 
 
 def program(source: str, *before: Any, kind: str = "code", **more: Any) -> Any:
-    """The conversion of a program behind other nodes."""
+    """Return the conversion of a program after other nodes."""
     name = "jsCode" if kind == "code" else "functionCode"
     return chain(*(before or (BEFORE,)), node("It", kind, {name: source, **more}, 2))
 

@@ -1,4 +1,4 @@
-"""Each kind of node, and its module."""
+"""Each kind of node, with its module."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ READ = "tasks.before.output"
 
 
 def only(kind: str, parameters: Any, version: float = 1, **more: Any) -> Any:
-    """The task of one node behind a Set."""
+    """Return the task of one node after a Set."""
     found = chain(BEFORE, node("It", kind, parameters, version, **more))
     assert codes(found) == set(), row(found, "It")
     return tasks(found)["it"]

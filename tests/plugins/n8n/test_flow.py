@@ -1,4 +1,4 @@
-"""Connections become edges; multiple items get a body; unsupported graphs block."""
+"""Connections become edges; multiple items get a body; unsupported graphs are rejected."""
 
 from executions.definition.catalog import catalog
 from executions.definition.graph.validation import problems

@@ -1,6 +1,6 @@
-"""Real exports: how much of each is mapped, so that a regression is noticed.
+"""Real exports: the mapped share of each, so that a regression is noticed.
 
-Their connections were lost before they were published, so the data that a node reads of the
+Their connections were lost before they were published, so the data that a node reads from the
 previous one is unknown.
 """
 

@@ -1,4 +1,4 @@
-"""Nothing that looks like a secret is imported, and the credentials to create are named."""
+"""Nothing that looks like a secret is imported; the report names the credentials to create."""
 
 import json
 from typing import Any

@@ -23,7 +23,7 @@ class Decision(BaseModel):
 
 
 def traced(function: Callable[..., Any]) -> dict[str, Any]:
-    """The definition of a workflow that is not published."""
+    """Return the definition of a workflow that is not published."""
     made = workflow("traced")(function)
     DECLARED.remove(made)
     found: dict[str, Any] = made.definition
@@ -219,7 +219,7 @@ def test_what_an_agent_cannot_do_is_refused_in_place(
 
 @contextmanager
 def model(*answers: Any) -> Iterator[AgentModel]:
-    """A model that gives these answers in turn."""
+    """Run a model that gives these answers in turn."""
     given = iter(answers)
     server = AgentModel(lambda _: next(given))
     try:

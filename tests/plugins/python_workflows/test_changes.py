@@ -1,4 +1,6 @@
-"""`valkyr plan` and `valkyr apply`: what publishing changes, and what the code no longer has."""
+"""`valkyr plan` and `valkyr apply`: the changes of a publication, and the workflows that the code
+no longer has.
+"""
 
 import json
 from typing import Any
@@ -25,7 +27,7 @@ def declared(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def told(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
-    """The command's report per workflow, by slug: its change and its version."""
+    """Return the command's report per workflow, by slug: its change and its version."""
     assert main([*words, "--local", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     return {row["slug"]: (row["change"], row["version"]) for row in rows}

@@ -37,7 +37,7 @@ def _as_the_tracers_own(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def named(function: Any) -> list[str]:
-    """The variables of the calls in the function, in their order."""
+    """Return the variables of the calls in the function, in their order."""
     function()
     return list(SEEN)
 

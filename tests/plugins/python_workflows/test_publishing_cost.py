@@ -29,7 +29,9 @@ def _workspace(db: None) -> None:
 
 @contextmanager
 def counted() -> Iterator[list[int]]:
-    """How many functions the block calls: its work, whatever else the machine does."""
+    """Count the functions that the block calls, which measures its work independently of the
+    machine's load.
+    """
     calls = [0]
 
     def count(frame: Any, event: str, argument: Any) -> None:
@@ -51,7 +53,7 @@ def step(number: int) -> dict[str, Any]:
 
 
 def said(count: int, *, steps: int = 6, title: str = "W") -> list[CodeDefinition]:
-    """Definitions, each of a few steps with an event that starts it."""
+    """Return definitions, each of a few steps with an event that starts it."""
     return [
         CodeDefinition(
             slug=f"w{number}",
@@ -103,7 +105,7 @@ def traced_{n}(order: Order) -> str:
 
 
 class Order(BaseModel):
-    """The cost of each of them."""
+    """The cost of each definition."""
 
     id: int
     total: float

@@ -1,4 +1,6 @@
-"""A workflow's function becomes a document; what a graph cannot express is rejected in place."""
+"""A workflow's function becomes a document; code that a graph cannot express is rejected with its
+position.
+"""
 
 from collections.abc import Callable
 from typing import Any

@@ -14,8 +14,8 @@ CONFIG = "[mypy]\nstrict = True\nfollow_imports = silent\n"
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The output of `mypy --strict` for every example and for the wrong program; one run for
-    all.
+    """Return the output of `mypy --strict` for every example and for the wrong program, in one
+    run.
     """
     folder = tmp_path_factory.mktemp("typed")
     (folder / "mypy.ini").write_text(CONFIG)

@@ -1,4 +1,6 @@
-"""Which steps with external effects run again, by their graphs; and how definitions differ."""
+"""The steps with external effects that run again, by their graphs; and the differences of
+definitions.
+"""
 
 from typing import Any
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def op(client: Client, static_files: None) -> Client:
-    """A superuser's client."""
+    """Return a superuser's client."""
     client.force_login(User.objects.create_superuser("op"))
     return client
 

@@ -1,4 +1,4 @@
-"""The options of a redrive, and what an expression may contain."""
+"""The options of a redrive, and the valid content of an expression."""
 
 from typing import Any
 

@@ -35,7 +35,9 @@ def fields_of(kept: Credential) -> dict[str, str]:
 
 
 def source(kept: Credential, process: int = 0) -> CredentialSource:
-    """The credential as a process reads it; another version simulates another process's memory."""
+    """Return the credential as a process reads it; another version simulates another process's
+    memory.
+    """
     fields = fields_of(kept)
     return CredentialSource(
         kept.pk, "bank", kept.version + 100 * process, kept.workspace_id, fields
@@ -43,7 +45,7 @@ def source(kept: Credential, process: int = 0) -> CredentialSource:
 
 
 def refreshed(one: CredentialSource) -> credentials.Issued:
-    """The values that a step of a process gets, as the pipeline requests them."""
+    """Return the values that a step of a process gets, as the pipeline requests them."""
     return credentials.issued(
         one, lambda given, before: rotating.issue(given, before, oauth2.issue, connection.close)
     )[0]

@@ -1,4 +1,6 @@
-"""Secrets of Vault: read once per lease in each process, renewed, read again; over real HTTP."""
+"""Vault's secrets are read once per lease in each process, renewed, and read again, over real
+HTTP.
+"""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,8 +1,7 @@
 """Random statements of a client that wants rows of another workspace, from a seed.
 
-Each is one that PostgreSQL may run or reject; those with functions that reveal values (`leak`
-raises a notice, a cast or a division an error) are there to be evaluated before the view's
-condition.
+PostgreSQL may run or reject each of them. Some have functions that reveal values (`leak` raises a
+notice, a cast or a division an error), to be evaluated before the view's condition.
 """
 
 from collections.abc import Iterator
@@ -89,12 +88,12 @@ class RandomQueries:
         self._names = 0
 
     def tricks(self) -> Iterator[str]:
-        """Some attempts to widen the scope, perhaps none."""
+        """Yield some attempts to widen the scope, perhaps none."""
         for _ in range(self._random.choice((0, 0, 1, 2))):
             yield self._random.choice(TRICKS).format(there=self._there)
 
     def statements(self) -> list[str]:
-        """A query, in one of the ways in which a client can send it."""
+        """Return a query, in one of the ways in which a client can send it."""
         query = self.query()
         self._names += 1
         name = f"q{self._names}"
@@ -117,7 +116,7 @@ class RandomQueries:
         )  # fmt: skip
 
     def query(self) -> str:
-        """A SELECT over one or two views, or over what lies below them."""
+        """Return a SELECT over one or two views, or over the tables below them."""
         pick = self._random.random()
         if pick < 0.06:
             return self._below()

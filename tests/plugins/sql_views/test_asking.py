@@ -1,4 +1,4 @@
-"""`valkyr_sql` runs one statement that reads, limits it, and explains errors."""
+"""`valkyr_sql` runs one statement that only reads, limits it, and explains errors."""
 
 import csv
 import io

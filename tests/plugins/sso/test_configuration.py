@@ -21,7 +21,7 @@ GOOD = {
 
 @pytest.fixture(autouse=True)
 def _anew() -> Iterator[None]:
-    """These tests must not see others' settings."""
+    """Clear the settings, so that these tests do not see those of others."""
     forget()
     yield
     forget()

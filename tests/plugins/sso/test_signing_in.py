@@ -1,4 +1,4 @@
-"""Single sign-on against a real identity provider, and against a lying one."""
+"""Single sign-on with a real identity provider, and with one that lies."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -70,7 +70,7 @@ def sign_in(client: Client, provider: Provider, subject: str, wanted: str = "") 
 
 
 def who(client: Client) -> str | None:
-    """The name of the signed-in user."""
+    """Return the name of the signed-in user; None if there is none."""
     pk = client.session.get("_auth_user_id")
     return get_user_model().objects.get(pk=pk).username if pk else None
 

@@ -1,4 +1,4 @@
-"""Tests have the settings of `project.py`, without another Django."""
+"""Use the settings of `project.py`, in the same Django process."""
 
 from django.conf import settings
 

@@ -1,4 +1,4 @@
-"""When spans are made, and the cost without them."""
+"""The conditions under which spans are created, and the cost without them."""
 
 import subprocess
 import sys

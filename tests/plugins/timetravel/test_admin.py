@@ -41,7 +41,7 @@ def engine(
 
 @pytest.fixture
 def queue(engine: None, static_files: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Stands in for the broker; the test runs the workers."""
+    """Replace the broker; the test runs the workers."""
     quiet = world(Random(0), monkeypatch, lose=0, double=0, die=0)
     with quiet as made, configured(stretch_steps=32, segment_steps=32):
         yield made
@@ -49,7 +49,7 @@ def queue(engine: None, static_files: None, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture
 def op(queue: World) -> Client:
-    """A superuser's client."""
+    """Return a superuser's client."""
     boss, _ = get_user_model().objects.get_or_create(
         username="op", defaults={"is_staff": True, "is_superuser": True}
     )
@@ -148,8 +148,8 @@ def test_a_fork_that_does_not_fit_says_why(op: Client, failed: UUID) -> None:
 
 
 def helper(*permissions: str) -> Client:
-    """A staff client that may view and start the workflows, and has these permissions on each of
-    them.
+    """Return a client of a staff user who may view and start the workflows, with these permissions
+    on each.
     """
     user, _ = get_user_model().objects.get_or_create(username="helper", is_staff=True)
     Membership.objects.get_or_create(

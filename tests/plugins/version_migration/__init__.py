@@ -1,1 +1,1 @@
-"""Tests of the plugin version_migration."""
+"""Tests of the plugin `version_migration`."""

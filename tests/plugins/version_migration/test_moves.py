@@ -1,4 +1,4 @@
-"""Executions that move to another version keep their results and whatever they wait for."""
+"""Executions that move to another version keep their results and the events for which they wait."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tasks as projects write them; workers and the test's own process import this."""
+"""Tasks as projects write them; workers and the test's own process import this module."""
 
 import os
 import time
@@ -45,7 +45,7 @@ def fails(*_: Any, word: str = "bad") -> None:
 
 
 class ShopError(Exception):
-    """An error of the project's own."""
+    """An error class of the project."""
 
 
 @shared_task(name="corpus.fails_its_own_way")
@@ -139,7 +139,7 @@ def auto_ends(kind: str) -> None:
 
 
 class Counted(Task):  # type: ignore[type-arg]
-    """A base class of the project's own, as for a connection that tasks share."""
+    """A base class of the project, as for a connection that tasks share."""
 
     _answer: int | None = None
 
@@ -239,9 +239,9 @@ class Busy(Exception):
 def acts(
     self: "Task[Any, Any]", before: Any, ledger: str, busy: int = 0, seconds: float = 0.05
 ) -> dict[str, Any]:
-    """Act outside by a line in the ledger, and only then wait, give up or return.
+    """Have an outside effect, a line in the ledger, and only then wait, give up or return.
 
-    It counts: the previous result, or all previous ones, and one.
+    Return a count: one more than the previous result, or than the sum of all previous ones.
     """
     note(ledger, self.request.id)
     time.sleep(seconds)

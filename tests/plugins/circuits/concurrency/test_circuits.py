@@ -50,7 +50,7 @@ _numbers = count(1)
 
 @pytest.fixture
 def target(queue: World) -> Iterator[str]:
-    """A target without calls."""
+    """Yield a target without calls."""
     targets.install()
     gate.memory().forget()
     name = f"partner-{next(_numbers)}"
@@ -75,7 +75,7 @@ def circuit(target: str) -> Circuit:
 
 
 def call(queue: World, target: str, times: int = 1) -> list[UUID]:
-    """Start executions that call the target, and let workers do what they can."""
+    """Start executions that call the target, and let workers run what they can."""
     ids = start_many(workflow(target), [{}] * times)
     queue.drain()
     return ids
@@ -90,7 +90,7 @@ def open_circuit(queue: World, target: str) -> list[UUID]:
 
 
 def rest_is_over(target: str) -> None:
-    """Its rest, and the wait for woken steps, are over."""
+    """Let the circuit's pause, and the wait for woken steps, end."""
     change(target, "next_retry_at = clock_timestamp() - interval '1 s', called_until = NULL")
 
 
@@ -253,7 +253,7 @@ def test_steps_held_for_a_new_target_go_on_when_it_is_seen_to_answer(
     inside: list[int] = []
 
     def slow() -> str:
-        """During the first call, others arrive: five of them are let through."""
+        """Start other executions during the first call: five of them are let through."""
         if not inside:
             inside.append(1)
             others = start_many(workflow(target), [{}] * 7)

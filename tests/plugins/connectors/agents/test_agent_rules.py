@@ -1,4 +1,4 @@
-"""What publishing rejects in an agent, and the loop that it writes."""
+"""The errors that publishing finds in an agent, and the loop that it generates."""
 
 from typing import Any
 from uuid import UUID

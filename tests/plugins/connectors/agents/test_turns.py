@@ -1,4 +1,4 @@
-"""The end of a turn, without workers: limits, prices, and results that a person gave."""
+"""The end of a turn, without workers: limits, prices, and results that a user gave."""
 
 import json
 from typing import Any

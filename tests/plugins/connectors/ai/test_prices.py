@@ -1,4 +1,6 @@
-"""The price list: pattern precedence, when a file is read, and the errors of an invalid one."""
+"""The price list: pattern precedence, the times at which a file is read, and the errors of an
+invalid one.
+"""
 
 import os
 from decimal import Decimal

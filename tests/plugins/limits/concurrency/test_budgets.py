@@ -61,7 +61,7 @@ def begun(workflow: Workflow, user: Any = None) -> UUID:
 
 
 def once(workspace: Workspace, user: Any = None, **inputs: Any) -> UUID:
-    """An execution whose first step ran and was recorded."""
+    """Start an execution, and run and record its first step."""
     execution = begun(publish(spends(**inputs), workspace), user)
     recorded(claimed(execution, FIRST))
     return execution

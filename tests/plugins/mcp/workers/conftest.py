@@ -18,7 +18,9 @@ from tests.support.workflows import default_workspace
 
 @dataclass(frozen=True)
 class Operated:
-    """A running installation: its address, an operator, and a token that may only look."""
+    """A running installation: its address, an operator, and a token with only the scope for
+    viewing.
+    """
 
     address: str
     operator: Any

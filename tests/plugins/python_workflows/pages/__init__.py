@@ -1,1 +1,1 @@
-"""The code of the pages on workflows in Python, run as printed."""
+"""The code of the pages on Python workflows, run as printed."""

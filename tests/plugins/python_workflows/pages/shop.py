@@ -1,4 +1,4 @@
-"""The pages' declarations as a project's module: workers and the test import it.
+"""The pages' declarations as a project's module, which workers and the test import.
 
 Names that the pages leave to the reader, such as the bank, are defined here.
 """
@@ -17,7 +17,7 @@ DOCS = Path(__file__).parents[4] / "docs" / "how-to"
 
 
 def blocks(page: str) -> list[str]:
-    """The blocks of Python of a page."""
+    """Return the Python blocks of a page."""
     return re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
 
 
@@ -32,7 +32,7 @@ class Stock(models.Model):
 
 
 class OutOfStock(Exception):
-    """Fewer are left than requested."""
+    """Less is left than was requested."""
 
 
 bank = SimpleNamespace(charge=lambda order, amount: f"receipt-{order}", refund=lambda order: None)

@@ -54,7 +54,7 @@ def leased(limit: int = 1, workspace: Workspace | None = None, runner: str = "r"
 
 
 def leased_now(place: Workspace) -> list[Leased]:
-    """A runner's lease of the prepared runs."""
+    """Return a runner's lease of the prepared runs."""
     return leasing.lease("r", [place.pk], ["gpu"], 1, actor=ACTOR)
 
 
@@ -68,7 +68,7 @@ def ids(found: Sequence[Leased]) -> set[UUID]:
 
 @pytest.fixture
 def place(queue: World) -> Workspace:
-    """A workspace of its own, so that no other runs are leased."""
+    """Create a separate workspace, so that no other runs are leased."""
     return limited_workspace(10_000)
 
 
@@ -368,7 +368,7 @@ def test_inputs_that_cannot_be_made_fail_the_run_and_hand_nothing_out(place: Wor
 
 
 def _drain(execution: UUID) -> None:
-    """Let one of our workers open the map."""
+    """Let one of Valkyr's workers open the map."""
     from runners.pipeline import receive
 
     version = Run.objects.filter(execution_id=execution).values_list(
@@ -378,7 +378,7 @@ def _drain(execution: UUID) -> None:
 
 
 def _planned(execution: UUID) -> None:
-    """Let one of our workers collect the map, once its body has woken it."""
+    """Let one of Valkyr's workers collect the map, after its body has woken it."""
     run = run_of(execution, "all.main")
     if run.state == "PENDING":
         _drain(execution)
@@ -413,7 +413,10 @@ def test_a_result_that_is_kept_is_reused_without_a_lease(place: Workspace, queue
 
 
 def test_only_a_report_after_another_runner_looks_for_more_than_its_step(place: Workspace) -> None:
-    """The one before may have known more than the rows say; the first runner knew nothing."""
+    """Only a report after another runner's lease looks for more than its step.
+
+    The earlier runner may have known more than the rows say; the first runner knew nothing.
+    """
     trips = []
     for again in (False, True):
         execution = start(publish({"tasks": [remote("one"), remote("two")]}, place))
@@ -432,7 +435,9 @@ def test_only_a_report_after_another_runner_looks_for_more_than_its_step(place: 
 def test_the_watchdog_is_told_whose_inputs_a_worker_renders_for_a_runner(
     place: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Templates may stall the process: then it is known whose."""
+    """The watchdog learns whose inputs a worker renders for a runner, because templates may stall
+    the process.
+    """
     execution = start(publish(ONE, place))
     run = run_of(execution, "one.main")
     render, notes = leased_runs._rendered, []
@@ -454,7 +459,9 @@ def test_the_watchdog_is_told_whose_inputs_a_worker_renders_for_a_runner(
 def test_inputs_that_stalled_three_processes_are_not_rendered_again(
     place: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The watchdog only counts a stall; the process that ends such a run may have died."""
+    """Inputs that stalled three processes are not rendered again: the watchdog only counts a stall,
+    and the process that ends such a run may have died.
+    """
     execution = start(publish(ONE, place))
     for token in range(3):
         run = run_of(execution, "one.main").pk
@@ -474,7 +481,9 @@ def test_inputs_that_stalled_three_processes_are_not_rendered_again(
 def test_a_reference_to_a_secret_that_a_person_wrote_is_refused_before_a_lease(
     place: Workspace,
 ) -> None:
-    """The runner would get it as plain text, or a secret that the step does not name there."""
+    """A reference to a secret that a user wrote is rejected before a lease: otherwise the runner
+    would get the secret as plain text, or one that the step does not name there.
+    """
     given = {"type": "secret", "fields": {"value": "canary"}, "hosts": ["*"], "remote": True}
     credentials.create(place, name="farm", actor=ACTOR, **given)
     fails = remote("one", key="{{ secrets.farm }}") | {"retry": "none"}

@@ -22,10 +22,10 @@ HEX = re.compile(r"[0-9a-f]+")
 
 
 def lines(of: Member | WebServer) -> list[dict[str, Any]]:
-    """Every line so far; each must be a separate object.
+    """Return every line so far; each must be a separate object.
 
-    Celery warns on the root logger before anything could configure logging; only that may come
-    first.
+    Celery warns on the root logger before anything can configure logging; only that warning may
+    come first.
     """
     whole = of.log.read_text().rpartition("\n")[0].splitlines()
     return [json.loads(line) for line in dropwhile(lambda text: not text.startswith("{"), whole)]
@@ -33,7 +33,9 @@ def lines(of: Member | WebServer) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def failed(fleet: Fleet, web: WebServer, ann: dict[str, str]) -> Run:
-    """A step that failed permanently after a retry, in an execution started by a named request."""
+    """Run a step that fails permanently after a retry, in an execution started by a named
+    request.
+    """
     retry = {"maxAttempts": 2, "baseSeconds": 0.1, "jitter": 0}
     workflow = publish({"name": "logged", "tasks": [effect("fails", failTimes=9, retry=retry)]})
     headers = {"x-request-id": "the-request"}

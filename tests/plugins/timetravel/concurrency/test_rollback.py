@@ -1,4 +1,4 @@
-"""Races of a roll-back: with steps that end, other roll-backs, cancels, requeues and forks."""
+"""A roll-back races with steps that end, other roll-backs, cancels, requeues and forks."""
 
 from uuid import UUID
 
@@ -36,7 +36,7 @@ FAILING = {"tasks": [effect("one"), effect("bad", "one", failTimes=1, errorType=
 
 
 def holding(execution: UUID, path: str) -> Held:
-    """A worker that holds a step after its predecessors ended."""
+    """Return a worker that holds a step after its predecessors ended."""
     while True:
         pending = Run.objects.filter(execution_id=execution, state="PENDING", superseded=False)
         state, claim = claimed(execution, pending.get().segment)

@@ -20,7 +20,7 @@ ASK = {"with": {"title": "Go on?"}}
 
 @pytest.fixture
 def moved(workspace: Any) -> WorkflowExecution:
-    """An execution that waits; its first step is missing in its new version."""
+    """Create an execution that waits; its first step is missing from its new version."""
     made = publish({"tasks": [task("one"), task("ask", "flow.approval", "one", **ASK)]})
     execution = start(made)
     recorded(claimed(execution, "one.main"))
