@@ -242,7 +242,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _turn(item: pytest.Item) -> int:
-    """The position of a test's file among the longest ones, or after all of them."""
+    """Return the position of a test's file among the longest ones, or after all of them."""
     turns = (turn for turn, name in enumerate(LONGEST) if item.nodeid.startswith(name))
     return next(turns, len(LONGEST))
 

@@ -39,7 +39,7 @@ class Cost:
 
     @property
     def ratio(self) -> float:
-        """With partitions, divided by without."""
+        """The CPU with partitions, divided by the CPU without."""
         return self.on / self.off
 
 

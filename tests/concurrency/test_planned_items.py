@@ -146,8 +146,8 @@ def test_counters_change_if_items_end_begin_or_wait(
 
 
 def test_the_output_is_that_of_the_workflow_though_an_item_ends_it(begin: Begin) -> None:
-    """The output is the workflow's although an item ends it: the body has a task with the same
-    name.
+    """The output is the workflow's even if an item ends the execution: the body has a task with
+    the same name.
     """
     tasks = [{**MAP["tasks"][0], "body": {"tasks": [effect("after")]}}, MAP["tasks"][1]]
     rows: dict[str, Row] = {

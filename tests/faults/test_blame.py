@@ -1,4 +1,4 @@
-"""When a process ends, the step that ended it is blamed, and not its companions."""
+"""When a process ends, the step that ended it is blamed, and not the other steps of the process."""
 
 import os
 import time

@@ -17,7 +17,9 @@ ODD = "b1.main"  # the second of the first pack
 
 
 def fan(**odd: object) -> Workflow:
-    """Publish twelve branches to one join, all known to be short, whatever the second one does."""
+    """Publish twelve branches to one join. All are known to be short, even if the second one is
+    not.
+    """
     branches = [effect("b0"), effect("b1", **odd)]
     branches += [effect(f"b{n}") for n in range(2, BRANCHES)]
     tasks = [*branches, effect("end", [t["id"] for t in branches])]

@@ -108,7 +108,7 @@ def test_the_late_result_of_a_frozen_worker_is_fenced(fleet: Fleet) -> None:
 def test_the_late_result_of_a_worker_that_lost_its_lease_unnoticed_is_fenced(fleet: Fleet) -> None:
     """The late result of a worker that lost its lease unnoticed is fenced.
 
-    It continues although another worker has its run, because it has no watchdog.
+    The worker continues although another worker has its run.
     """
     stubborn = effect("work", hangSeconds=6, ignoreTimeout=True)
     execution = start(publish({"tasks": [stubborn, effect("more", after="work")]}))

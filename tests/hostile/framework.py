@@ -17,7 +17,7 @@ class Wrapped(JSONRenderer):
 
 
 class First(BaseContentNegotiation):
-    """Selects the first renderer, whatever is requested."""
+    """Selects the first parser and renderer for every request."""
 
     def select_parser(self, request: Any, parsers: Any) -> Any:
         return parsers[0]

@@ -50,7 +50,7 @@ SELECT gen_random_uuid(), %(execution)s, 0, p, p, gen_random_uuid(), gen_random_
 
 @pytest.fixture
 def op(client: Client, django_user_model: Any, static_files: None) -> Client:
-    """A superuser's client."""
+    """Return a superuser's client."""
     cache.clear()
     client.force_login(
         django_user_model.objects.create(username="op", is_staff=True, is_superuser=True)

@@ -15,7 +15,7 @@ COMMIT = BundleSource("https://git.example/shop", "abc1234def", "main")
 
 @pytest.fixture
 def op(admin_client: Client, static_files: None) -> Client:
-    """A superuser's client."""
+    """Return a superuser's client."""
     return admin_client
 
 

@@ -17,7 +17,7 @@ ADMIN = "/admin/executions"
 
 @pytest.fixture
 def op(admin_client: Client, static_files: None) -> Client:
-    """A superuser's client."""
+    """Return a superuser's client."""
     return admin_client
 
 

@@ -23,7 +23,7 @@ TASKS = [
 
 @pytest.fixture
 def op(client: Client, django_user_model: Any, static_files: None) -> Client:
-    """A superuser's client."""
+    """Return a superuser's client."""
     cache.clear()
     client.force_login(
         django_user_model.objects.create(username="op", is_staff=True, is_superuser=True)

@@ -1,4 +1,4 @@
-"""The workflows printed on our pages can be published unchanged, and links work."""
+"""The workflows printed on the documentation's pages can be published unchanged, and links work."""
 
 import re
 from collections.abc import Iterator

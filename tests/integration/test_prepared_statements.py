@@ -1,4 +1,4 @@
-"""A connection keeps all statements of the engine prepared; no round trip is needed to evict
+"""A connection keeps all the engine's statements prepared, and no round trip is needed to evict
 one.
 """
 

@@ -49,7 +49,7 @@ class Mutant:
         return f"{self.file}:{self.line}"
 
     def diff(self) -> str:
-        """The change as text, for readers."""
+        """Return the change as text, for readers."""
         was = "\n".join(f"    - {line}" for line in self.was.splitlines())
         becomes = "\n".join(f"    + {line}" for line in self.becomes.splitlines())
         return f"{was}\n{becomes}"

@@ -1,4 +1,6 @@
-"""Whether a series of readings grows: its slope, and the part that its noise cannot explain."""
+"""Decide whether a series of readings grows, by its slope and the part that its noise cannot
+explain.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

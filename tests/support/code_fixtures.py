@@ -32,7 +32,7 @@ def code_sandbox(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def code_module() -> str:
-    """The module that runs the code; tests of another language override it."""
+    """Return the module that runs the code; tests of another language override this fixture."""
     return "python.code"
 
 

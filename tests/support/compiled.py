@@ -14,7 +14,7 @@ WORKFLOW = UUID(int=8)
 
 
 def graph_of(document: dict[str, Any]) -> Graph:
-    """The compiled graph of a definition without mistakes."""
+    """Return the compiled graph of a definition without mistakes."""
     modules.register()
     whole = {"schema": "valkyr/1", "name": "tested", **document}
     return compile_graph(resolve(normalise(whole), catalog()), WORKFLOW)

@@ -1,4 +1,4 @@
-"""Whether a container kept its bounds: iterations in sequence, concurrent items within limits,
+"""Check the bounds of containers: iterations in sequence, concurrent items within limits,
 nothing late.
 """
 

@@ -42,7 +42,7 @@ def empty() -> None:
 
 
 def install() -> None:
-    """Clean up after tests that commit with `empty`."""
+    """Make tests that commit clean up with `empty`."""
 
     def teardown(_: Any) -> None:
         empty()

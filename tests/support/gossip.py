@@ -19,7 +19,7 @@ _log = logging.getLogger("gossip")
 
 
 class GossipInputs(ModuleInputs):
-    """What to reveal, and how."""
+    """The values to reveal, and the ways to reveal them."""
 
     value: Any = Field(None, description="What is told.")
     ways: list[str] = Field([], description="log, tell, raise, cause, again, wait, key.")

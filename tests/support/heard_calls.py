@@ -26,7 +26,7 @@ class HeardCalls:
     leases: dict[str, float] = field(default_factory=dict)
 
     def of(self, run: Any) -> list[HeardCall]:
-        """The calls for one run, in order."""
+        """Return the calls for one run, in order."""
         found = []
         for request in list(self.partner.received):
             if "at" not in request or not request["body"].endswith("}"):

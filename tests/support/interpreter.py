@@ -95,7 +95,7 @@ def interpret(
 
 
 def paths(task: Mapping[str, Any]) -> list[str]:
-    """The paths of a task's steps within its body, in order."""
+    """Return the paths of a task's steps within its body, in order."""
     return [f"{task['id']}.{module['id']}" for module in modules(task)]
 
 
@@ -245,8 +245,8 @@ class _Body:
         self.story.outcomes[self.place + name] = outcome
 
     def scope(self) -> Scope:
-        """The names that a step of this body may use; a task's name refers to the innermost
-        task.
+        """Return the names that a step of this body may use; a task's name refers to the
+        innermost task.
         """
         own = {
             name: {
@@ -259,8 +259,8 @@ class _Body:
         return self.around | {"tasks": self.around.get("tasks", {}) | own}
 
     def output(self) -> Any:
-        """The body's output: the output of its only last task, or the outputs of all last tasks by
-        id.
+        """Return the body's output: the output of its only last task, or the outputs of all
+        last tasks by id.
         """
         last = [name for name in self.tasks if not self.outgoing[name]]
         if len(last) == 1:
@@ -268,7 +268,7 @@ class _Body:
         return {name: self.outputs.get(name) for name in last}
 
     def all_outputs(self) -> dict[str, Any]:
-        """Every task's output by its id."""
+        """Return every task's output by its id."""
         return {name: self.outputs.get(name) for name in self.tasks}
 
 

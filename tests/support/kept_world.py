@@ -1,14 +1,14 @@
-"""A world that the tests of a module share: built once, and each test is a savepoint in it.
+"""Rows that the tests of a module share: created once, and each test is a savepoint after them.
 
-A test is rolled back to the world, and the world with the module's last test; nothing is ever
-committed. A world is a fixture of its module that uses `kept_world`:
+Each test is rolled back to the shared rows, and these are rolled back after the module's last test;
+nothing is ever committed. A fixture of the module creates them with `kept_world`:
 
     @pytest.fixture(scope="module", autouse=True)
     def world(kept_world: None) -> World: ...
 
-*autouse*, so that every test finds the same rows whether it runs alone or after others. It returns
-ids and other values that cannot change: rows are rolled back, objects in memory are not. Messages
-for after the commit (`on_commit`) are those of a test only; the world's are never sent.
+*autouse*, so that every test finds the same rows whether it runs alone or after others. The fixture
+returns ids and other values that cannot change: rows are rolled back, objects in memory are not.
+Only a test's own messages for after the commit (`on_commit`) are sent, never those of the fixture.
 """
 
 from collections.abc import Iterator

@@ -112,7 +112,7 @@ class Odd(Module[OddInputs]):
 
 
 class WaitInputs(ModuleInputs):
-    """How long to wait, and how to end after that."""
+    """The duration of the wait, and the way to end after it."""
 
     seconds: float = Field(0, description="How long it sleeps.")
     value: Any = Field(None, description="The output, once woken.")
@@ -187,7 +187,7 @@ class Effect(Module[EffectInputs]):
 
 
 class SpenderInputs(ModuleInputs):
-    """What to spend, and how to end after that."""
+    """The costs to record, and the way to end after that."""
 
     model: str = Field("", description="The model that it says it used.")
     tokens: int = Field(0, description="Tokens spent.")
@@ -228,14 +228,14 @@ class Spender(Module[SpenderInputs]):
 
 
 class PureInputs(ModuleInputs):
-    """How long the step takes, and how it misbehaves."""
+    """The duration of the step, and its misbehaviour."""
 
     seconds: float = Field(0, description="How long it takes, which is too long for a pure step.")
     waits: bool = Field(False, description="Wait, which a pure step cannot.")
 
 
 class Pure(Module[PureInputs]):
-    """A step that runs inline and returns what it was told about itself."""
+    """A step that runs inline and returns the facts that it is given about itself."""
 
     type: ClassVar[str] = "test.pure"
     title: ClassVar[str] = "Pure"

@@ -26,7 +26,7 @@ class Watched:
     descriptor: int
 
     def head(self) -> SlotHead:
-        """This process's slot."""
+        """Return this process's slot."""
         return next(head for head in heads(self.descriptor) if head.pid == os.getpid())
 
     def note(self) -> Note | None:

@@ -1,4 +1,4 @@
-"""How smoothly a page is drawn: the times between frames, and the work of its main thread."""
+"""The smoothness of a page: the times between frames, and the work of its main thread."""
 
 import os
 from collections.abc import Callable

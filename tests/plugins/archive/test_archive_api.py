@@ -81,7 +81,9 @@ def test_others_do_not_learn_of_it(gone: WorkflowExecution, orders: Workflow, ad
 def test_their_requests_read_no_file(
     gone: WorkflowExecution, orders: Workflow, archive: Path, role: str
 ) -> None:
-    """Their requests read no file: without the file, any attempt to read it answers 500."""
+    """Requests without permission read no file: without the file, any attempt to read it
+    answers 500.
+    """
     client = client_of(orders, role)
     (archive / ArchiveFile.objects.get().name).unlink()
 

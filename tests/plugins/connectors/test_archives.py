@@ -127,8 +127,8 @@ def test_an_archive_within_an_archive_stays_one(root, run):
 
 @given(st.binary(max_size=400), st.integers(0, 200), st.binary(max_size=8))
 def test_whatever_is_in_an_archive_it_opens_or_is_told(data, at, put):
-    """Any archive can be opened, or is rejected: random bytes and manipulated archives have no
-    other effect.
+    """Any archive is opened or rejected: random bytes and manipulated archives have no other
+    effect.
     """
     good = hostile_archives.pack([("a.txt", data), ("b/c.txt", data[:7])])
     for tampered in (data, good[:at] + put + good[at + len(put) :]):

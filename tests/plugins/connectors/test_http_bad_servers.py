@@ -128,8 +128,8 @@ def test_a_server_that_speaks_no_tls_may_be_asked_again(
 def test_a_server_that_does_not_answer_a_tls_handshake_ends_in_time(
     server: BadServer, failure: Callable[..., Failure]
 ) -> None:
-    """A server that does not answer a TLS handshake ends in time; it accepts connections and sends
-    nothing.
+    """A step ends in time if its server accepts the connection, but never answers the TLS
+    handshake.
     """
     with socket.create_server(("127.0.0.1", 0)) as mute:
         found = failure(f"https://127.0.0.1:{mute.getsockname()[1]}/", timeoutSeconds=SECONDS)

@@ -1,4 +1,4 @@
-"""Without the plugin, an installation creates no spans, whatever the environment says."""
+"""Without the plugin, an installation creates no spans, even if the environment asks for them."""
 
 from tests.support.left_out import run_without
 

@@ -114,8 +114,8 @@ def test_a_redrive_of_new_executions_is_refused(scope: str) -> None:
 def test_an_execution_goes_with_checkpoints_that_the_engine_does_not_know(
     django_user_model: Any,
 ) -> None:
-    """An execution is deleted with checkpoints that the engine does not know, as when the plugin is
-    removed and its table stays.
+    """An execution is deleted together with checkpoints that the engine does not know, as when
+    the plugin is removed and its table stays.
     """
     execution = admin_rows.execution(admin_rows.workflow())
     ann = django_user_model.objects.create(username="ann")

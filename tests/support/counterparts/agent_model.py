@@ -18,7 +18,7 @@ Script = Callable[[list[dict[str, Any]]], Answer]
 
 
 def results(messages: list[dict[str, Any]]) -> list[str]:
-    """The tool results of a conversation."""
+    """Return the tool results of a conversation."""
     return [message["content"] for message in messages if message["role"] == "tool"]
 
 

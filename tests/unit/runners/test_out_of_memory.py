@@ -1,4 +1,4 @@
-"""The step that a parent blames for a killed child: by the child's memory, and the memory of
+"""The step that a parent blames for a killed child, judged by the child's memory and that of
 others.
 """
 

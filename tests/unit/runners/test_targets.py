@@ -1,5 +1,5 @@
-"""Of the rules that match a target, the most specific applies first, and a rule without a match has
-no effect.
+"""The most specific rule that matches a target applies first; broader rules fill in what it
+leaves open.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""Accounts are people, who are parties; former ones stay in the table."""
+"""Accounts are people, who are parties; former accounts stay in the table."""
 
 import uuid
 

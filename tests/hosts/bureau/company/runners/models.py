@@ -1,4 +1,4 @@
-"""Models with the same names as ours, in an app with the same label."""
+"""Models with the same names as Valkyr's, in an app with the same label."""
 
 from django.conf import settings
 from django.db import models
