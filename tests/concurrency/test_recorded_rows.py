@@ -336,8 +336,8 @@ def test_a_worker_takes_no_more_steps_than_a_segment_may_have(queue: World) -> N
 
 
 def test_a_message_of_a_step_that_fails_fails_with_its_error(queue: World) -> None:
-    """A message of a step that fails fails with its error, so that Flower and Celery's logs show
-    it.
+    """If a step fails, its message fails with the same error, so that Flower and Celery's logs
+    show it.
     """
     fails = effect("a", failTimes=1, errorType="PERMANENT")
     execution = start(publish({"tasks": [fails, effect("b", "a:error")]}))

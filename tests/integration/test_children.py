@@ -56,7 +56,7 @@ class Engine:
         self.told.append((name, subject))
 
     def run(self) -> None:
-        """Work until nothing is left; deliver these messages first."""
+        """Work until nothing is left; deliver the messages about parents and children first."""
         while self.told or self.queue.queue or self.queue.workers:
             if self.told:
                 name, subject = self.told.pop()

@@ -1,4 +1,4 @@
-"""Shares a workflow with a user or a group, as an administrator does."""
+"""Share a workflow with a user or a group, as an administrator does."""
 
 from django.contrib.auth.models import AbstractBaseUser, Group, Permission
 

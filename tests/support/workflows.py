@@ -1,4 +1,4 @@
-"""Publishes definitions and starts executions through the product's own functions."""
+"""Publish definitions and start executions through the product's own functions."""
 
 from collections.abc import Iterable, Sequence
 from itertools import count

@@ -1,4 +1,4 @@
-"""Without the plugin, an installation has none of its URLs, periodic tasks and files."""
+"""Without the plugin, an installation has none of its URLs, periodic tasks or files."""
 
 from tests.support.left_out import run_without
 

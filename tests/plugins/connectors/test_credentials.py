@@ -140,7 +140,7 @@ def test_a_function_can_take_a_credential(step_context: Context) -> None:
 
 @step("acme.asks", credential=("bearer",))
 def asks(ctx: StepContext) -> str:
-    """Gives its token back."""
+    """Returns its token."""
     return (ctx.credential or {})["token"]
 
 

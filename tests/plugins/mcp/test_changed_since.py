@@ -1,5 +1,5 @@
-"""An approval applies exactly to the proposal: it is rejected if the object has changed since
-then.
+"""An approval applies only to the proposal as made: it is rejected if the object has changed
+since then.
 """
 
 from collections.abc import Callable

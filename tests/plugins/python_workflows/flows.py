@@ -28,7 +28,7 @@ GIVEN_BACK: list[str] = []
 
 
 class Order(BaseModel):
-    """What is ordered."""
+    """An order."""
 
     id: int
     total: float
@@ -36,14 +36,14 @@ class Order(BaseModel):
 
 
 class Receipt(BaseModel):
-    """What was paid."""
+    """A receipt for a payment."""
 
     number: str
     cents: int
 
 
 class Sent(TypedDict):
-    """What was sent."""
+    """A shipment."""
 
     parcels: list[str]
     receipt: str

@@ -1,4 +1,4 @@
-"""Agents in Python: tools from steps and functions, what cannot be traced, and a run."""
+"""Agents in Python: tools from steps and functions, code that cannot be traced, and a run."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

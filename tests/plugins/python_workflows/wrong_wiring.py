@@ -9,7 +9,7 @@ from valkyr import StepContext, approve, choose, each, first_of, modules, step, 
 
 
 class Order(BaseModel):
-    """What is ordered."""
+    """An order."""
 
     id: int
     total: float
@@ -17,7 +17,7 @@ class Order(BaseModel):
 
 
 class Receipt(BaseModel):
-    """What was paid."""
+    """A receipt for a payment."""
 
     number: str
 
