@@ -36,7 +36,7 @@ class ReleaseError(Exception):
 
 
 def build(commit: str, out: Path, epoch: str = "") -> list[Path]:
-    """Build the files of a commit into a folder, with their checksums; raises ReleaseError.
+    """Build the files of a commit into a folder, with their checksums. Raises ReleaseError.
 
     `epoch` is the time in all files, in seconds since 1970; the commit's own by default.
     """
@@ -76,7 +76,7 @@ def published(folder: Path) -> dict[str, Path]:
 
 
 def version_of(commit: str) -> str:
-    """Return the version that the commit's package has; raises ReleaseError."""
+    """Return the version that the commit's package has. Raises ReleaseError."""
     found = VERSION.search(_git("show", f"{commit}:valkyr/__init__.py"))
     if found is None:
         raise ReleaseError('valkyr/__init__.py has no line __version__ = "…".')

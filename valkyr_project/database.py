@@ -39,7 +39,7 @@ def database(primary: dict[str, Any], url: str) -> dict[str, Any]:
 
 
 def cells(text: str) -> dict[str, str]:
-    """Return the addresses in `VALKYR_CELLS` by cell; raises ImproperlyConfigured."""
+    """Return the addresses in `VALKYR_CELLS` by cell. Raises ImproperlyConfigured."""
     try:
         found = json.loads(text or "{}")
     except ValueError:
@@ -53,7 +53,7 @@ def cells(text: str) -> dict[str, str]:
 
 
 def of_cell(given: dict[str, str], name: str) -> str:
-    """Return the address of one cell; raises ImproperlyConfigured."""
+    """Return the address of one cell. Raises ImproperlyConfigured."""
     if name not in given:
         known = ", ".join(given) or "VALKYR_CELLS is not set"
         raise ImproperlyConfigured(f"VALKYR_CELL is {name!r}; expected a cell: {known}.")

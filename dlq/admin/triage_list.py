@@ -65,7 +65,7 @@ class SavedViews(ScopedAdmin):
         ]
 
     def views_of(self, request: HttpRequest) -> list[View]:
-        """Return the user's views of this list by name. One query."""
+        """Return the user's views of this list by name. Uses one query."""
         rows = SavedView.objects.filter(owner_id=request.user.pk, page=self.page_name)
         here = filters_in(request.GET)
         address = reverse(f"admin:{self.page_name}_changelist")

@@ -151,7 +151,7 @@ class Quarantine(Body):
 
 
 def occurrences(entries: Iterable[DeadLetterEntry]) -> dict[tuple[UUID, str], int]:
-    """Count the dead letters with each fingerprint of `entries`, by workspace. One query."""
+    """Count the dead letters with each fingerprint of `entries`, by workspace. Uses one query."""
     entries = list(entries)
     rows = (
         DeadLetterEntry.objects.filter(

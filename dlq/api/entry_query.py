@@ -32,7 +32,7 @@ class Conditions(serializers.Field[Any, Any, Any, Any]):
     """A JSON array of conditions on the original inputs."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the list of conditions; raises ValidationError."""
+        """Return the list of conditions. Raises ValidationError."""
         try:
             found = json.loads(data) if isinstance(data, str) else data
             if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):

@@ -230,7 +230,7 @@ class GroupChange(Body):
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check that conditions match the status and something changes; raises ValidationError."""
+        """Check that conditions match the status and something changes. Raises ValidationError."""
         terms = {
             "SNOOZED": {"snoozeUntil", "snoozeTotal", "snoozeVersion"},
             "RESOLVED": {"resolvedIn"},

@@ -43,7 +43,7 @@ class Found:
 
 
 def first(rows: QuerySet[Any], many: int, bound: int) -> Found:
-    """Return the first `many` ids of `rows`, ordered by id; raises TooManyRows.
+    """Return the first `many` ids of `rows`, ordered by id. Raises TooManyRows.
 
     The count stops at `bound`.
     """
@@ -88,7 +88,7 @@ def _gather(rows: QuerySet[Any], many: int, bound: int) -> Found:
 
 @contextmanager
 def patience(milliseconds: int, settings: str = "") -> Iterator[None]:
-    """Limit the time of each read in the block; raises TooManyRows. Writes are rolled back."""
+    """Limit the time of each read in the block. Raises TooManyRows. Writes are rolled back."""
     try:
         with transaction.atomic():
             with connection.cursor() as cursor:

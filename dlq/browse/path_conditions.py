@@ -82,7 +82,7 @@ def condition(path: Any, op: Any, value: Any) -> Condition:
 
 
 def from_text(text: str) -> Condition:
-    """Return a condition from its form in a URL; raises BadCondition."""
+    """Return a condition from its form in a URL. Raises BadCondition."""
     path, op, value = _parts(text)
     try:
         return condition(path, op, json.loads(value, parse_constant=_refuse))
@@ -108,7 +108,7 @@ def from_form(path: str, op: str, value: str) -> Condition:
 
 
 def several(wanted: Sequence[Mapping[str, Any]]) -> list[Condition]:
-    """Parse conditions from JSON, `[{"path", "op", "value"}]`; raises BadCondition."""
+    """Parse conditions from JSON, `[{"path", "op", "value"}]`. Raises BadCondition."""
     if len(wanted) > MAX_CONDITIONS:
         raise BadCondition(f"At most {MAX_CONDITIONS} conditions on inputs, found {len(wanted)}.")
     return [condition(one.get("path"), one.get("op"), one.get("value")) for one in wanted]

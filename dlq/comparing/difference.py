@@ -1,4 +1,7 @@
-"""Compare two JSON values by path: added, removed and changed values. Pure, and bounded."""
+"""Compare two JSON values by path: added, removed and changed values.
+
+This module is pure, and its work is bounded.
+"""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,7 @@
-"""Find the values of a failed step's inputs that its error may be about. Pure, and bounded."""
+"""Find the values of a failed step's inputs that its error may be about.
+
+This module is pure, and its work is bounded.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Mapping

@@ -1,4 +1,6 @@
-"""The HTTP request that a step made, from its recorded inputs, without secrets, and as curl. Pure.
+"""The HTTP request that a step made, from its recorded inputs, without secrets, and as curl.
+
+This module is pure.
 
 Only the first request is reconstructed: redirects, pages and retries depend on its response.
 """

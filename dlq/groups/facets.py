@@ -86,12 +86,12 @@ class Breakdown:
     facets: tuple[Facet, ...]
 
     def facet(self, name: str) -> Facet:
-        """Return one facet; raises KeyError."""
+        """Return one facet. Raises KeyError."""
         return {facet.name: facet for facet in self.facets}[name]
 
 
 def breakdown(group_id: UUID, most: int = LOOKED_AT) -> Breakdown:
-    """Count the newest entries of a group by every facet. Two queries."""
+    """Count the newest entries of a group by every facet. Uses two queries."""
     params = {"group": group_id, "most": most, "resolutions": Resolution.values}
     counts: dict[int, list[Share]] = {}
     looked_at = 0

@@ -42,7 +42,7 @@ class Placed:
 
 
 def placed(failing: Failing) -> Placed:
-    """Return the failure's group. One query for a known fingerprint, one more for each split.
+    """Return the failure's group. Uses one query for a known fingerprint, one more for each split.
 
     If two transactions insert a new fingerprint at the same time, one waits for the other.
     """

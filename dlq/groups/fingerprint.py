@@ -1,7 +1,7 @@
 """Fingerprints of equal failures: workflow, step, class of error, shape of the message.
 
 A module can name the failure itself (`StepError(fingerprint=…)`); the name then replaces the
-message. Pure; the same input gives the same fingerprint on every machine.
+message. This module is pure: the same input gives the same fingerprint on every machine.
 """
 
 import hashlib

@@ -271,7 +271,7 @@ def split(group_id: UUID, by: str, *, actor: Actor, reason: str = "") -> list[Gr
 
 
 def _still(group: FailureGroup) -> FailureGroup:
-    """Return the group if no redrive of it is running; raises WrongState."""
+    """Return the group if no redrive of it is running. Raises WrongState."""
     if group.redriving:
         raise WrongState(
             f"Failure group {group.pk} is being redriven. Wait until the redrive ends, or abort "

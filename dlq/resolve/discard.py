@@ -24,7 +24,7 @@ def discard(entry_id: UUID, *, actor: Actor, notes: str = "") -> DeadLetterEntry
 
 
 def restore(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
-    """Reopen a discarded dead letter that still exists; raises NotFound or WrongState."""
+    """Reopen a discarded dead letter that still exists. Raises NotFound or WrongState."""
     entry = transitions.find(entry_id)
     with transaction.atomic():
         transitions.restore(entry, actor=actor, reason=reason)
@@ -37,7 +37,7 @@ def pin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
 
 
 def unpin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
-    """Include a pinned dead letter in retention again; raises NotFound."""
+    """Include a pinned dead letter in retention again. Raises NotFound."""
     return _pinned(entry_id, False, actor, reason)
 
 

@@ -265,7 +265,10 @@ def look(wanted: RetentionPeriods, pace: PruningPace, without: LettersGone) -> P
 
 
 def packs(found: Sequence[Family], most: int) -> Iterator[list[Family]]:
-    """Group families that fit into one transaction; a larger family is a group of its own. Pure."""
+    """Group families that fit into one transaction; a larger family is a group of its own.
+
+    This function is pure.
+    """
     pack: list[Family] = []
     size = runs = 0
     for family in found:

@@ -1,7 +1,7 @@
 """The retention of executions: by final state, with exceptions for workspaces and workflows.
 
-Pure. A workflow's term takes precedence over its workspace's term, which takes precedence over the
-installation's term.
+This module is pure. A workflow's term takes precedence over its workspace's term, which takes
+precedence over the installation's term.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

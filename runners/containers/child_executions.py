@@ -165,7 +165,7 @@ class ChildCall:
 
 
 def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildCall:
-    """Look up the workflow that the step calls, before any lock; raises ChildRefused."""
+    """Look up the workflow that the step calls, before any lock. Raises ChildRefused."""
     slug = facts["workflow"]
     execution = (
         WorkflowExecution.objects.filter(pk=state.context.execution_id)
@@ -207,7 +207,7 @@ def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildC
 
 
 def start(call: ChildCall, work: Work) -> UUID:
-    """Start the child and return its id; raises ChildRefused.
+    """Start the child and return its id. Raises ChildRefused.
 
     The caller holds the parent's lock.
     """
@@ -283,7 +283,7 @@ class Child:
 def children_of(execution_id: UUID, runs: Iterable[Run]) -> dict[UUID, Child]:
     """Return the children that these runs of one execution started, by run.
 
-    At most one query. Reads `progress` of steps that call a workflow: load it with the runs.
+    Uses at most one query. Reads `progress` of steps that call a workflow: load it with the runs.
     """
     calls = {run.pk: run.progress or {} for run in runs if run.module == SUBWORKFLOW}
     if not calls:

@@ -51,7 +51,9 @@ def sink_paths(place: Place, total: int) -> list[str]:
 def collected(
     place: Place, total: int, values: Mapping[str, Any], failed: Iterable[tuple[Any, ...]] = ()
 ) -> list[Any]:
-    """Return the result of each item, from the existing outputs of `sink_paths`. Pure.
+    """Return the result of each item, from the existing outputs of `sink_paths`.
+
+    This function is pure.
 
     `failed` are the failures in a tolerant map's body, as `failures` returns them.
     """

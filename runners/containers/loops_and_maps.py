@@ -67,7 +67,7 @@ def empty(step: Step) -> Any:
 
 
 def open_map(first: Place, given: Mapping[str, Any]) -> MapTurns | None:
-    """Return the counters of a map with these inputs; None without items. Pure.
+    """Return the counters of a map with these inputs; None without items. This function is pure.
 
     `first` is its first item's place. Raises StepError.
     """

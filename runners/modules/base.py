@@ -419,7 +419,7 @@ class Module(Generic[InputsT]):
         raise NotImplementedError(f"module {self.type} has no body")
 
     def validated(self, config: Any) -> InputsT:
-        """Return rendered inputs as the module's model; raises pydantic's ValidationError."""
+        """Return rendered inputs as the module's model. Raises pydantic's ValidationError."""
         inputs: Any = self.Inputs.model_validate(config)
         return cast("InputsT", inputs)
 

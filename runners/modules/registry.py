@@ -167,7 +167,7 @@ class Registry:
                 module.load()
 
     def add(self, module: Module[Any]) -> None:
-        """Register another module; raises ValueError if its type is taken."""
+        """Register another module. Raises ValueError if its type is taken."""
         with self._lock:
             present = self._modules.get(module.type)
             if module.type in declared() or (present is not None and present is not module):

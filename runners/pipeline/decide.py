@@ -1,4 +1,7 @@
-"""Decide how to record a unit that ran. Pure: no database, no clock, no randomness."""
+"""Decide how to record a unit that ran.
+
+This module is pure: it uses no database, clock or randomness.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,4 +1,6 @@
-"""Decide what a process does with a step whose lease it cannot renew. Pure: no clock, no threads.
+"""Decide what a process does with a step whose lease it cannot renew.
+
+This module is pure: it uses no clock and no threads.
 
 After the lease ends, another worker takes the step over, so the step's effects must end before. The
 age of a lease counts from before its last renewal was sent, on a monotonic clock. The database

@@ -1,4 +1,6 @@
-"""Choose the step that this worker runs next, and the steps for others. Pure: no clock.
+"""Choose the step that this worker runs next, and the steps for others.
+
+This module is pure: it reads no clock.
 
 It uses only what this worker knows; the results of other segments are planned under the lock.
 """

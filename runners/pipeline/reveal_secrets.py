@@ -82,7 +82,7 @@ class Revealed:
         return using(self.boundaries, self.kept_from)
 
     def cleaned(self, ended: Result | Wait, path: str) -> Result | Wait:
-        """Return the module's result without secrets; raises StepError or PayloadError."""
+        """Return the module's result without secrets. Raises StepError or PayloadError."""
         scrub = self.scrub
         if isinstance(ended, Wait):
             if scrub.text(ended.key) != ended.key:
@@ -157,7 +157,7 @@ def renew(
 
 
 def note_refused(revealed: Revealed | None) -> None:
-    """Record the connections that a boundary refused. No query if there are none.
+    """Record the connections that a boundary refused. Makes no query if there are none.
 
     The step's result does not depend on it.
     """

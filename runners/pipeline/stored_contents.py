@@ -51,7 +51,7 @@ def _released(parts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def passed_to(module: Module[Any], prepared: Prepared) -> list[dict[str, Any]]:
-    """Return the references in a step's inputs; raises TemplateError where there may be none."""
+    """Return the references in a step's inputs. Raises TemplateError where there may be none."""
     if STORED not in prepared.text or not isinstance(prepared.value, dict):
         return []
     taken = stored_inputs(module.Inputs)

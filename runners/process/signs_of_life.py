@@ -56,7 +56,7 @@ def folder() -> Path:
 def give(
     kind: str, name: str, state: str, queues: tuple[str, ...] = (), grace: float = 0.0
 ) -> None:
-    """Write a sign of this process; raises OSError if the file cannot be written."""
+    """Write a sign of this process. Raises OSError if the file cannot be written."""
     where = folder()
     where.mkdir(mode=0o700, parents=True, exist_ok=True)
     sign = Sign(kind, name, os.getpid(), queues, state, time.monotonic(), grace)

@@ -117,7 +117,7 @@ def newest_dead_of(run_ids: Sequence[UUID], execution_ids: Sequence[UUID]) -> di
 
 
 def newest_dead(execution: WorkflowExecution, dead_run_id: UUID) -> Run:
-    """Return the dead run, which must be its step's newest attempt; raises WrongState."""
+    """Return the dead run, which must be its step's newest attempt. Raises WrongState."""
     dead = Run.objects.only(
         "id", "execution_id", "epoch", "step_path", "attempt", "state", "overrides", "superseded"
     ).get(pk=dead_run_id)

@@ -1,6 +1,6 @@
 """Select the limits of a target: of the patterns that match, the most specific comes first.
 
-Pure: the rules are arguments; nothing is read.
+This module is pure: the rules are arguments.
 """
 
 import re

@@ -248,7 +248,7 @@ class WorkflowRun:
         return self._decide(task, approvals.REJECTED, by, comment)
 
     def signal(self, name: str, payload: Any = None) -> "WorkflowRun":
-        """Send a signal to this execution; raises NobodyWaits."""
+        """Send a signal to this execution. Raises NobodyWaits."""
         with silent():
             signal(self.execution, name, payload, actor=ACTOR)
         return self.carry()

@@ -165,7 +165,7 @@ def deliver_missed(age: float, batch: int) -> int:
 
 
 def _keep(event: Event, to: UUID) -> None:
-    """Store the last decided run; raises _Overtaken.
+    """Store the last decided run. Raises _Overtaken.
 
     Later runs without a filter are woken with it, so the next call does not find them again.
     """
@@ -225,7 +225,7 @@ STARTED_BY = re.compile(r"event:([0-9a-f-]{36}):.*")
 def announce_from_step(
     state: SegmentState, work: Work, name: str, payload: Any, number: int
 ) -> PublishedEvent:
-    """Publish the step's `number`th event (from 1); raises StepError."""
+    """Publish the step's `number`th event (from 1). Raises StepError."""
     try:
         return _told(_publish(state, work, name, payload, number))
     except InvalidPayload as error:

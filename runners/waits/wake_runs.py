@@ -83,7 +83,7 @@ def _sealed(
 ) -> list[str | None] | None:
     """Return the wake-up data of each run, sealed for the run; None if no workspace seals it.
 
-    One query, if a payload wakes the runs and their key is not known.
+    Uses one query, if a payload wakes the runs and their key is not known.
     """
     if key is None or not PRIVATE & waking.keys():
         return None

@@ -114,7 +114,7 @@ class Busy:
 
 
 def busy(runs: QuerySet[Run]) -> dict[str, Busy]:
-    """Return each worker's runs among those given, the longest first. One statement.
+    """Return each worker's runs among those given, the longest first. Uses one statement.
 
     At most 1,000 runs are read.
     """

@@ -115,7 +115,7 @@ class DatabaseProbe:
             raise psycopg.OperationalError(_said(self._connection))
 
     def _look_up(self, host: str) -> list[str] | None:
-        """Return the host's addresses, None until they are known; raises OSError.
+        """Return the host's addresses, None until they are known. Raises OSError.
 
         One thread for each host, also if the resolver answers later than the next attempt begins.
         """
@@ -133,7 +133,7 @@ class DatabaseProbe:
         return found
 
     def _connect(self) -> None:
-        """Continue the handshake as far as the server has answered; raises OperationalError."""
+        """Continue the handshake as far as the server has answered. Raises OperationalError."""
         connection = self._connection
         assert connection is not None
         wanted = pq.PollingStatus.WRITING
@@ -153,7 +153,7 @@ class DatabaseProbe:
                 return
 
     def _hear(self) -> bool:
-        """Return whether the server answered the last query; raises OperationalError."""
+        """Return whether the server answered the last query. Raises OperationalError."""
         connection = self._connection
         assert connection is not None
         connection.flush()

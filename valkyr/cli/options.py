@@ -46,7 +46,7 @@ class Target:
 
 
 def target(choices: Choices) -> Target:
-    """Return the chosen installation; raises CliError if there is none.
+    """Return the chosen installation. Raises CliError if there is none.
 
     The command line overrides the environment, and both override the default profile. A profile's
     token is sent to that profile's address only.
@@ -76,7 +76,7 @@ def target(choices: Choices) -> Target:
 
 
 def clean(url: str) -> str:
-    """Return the address without a trailing slash or `/v1`; raises CliError if it is invalid."""
+    """Return the address without a trailing slash or `/v1`. Raises CliError if it is invalid."""
     if not url.startswith(("http://", "https://")):
         raise usage(
             f"{url!r} is not a valid address.", "Expected one such as https://valkyr.example.com"

@@ -328,7 +328,7 @@ class LlmServer(ThreadingHTTPServer):
     def __init__(
         self, host: str = "127.0.0.1", port: int = 0, handler: type[LlmHandler] = LlmHandler
     ) -> None:
-        """Bind, to any free port for 0; raises OSError when it is taken."""
+        """Bind, to any free port for 0. Raises OSError when it is taken."""
         super().__init__((host, port), handler)
 
     @property

@@ -109,7 +109,7 @@ class PartnerServer(ThreadingHTTPServer):
     request_queue_size = 256
 
     def __init__(self, port: int = 0) -> None:
-        """Bind `port`, or any free one for 0; raises OSError if it is in use."""
+        """Bind `port`, or any free one for 0. Raises OSError if it is in use."""
         try:
             super().__init__((PARTNER_ADDRESS, port), _Handler)
         except OSError as error:

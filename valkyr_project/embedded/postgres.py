@@ -97,7 +97,7 @@ class Postgres:
             )
 
     def wait(self) -> None:
-        """Wait until the server accepts connections; raises ServerError."""
+        """Wait until the server accepts connections. Raises ServerError."""
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
             if self._child is None or self._child.poll() is not None:
@@ -159,7 +159,7 @@ class Postgres:
         self._make(single, data, f'CREATE DATABASE "{self._database}"\n')
 
     def _make(self, command: list[str], data: Path, says: str = "") -> None:
-        """Run one program that creates the data; raises ServerError with its last lines."""
+        """Run one program that creates the data. Raises ServerError with its last lines."""
         done = subprocess.run(  # noqa: S603 - our own command
             command,
             cwd=data,

@@ -76,7 +76,7 @@ class Redis:
             )
 
     def wait(self) -> None:
-        """Wait until the server has loaded its data and answers; raises ServerError."""
+        """Wait until the server has loaded its data and answers. Raises ServerError."""
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
             if not self.alive():

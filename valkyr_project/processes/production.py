@@ -1,4 +1,4 @@
-"""Find configurations that are unsafe if others can reach the installation. Pure.
+"""Find configurations that are unsafe if others can reach the installation. This module is pure.
 
 An installation is local while all its host names are this machine's own. Messages name the variable
 and what to set, never a secret.

@@ -35,7 +35,7 @@ class Home:
 
 
 def open_home(path: Path) -> Home:
-    """Create and lock the folder; raises UpError if a stack runs in it or it cannot be used."""
+    """Create and lock the folder. Raises UpError if a stack runs in it or it cannot be used."""
     try:
         # The servers' account must pass the folder when root starts them.
         path.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)

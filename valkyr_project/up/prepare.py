@@ -17,7 +17,7 @@ from valkyr_project.up.options import PROJECT, UpError
 def prepare(image: ProcessImage, environment: Mapping[str, str]) -> str:
     """Run both parts.
 
-    Returns the output of `ensure_admin`; raises UpError with a part's last lines.
+    Returns the output of `ensure_admin`. Raises UpError with a part's last lines.
     """
     parts = {
         part: image.start(

@@ -1,4 +1,6 @@
-"""The home page's first sentences: whether something is wrong, and where. Pure: facts in, text out.
+"""The home page's first sentences: whether something is wrong, and where.
+
+This module is pure: it turns facts into text.
 
 Plugins add their problems by `BlockView.problems`.
 """

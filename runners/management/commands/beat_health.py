@@ -17,7 +17,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the state of the beat; raises CommandError if it is unhealthy."""
+        """Print the state of the beat. Raises CommandError if it is unhealthy."""
         well, sentence = signs_of_life.check("beat")
         if not well:
             raise CommandError(sentence)

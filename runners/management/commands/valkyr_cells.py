@@ -47,7 +47,7 @@ class Command(BaseCommand):
                 action.add_argument("cell", metavar="CELL", help="its name in VALKYR_CELLS")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the action; raises CommandError."""
+        """Run the action. Raises CommandError."""
         known = settings()
         if not known.cells:
             raise CommandError(

@@ -22,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("--queue", default="", help="only workers of this queue")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the workers' state; raises CommandError if a worker is unhealthy."""
+        """Print the workers' state. Raises CommandError if a worker is unhealthy."""
         well, sentence = signs_of_life.check("worker", options["queue"])
         if not well:
             raise CommandError(sentence)

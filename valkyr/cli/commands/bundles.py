@@ -27,7 +27,7 @@ class PlanCommand(ApiCommand):
     """A command whose exit code 2 means changes: a wrong command line exits with 1."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Return the context; raises CliError for a wrong command line."""
+        """Return the context. Raises CliError for a wrong command line."""
         try:
             return super().make_context(*args, **kwargs)
         except click.UsageError as error:

@@ -152,7 +152,7 @@ class DjangoProject:
 
 
 def project_in(root: Path, settings: str | None, environment: str | None) -> DjangoProject:
-    """Return the project of a folder; raises CliError if there is none."""
+    """Return the project of a folder. Raises CliError if there is none."""
     if not (root / "manage.py").is_file():
         raise usage(
             f"There is no manage.py in {root}.",
