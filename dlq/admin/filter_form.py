@@ -1,4 +1,7 @@
-"""A list's filters as one form above it: in the URL, usable without scripts."""
+"""A list's filters as one form above the list.
+
+The filters are in the URL, and work without scripts.
+"""
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -74,7 +77,7 @@ class FiltersForm(forms.Form, metaclass=_AbstractForm):
 
 
 class FieldsFilter(ListFilter):
-    """Applies a form to the list. Invalid input matches nothing, and is explained."""
+    """Applies a form to the list. Invalid input matches no rows, and the form shows the error."""
 
     title = lazy("more")
     form_class: ClassVar[type[FiltersForm]]

@@ -1,4 +1,4 @@
-"""The page of a failure group: what fails, when, how often, where; and its history."""
+"""The page of a failure group: the failing step, the number and times of failures, its history."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

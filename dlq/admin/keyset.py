@@ -60,7 +60,7 @@ class KeysetChangeList(BoundedChangeList):
         return specs, False, remaining, duplicates, active
 
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[str]:
-        """Return the admin's columns for the URL; always descending."""
+        """Return the columns of the URL's order, always descending."""
         self.keyset = KeysetOrder(self.model_admin.order_of(request))
         return self.keyset.ordering
 

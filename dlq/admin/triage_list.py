@@ -172,7 +172,7 @@ class TriageList(SavedViews):
         return KeysetChangeList
 
     def order_of(self, request: HttpRequest) -> tuple[str, ...]:
-        """Return the columns of the order in the URL; of the first order if it names none."""
+        """Return the columns of the order that the URL names, or of the first order."""
         first, *_ = self.orders.values()
         return self.orders.get(request.GET.get(ORDER, ""), first)[1]
 
@@ -214,7 +214,7 @@ class TriageList(SavedViews):
         }
 
     def tab_counts(self, request: HttpRequest, changelist: Any) -> Mapping[str, int | str]:
-        """Return the number of rows of each tab, by the tab's word; none if it is not known."""
+        """Return the number of rows of each tab, by the tab's word; omit unknown numbers."""
         return {}
 
     def behind_tabs(self, request: HttpRequest, changelist: Any) -> QuerySet[Any]:

@@ -206,7 +206,7 @@ class GroupQuery(PageQuery):
 
 
 class GroupChange(Body):
-    """The changes; omitted fields stay."""
+    """The changes; omitted fields stay unchanged."""
 
     status = serializers.ChoiceField(SETTABLE, required=False)
     snoozeUntil = serializers.DateTimeField(required=False)

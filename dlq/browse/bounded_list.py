@@ -63,7 +63,8 @@ def count(rows: QuerySet[Any], bound: int) -> int | None:
 def counts(lists: Mapping[str, QuerySet[Any]], bound: int) -> dict[str, int]:
     """Return the number of rows of each list, up to `bound`, by the list's name.
 
-    All are counted in one transaction. If one takes too long, it and the following are omitted.
+    All are counted in one transaction. If one takes too long, it and the lists after it are
+    omitted.
     """
     found: dict[str, int] = {}
     with suppress(TooManyRows), patience(COUNT_MS, ALONE):
@@ -73,7 +74,10 @@ def counts(lists: Mapping[str, QuerySet[Any]], bound: int) -> dict[str, int]:
 
 
 def _gather(rows: QuerySet[Any], many: int, bound: int) -> Found:
-    """Return all matches, isolated from order and limit, so that neither affects the plan."""
+    """Return the first of all matches.
+
+    The search ignores order and limit, which could change its plan.
+    """
     inner, values = rows.order_by().values("id").query.sql_with_params()
     order = "DESC" if str(rows.query.order_by[0]).startswith("-") else "ASC"
     sql = (

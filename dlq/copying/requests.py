@@ -41,7 +41,7 @@ def reference_of(name: str) -> str:
 
 
 def references(text: str) -> list[str]:
-    """Return the references in a text, each once, in order."""
+    """Return the distinct references in a text, in their order."""
     return list(dict.fromkeys(match[0] for match in REFERENCE.finditer(text)))
 
 
@@ -61,7 +61,7 @@ FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True, slots=True)
 class CopiedRequest:
-    """A request that a step made; texts may hold references to secrets."""
+    """A request that a step made; its texts may contain references to secrets."""
 
     method: str
     url: str
@@ -164,7 +164,7 @@ def _with(headers: dict[str, str], name: str, value: str) -> dict[str, str]:
 
 
 def _body(given: dict[str, Any]) -> tuple[str | None, str, str]:
-    """Return the body's text, or its Base64, and its type."""
+    """Return the body as text, the body as Base64, and its content type; unused ones are empty."""
     if given.get("body") is not None:
         return str(given["body"]), "", ""
     if given.get("bodyBase64") is not None:

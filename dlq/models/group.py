@@ -1,4 +1,4 @@
-"""Equal failures as one object: how often, where and since when they occur."""
+"""Equal failures as one object, with their frequency, place and times."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Saved views: a list with its filters, stored under a name as the query of its address."""
+"""Saved views: a list with its filters, stored under a name as the query string of its URL."""
 
 from django.conf import settings
 from django.db import models

@@ -30,9 +30,9 @@ def keep_days() -> dict[str, float]:
 
 
 def log_days() -> float:
-    """Return how long step logs stay after their execution's end.
+    """Return the days for which step logs stay after their execution's end.
 
-    The period is in days; 0 keeps them as long as the execution.
+    0 keeps them as long as the execution.
     """
     return valkyr_settings().keep_logs_days
 
@@ -111,7 +111,7 @@ def as_set(now: datetime, scope: RetentionScope | None = None) -> RetentionPerio
 
 
 def older_than(days: float, now: datetime, scope: RetentionScope | None = None) -> RetentionPeriods:
-    """Return periods that delete everything older than `days`, whatever the settings."""
+    """Return periods that delete everything older than `days`, regardless of the settings."""
     return RetentionPeriods(
         now, tuple(terms_of(dict.fromkeys(ENDINGS, days))), scope or RetentionScope(), days
     )

@@ -72,7 +72,7 @@ def prune(
 def look(
     chosen: Sequence[str], wanted: RetentionPeriods, pace: PruningPace
 ) -> Iterator[PruningTally]:
-    """Yield the rows that `prune` would delete, and why other rows stay; changes no rows."""
+    """Yield tallies of the rows that `prune` would delete, and why others stay; change no rows."""
     for kind in kinds():
         if kind not in chosen:
             continue
@@ -91,7 +91,7 @@ def look(
 
 
 def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
-    """Delete what has expired by the settings, from the position where the last pass stopped."""
+    """Delete the rows that expired by the settings, from where the last pass stopped."""
     done = [dead_letters.prune(wanted, pace), *dead_letters.prune_groups(wanted.now, pace)]
     tally, place = executions.prune(wanted, pace, read("executions"))
     write("executions", place)

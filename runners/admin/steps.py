@@ -35,8 +35,7 @@ from runners.states import LIVE
 class IterationRow:
     """One iteration or item; `kind` is dead, failed, running, waiting, cancelled or done.
 
-    `runs` counts all its runs, `own` only those outside of nested bodies, `done` the successful
-    ones.
+    `runs` counts all its runs, `own` only those outside nested bodies, `done` the successful ones.
     """
 
     index: int
@@ -61,7 +60,7 @@ class IterationRows:
 def turns_in(
     execution_id: UUID, place: str, minded: Sequence[str], most: int
 ) -> dict[str, IterationRows]:
-    """Return at most `most` iterations of each container in a place, by task: one query.
+    """Return at most `most` iterations of each container in a place, by task. Uses one query.
 
     `minded` are the tasks of these bodies that have an `error` edge, as `container.task`.
     """
@@ -181,7 +180,7 @@ class Steps:
 
 
 def steps_of(execution: WorkflowExecution, prefix: str) -> Steps | None:
-    """Return the steps of one place, in four queries; None for an impossible place."""
+    """Return the steps of one place; None if the place cannot exist. Uses four queries."""
     try:
         place = place_of(compiled(execution.version_id).graph, prefix)
     except (KeyError, ValueError):
@@ -271,7 +270,10 @@ def _turns(execution: WorkflowExecution, place: Place) -> dict[str, IterationRow
 
 
 def _affordable(turns: Mapping[str, IterationRows]) -> list[str]:
-    """Return the first iterations, as `batch[17]`, as many as fit on the page with their steps."""
+    """Return the names of the first iterations, such as `batch[17]`.
+
+    Return as many as fit on the page with their steps.
+    """
     left, names = INSIDE, []
     for container, own in turns.items():
         for turn in own.shown:

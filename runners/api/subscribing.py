@@ -45,7 +45,7 @@ class EventStream(BaseRenderer):
 
 
 class SubscribeQuery(Body):
-    """For clients that cannot send `Last-Event-ID`."""
+    """The query of a stream, for clients that cannot send `Last-Event-ID`."""
 
     last = Text(
         required=False,

@@ -1,4 +1,7 @@
-"""The home page: current problems and their places. Bounded queries, cached for 15 seconds."""
+"""The home page: current problems, with links to them.
+
+Its queries are bounded, and their results are cached for 15 seconds.
+"""
 
 from typing import Any
 

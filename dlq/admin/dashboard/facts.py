@@ -137,7 +137,7 @@ def _approvals(request: HttpRequest) -> int:
 
 
 def _workers(request: HttpRequest) -> list[Runner]:
-    """Return workers, newest first: shared ones, and remote runners by workspace."""
+    """Return the newest shared workers and the newest remote runners of the user's workspaces."""
     rows = Runner.objects.order_by("-seen_at")
     if not is_superuser(request):
         rows = rows.filter(Q(workspace=None) | Q(workspace__in=list(reach(request).members)))
