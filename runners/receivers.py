@@ -106,7 +106,7 @@ def request_slot(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
 def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
     """Return the step whose failure ended an execution, and its class of error.
 
-    None if there is none.
+    Return None if no step's failure ended it.
     """
     row = statements.fetch_one("blame", {"execution": execution_id})
     return None if row is None else {"step": row[0], "type": row[1]}

@@ -85,7 +85,7 @@ def findings(text: str, first: int = 1) -> Iterator[Finding]:
 
 
 def in_markdown(text: str) -> Iterator[Finding]:
-    """Search a page outside of code and of link targets."""
+    """Search a page, except its code and its link targets."""
     yield from findings(_without(_CODE, text))
 
 
@@ -106,12 +106,12 @@ def in_python(text: str) -> Iterator[Finding]:
 
 
 def in_template(text: str) -> Iterator[Finding]:
-    """Search a Django template outside of tags, scripts and comments."""
+    """Search a Django template, except its tags, scripts and comments."""
     yield from findings(_without(_TAG, text))
 
 
 def in_typescript(text: str) -> Iterator[Finding]:
-    """Search a source of the studio outside of comments."""
+    """Search a source of the studio, except its comments."""
     yield from findings(_without(_COMMENT, text))
 
 

@@ -8,7 +8,8 @@ common one. So there are two attempts, each with its own limit:
 2. gather: everything that matches, by any suitable index, sorted afterwards. Only rare values
    reach this attempt, so the matches are few.
 
-If neither finishes in time, TooManyRows is raised: the user narrows the list, and no request hangs.
+If neither finishes in time, TooManyRows is raised, so that no request hangs; the user narrows the
+list.
 """
 
 from collections.abc import Iterator, Mapping

@@ -142,7 +142,7 @@ class Decide(Endpoint):
 
     @operation("decideRun", "Run", {200: RunShape}, request=DecisionBody, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Decide on an approval; the first decision counts, and a later one gets a 409."""
+        """Decide on an approval; the first decision counts, and later ones return 409."""
         given = self.body(DecisionBody)
         run = decide(id, given["decision"], given["comment"], user=self.user, actor=self.actor)
         may = powers_on(self.user, run.execution.workspace_id, run.execution.workflow_id)

@@ -53,9 +53,8 @@ def collected(
 ) -> list[Any]:
     """Return the result of each item, from the existing outputs of `sink_paths`.
 
-    This function is pure.
-
-    `failed` are the failures in a tolerant map's body, as `failures` returns them.
+    This function is pure. `failed` are the failures in a tolerant map's body, as `failures` returns
+    them.
     """
     paths = iter(sink_paths(place, total))
     names = [place.graph.tasks[task].id for task in place.graph.sinks]

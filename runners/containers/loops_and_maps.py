@@ -1,6 +1,6 @@
 """Containers: a loop or a map opens its body, and continues when all its iterations have ended.
 
-The container's own run waits meanwhile and keeps the counters (see `iterations`).
+Until then, the container's own run waits and keeps the counters (see `iterations`).
 """
 
 import time

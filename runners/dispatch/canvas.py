@@ -142,7 +142,7 @@ def segment_of(graph: Graph, step: Step) -> list[Step]:
 
 
 def join_of(graph: Graph, step: Step) -> int | None:
-    """Return the join of a branch of one segment on one queue without a choice; else None."""
+    """Return the join to which one segment on one queue leads without a choice, or None."""
     steps = segment_of(graph, step)
     if any(following.queue != step.queue for following in steps):
         return None

@@ -218,7 +218,7 @@ def _by_sqlstate(error: BaseException) -> ErrorType | None:
 
 
 def _by_status(error: BaseException) -> ErrorType | None:
-    """Return the class by HTTP status: httpx and requests carry the response, urllib a code."""
+    """Return the class by HTTP status: httpx and requests have a response, urllib has a code."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     if status is None and type(error).__module__ == "urllib.error":
         status = getattr(error, "code", None)
@@ -239,7 +239,7 @@ def _http_status(error: BaseException) -> int | None:
 
 
 def _by_smtp(error: BaseException) -> ErrorType | None:
-    """Return the class of an SMTP code: 400 to 499 is temporary, from 500 permanent.
+    """Return the class of an SMTP code: 400 to 499 are temporary, 500 and more are permanent.
 
     See RFC 5321, section 4.2.1.
     """

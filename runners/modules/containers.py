@@ -202,7 +202,7 @@ def _items_problems(items: Any) -> Iterator[ConfigProblem]:
 
 
 def _written_out(config: Mapping[str, Any], *keys: str) -> list[ConfigProblem]:
-    """Return problems for keys with a template that the engine reads before anything runs."""
+    """Return problems for keys that contain a template but are read before the workflow runs."""
     return [
         ConfigProblem(
             (key,),
@@ -264,8 +264,8 @@ class Subworkflow(WaitingModule):
 
     A child inherits its parent's priority and kind of trigger. It starts at once and uses neither a
     slot nor a concurrency key. If the child fails, is cancelled or times out, the step fails
-    permanently and can take its `error` edge. If the parent is cancelled or times out, so are its
-    children; a pause does not affect them. If you requeue the child's dead letter, the child
+    permanently and can take its `error` edge. If the parent is cancelled or times out, its children
+    are cancelled; a pause does not affect them. If you requeue the child's dead letter, the child
     continues without its parent. Requeue the parent's step too: it starts a new child. Calls can be
     16 deep.
     """

@@ -1,4 +1,4 @@
-"""Control modules that decide, fail or set variables; pure, so they run inline."""
+"""Control modules that decide, fail or set variables. They are pure, so they run inline."""
 
 import json
 from collections.abc import Mapping
@@ -244,7 +244,7 @@ ERROR = "error"
 
 
 class PinnedInputs(ModuleInputs):
-    """The result that the task must have."""
+    """The pinned result: an output and an outcome."""
 
     output: Any = Field(None, description="The output.", examples=[{"total": 1200}])
     json_text: str | None = Field(

@@ -1,4 +1,4 @@
-"""`@step`: make a module of a plain typed function; its annotations are inputs and outputs.
+"""`@step`: turn a plain typed function into a module; its annotations are inputs and outputs.
 
 The models are made on first use, so that registering a step costs almost nothing; mistakes in a
 function are reported when it is imported.
@@ -35,7 +35,7 @@ Retry = str | Mapping[str, Any]
 
 
 class StepDecorator(Protocol):
-    """The result of `@step(...)`: it makes a step of a function and keeps its types."""
+    """The result of `@step(...)`: it turns a function into a step and keeps its types."""
 
     @overload
     def __call__(
@@ -228,7 +228,7 @@ def _execute(
 
 
 def _awaited(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a plain function that runs an async one in an event loop of its own."""
+    """Return a plain function that runs an async one in a separate event loop."""
 
     def call(**arguments: Any) -> Any:
         return asyncio.run(function(**arguments))
@@ -259,7 +259,7 @@ _ENDINGS = {"output": _output, "outcome": _outcome, "pair": _pair, "result": _re
 
 
 def _plain(model: type[BaseModel] | None, returned: Any) -> Any:
-    """Return the output as JSON: dates, decimals and dataclasses as their annotations say."""
+    """Return the output as JSON; the annotations decide on dates, decimals and dataclasses."""
     if model is None:
         return returned
     return model.model_validate(returned).model_dump(mode="json", by_alias=True)

@@ -133,7 +133,7 @@ class Registry:
     def describe(self, type_name: str) -> ModuleSpec | None:
         """Return the graph's view of a module.
 
-        None for a broken module of a third party.
+        Return None for a broken module of a third party.
         """
         with self._lock:
             if type_name not in self._described:
@@ -181,7 +181,7 @@ class Registry:
 
     @contextmanager
     def standing_in(self, wrap: Callable[[Module[Any]], Module[Any]]) -> Iterator[None]:
-        """Replace every module by `wrap(module)` while the block runs: for tests."""
+        """Replace every module by `wrap(module)` while the block runs. For tests only."""
         with self._lock:
             real, self._modules = self._modules, StandIns(self._modules, wrap)
         try:

@@ -1,7 +1,7 @@
 """Calls of `@step` functions: a plain call runs the function; a call during tracing is recorded.
 
 A tracer sets `TRACER` while it runs a workflow's function. The engine has no tracer; a plugin
-provides it.
+provides one.
 """
 
 import inspect
@@ -31,7 +31,7 @@ class NoResult:
 
 
 class StepFunction(Generic[P, R]):
-    """A function that is a step; outside of a workflow's trace, a call runs the function.
+    """A function that is a step; outside a workflow's trace, a call runs the function.
 
     `given` are the decorator's arguments, by their names in a workflow's document.
     """

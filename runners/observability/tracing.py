@@ -19,7 +19,7 @@ MOST_MESSAGE = 500
 def observed(perform: Perform) -> Perform:
     """Add logs and traces to the function that executes claimed runs.
 
-    The ids stay until the task ends.
+    The IDs stay on log lines until the task ends.
     """
 
     @wraps(perform)

@@ -26,10 +26,10 @@ SELECT c.relname, pg_get_expr(c.relpartbound, c.oid), greatest(c.reltuples, 0)::
 
 @dataclass(frozen=True, slots=True)
 class RunPartition:
-    """A partition: the ids of executions from `first` up to, but not including, `end`.
+    """A partition: the IDs of executions from `first` up to, but not including, `end`.
 
-    Without `first` it begins with the smallest id. The default partition has neither: it holds the
-    executions of no other partition. `rows` is PostgreSQL's estimate.
+    Without `first` it begins with the smallest ID. The default partition has neither: it holds the
+    executions that belong to no other partition. `rows` is PostgreSQL's estimate.
     """
 
     name: str
@@ -61,7 +61,7 @@ class RunPartition:
 
 @dataclass(frozen=True, slots=True)
 class PartitionLayout:
-    """Whether the table is partitioned, its partitions by time, and what a return needs.
+    """The partitions of the table by time, if there are any, and the data for converting it back.
 
     `foreign_keys` are the foreign keys that were removed: (table, name, definition). `days` is the
     length of new partitions.

@@ -81,8 +81,8 @@ def claim(state: SegmentState, seen: LiveRun, inputs: Inputs | None = None) -> W
 
     Inputs and key are stored with the claim, before the step can have any effect. A run whose
     inputs cannot be rendered is claimed too, and fails. Processes with several threads do not claim
-    a run whose holder was lost: it runs isolated (`runners/isolation`). `inputs` are the inputs if
-    they were rendered before.
+    a run whose holder was lost: it runs isolated (`runners/isolation`). `inputs` are the step's
+    inputs if they are already rendered.
     """
     request = request_claim(state, seen, inputs)
     if request is None:
@@ -131,8 +131,8 @@ def request_claim(
 def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | None:
     """Return the claim of the next execution's run, made with the record of this one's end.
 
-    None if there is no next run, this worker is late, or the run was tried before; such a run is
-    loaded separately.
+    Return None if there is no next run, this worker is late, or the run was tried before; such a
+    run is loaded separately.
     """
     if pack is None or pack.late() or activity.draining():
         return None

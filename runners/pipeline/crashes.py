@@ -62,7 +62,7 @@ def mend(
 
 
 def backoff(crashes: int) -> float:
-    """Return how long a run waits after this many crashes; no time after the first."""
+    """Return the seconds that a run waits after this many crashes; 0 after the first."""
     if crashes <= 1:
         return 0.0
     return float(min(MOST_DELAY, FIRST_DELAY * 2 ** min(crashes - 2, 10)))

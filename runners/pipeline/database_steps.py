@@ -35,7 +35,7 @@ TRANSACTION_TIMEOUT_SINCE = 170000  # PostgreSQL 17 has `transaction_timeout`
 
 
 def applies(work: Work) -> bool:
-    """Return whether the step's module, in its code now, writes in the recording transaction."""
+    """Return whether the step's module, as now installed, writes in the recording transaction."""
     if work.step.inline or work.failure is not None:
         return False
     try:
@@ -87,7 +87,7 @@ class _StepTransaction(ExitStack):
 
     @contextmanager
     def module(self) -> Iterator[None]:
-        """Run the module in the block. Raises if the module's writes cannot be committed."""
+        """Run the module in the block. Raises StepError or StepTimeout if it cannot commit."""
         began, limits = time.monotonic(), config()
         outermost = not connection.in_atomic_block  # not in a test that is rolled back
         hooks = hooks_for_commit(connection)

@@ -1,8 +1,7 @@
 """Choose the step that this worker runs next, and the steps for others.
 
-This module is pure: it reads no clock.
-
-It uses only what this worker knows; the results of other segments are planned under the lock.
+This module is pure: it reads no clock. It uses only what this worker knows; the results of other
+segments are planned under the lock.
 """
 
 from dataclasses import dataclass
@@ -55,7 +54,7 @@ def choose(
 def _mine(
     state: "SegmentState", work: "Work", effects: list[int], limits: SegmentLimits
 ) -> int | None:
-    """Return the next effect step: on this queue, within limits, not a chord's branch.
+    """Return the next effect step that is on this queue, within limits and not a chord's branch.
 
     If siblings are left, only steps of the same segment qualify.
     """

@@ -274,9 +274,10 @@ def _record_locked(
 def _write_locked(
     state: SegmentState, work: Work, unit: Unit, run_state: RunState, outcome: str | None
 ) -> tuple[NextSteps, bool | None]:
-    """Lock the execution, choose the next steps and write them; return whether other runs are live.
+    """Lock the execution, choose and write the next steps.
 
-    Takes one round trip if the choice does not depend on data that only the lock makes certain.
+    Return the next steps, and whether other runs are live. Takes one round trip if the choice does
+    not depend on data that only the lock makes certain.
     """
     variables = unit.variables
     if not variables and not state.frontier.unsettled:

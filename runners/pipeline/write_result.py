@@ -143,9 +143,9 @@ def write_last(
 ) -> LastWritten | None:
     """Lock the execution, record the unit and end the execution, in one round trip.
 
-    None if the unit was recorded and the execution continues: another run is live, or it is paused.
-    Raises LeaseLost; nothing is written then. `also` concerns another execution and runs with the
-    first statements.
+    Return None if the unit was recorded and the execution continues: another run is live, or it is
+    paused. Raises LeaseLost; nothing is written then. `also` concerns another execution and runs
+    with the first statements.
     """
     nothing = NextSteps()
     name, params = _record(state, work, unit, nothing, RunState.SUCCESS, None, survey=False)

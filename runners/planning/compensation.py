@@ -60,7 +60,10 @@ def stop(execution_id: UUID, undone: frozenset[UUID]) -> bool:
 
 
 def fail(state: SegmentState, message: str, trace: str) -> bool:
-    """Undo a failed execution, unless a person must decide; return whether the undo begins."""
+    """Start the next undo step, or end the execution after the last; return whether it did.
+
+    Return None if the execution is not being undone. The caller holds its lock.
+    """
     graph = state.context.version.graph
     if not graph.undone or graph.compensation != AUTOMATIC:
         return False
@@ -97,7 +100,10 @@ def waiting(batch: int) -> list[UUID]:
 
 
 def _proceeds(state: SegmentState) -> bool:
-    """Begin the undo, unless steps or children that must also be undone still run."""
+    """Begin the undo, unless steps or children that must also be undone still run.
+
+    Return whether it began.
+    """
     execution_id = state.context.execution_id
     if not statements.fetch("undo_waits", {"execution": execution_id, "batch": 1}):
         return False

@@ -43,7 +43,7 @@ class Sign:
 
 
 def patience() -> float:
-    """Return after how many seconds without a sign a process counts as unhealthy."""
+    """Return the seconds without a sign after which a process counts as unhealthy."""
     return float(os.environ.get("VALKYR_HEALTH_SECONDS", "").strip() or DEFAULT_SECONDS)
 
 
@@ -85,7 +85,7 @@ def check(kind: str, queue: str = "") -> tuple[bool, str]:
 
 
 def _answers() -> tuple[bool, str]:
-    """Return whether the web process at `PORT` responds, whatever host name it expects."""
+    """Return whether the web process at `PORT` responds, regardless of its allowed hosts."""
     from http.client import HTTPConnection, HTTPException
 
     port = int(os.environ.get("PORT", "").strip() or 8000)
@@ -138,7 +138,7 @@ def _runs(pid: int) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return 0 if all is healthy, else 1; print one line with the reason."""
+    """Return 0 if all is healthy, otherwise 1; print one line with the reason."""
     parser = argparse.ArgumentParser(description="Check the local process.")
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--queue", default="", help="only workers of this queue")

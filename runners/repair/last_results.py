@@ -48,7 +48,7 @@ class TaskResult:
 
 
 def last_results(execution_id: UUID) -> Iterator[TaskResult]:
-    """Yield the newest run of each task of an execution; one query."""
+    """Yield the newest run of each task of an execution. Uses one query."""
     rows = statements.fetch(
         "last_results",
         {

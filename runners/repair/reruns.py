@@ -103,9 +103,9 @@ def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
 
 
 def newest_dead_of(run_ids: Sequence[UUID], execution_ids: Sequence[UUID]) -> dict[UUID, _Dead]:
-    """Return the dead runs that are the newest attempt of their step; one query.
+    """Return the dead runs that are the newest attempt of their step. Uses one query.
 
-    The lists have the run and the execution of each.
+    The two lists are parallel: the run and the execution of each.
     """
     found = statements.fetch(
         "newest_dead", {"runs": list(run_ids), "executions": list(execution_ids)}

@@ -281,7 +281,7 @@ class TemplateData:
 
     @property
     def prefix(self) -> str:
-        """Return the prefix of the paths of the graph's steps: `refine[2].`."""
+        """Return the prefix of the paths of the graph's steps, such as `refine[2].`."""
         return self.place.prefix
 
     def path(self, step: Step) -> str:

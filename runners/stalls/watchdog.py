@@ -54,7 +54,7 @@ class Fencer:
     connection: Mapping[str, Any]
 
     def fence(self, note: Note, cause: str, seconds: float) -> bool:
-        """Return whether the run was blamed within `seconds`; False if it was taken over."""
+        """Blame the run within `seconds`; return False if it was taken over or the time is up."""
         child = os.fork()
         if child == 0:
             self._end(note, cause)
@@ -145,10 +145,10 @@ def usage(pid: int) -> CpuUsage | None:
 
 
 def busiest(before: CpuUsage, after: CpuUsage, seconds: float) -> int | None:
-    """Return the thread that used most of the process's CPU time meanwhile.
+    """Return the thread that used most of the process's CPU time between two readings.
 
-    None if no thread used most of it, or if the process hardly used the processor: it is stopped,
-    swapped out, or waits.
+    Return None if no thread used most of it, or if the process hardly used the processor: it is
+    stopped, swapped out, or waits.
     """
     if before.stopped or after.stopped:
         return None
@@ -302,11 +302,10 @@ def _end(head: SlotHead) -> None:
 def main() -> None:
     """Watch a worker.
 
-    Its arguments are the shared memory's descriptor, the limit in seconds, the worker's pid and its
-    start. The last argument is the number of seconds after which a stopped process must end.
-
-    Standard input holds the database's parameters, because every user can read a command line. A
-    worker's children execute steps, so this process detaches itself.
+    The arguments are the shared memory's descriptor, the limit in seconds, the worker's pid and its
+    start, and the number of seconds after which a stopped process must end. Standard input holds
+    the database's parameters, because every user can read a command line. A worker's children
+    execute steps, so this process detaches itself.
     """
     fencer = Fencer(json.loads(sys.stdin.read()))
     if child := os.fork():

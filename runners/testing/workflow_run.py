@@ -79,7 +79,7 @@ ANYBODY = "tester"
 def person(name: str, workspace: Workspace) -> Any:
     """Return the member of the workspace of that name; a new user becomes a workflow author.
 
-    A role's name (`ADMIN`) stands for a member with that role, "" for an administrator.
+    A role's name (`ADMIN`) stands for a member with that role, and "" stands for an administrator.
     """
     role = name if name in Role.values else (Role.WORKFLOW if name else Role.ADMIN)
     model = get_user_model()
@@ -126,8 +126,8 @@ ACTOR = Actor.system("a test")
 class WorkflowRun:
     """An execution that the kit runs; `answers` replace modules (see `answers.py`).
 
-    Name tasks by id, in a body with their place (`refine[1].draft`), or by the whole path of a step
-    (`charge.pay`); the id of a task with several modules means its last step.
+    Name tasks by ID, in a body with their place (`refine[1].draft`), or by the whole path of a step
+    (`charge.pay`); the ID of a task with several modules refers to its last step.
     """
 
     id: UUID
@@ -282,7 +282,7 @@ class WorkflowRun:
         return Run.objects.filter(execution_id=self.id, epoch=epoch, superseded=False)
 
     def _path(self, task: str) -> str:
-        """Return the path of a task's last step that has a run, else of its only step."""
+        """Return the path of a task's last step that has a run, or of its only step."""
         return str(self._run(task).step_path)
 
     def _run(self, task: str) -> Run:

@@ -49,7 +49,7 @@ def stamped(looked_at: datetime | None) -> str:
 
 
 class _Overtaken(Exception):
-    """Another call delivered a part of the event meanwhile; that call continues the delivery."""
+    """Another call has delivered a part of the event; that call continues the delivery."""
 
 
 def announce(event_id: UUID) -> None:
@@ -146,7 +146,7 @@ def catch_up(run_id: UUID) -> None:
 
 
 def deliver_missed(age: float, batch: int) -> int:
-    """Request events missed by runs that were suspended `age` seconds ago and whose process died.
+    """Request delivery to runs that were suspended `age` seconds ago and whose process died.
 
     Returns how many runs had no check. The delivery evaluates the filters.
     """
@@ -309,7 +309,7 @@ class NobodyWaits(WrongState):
 
 
 class FiltersTooCostly(WrongState):
-    """The filters of the steps that wait take longer than a request has for them."""
+    """The filters of the steps that wait take longer than one request may use."""
 
     code = "filters_too_costly"
 

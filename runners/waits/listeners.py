@@ -168,7 +168,7 @@ def _judged(
 
 
 def _loaded(found: Sequence[Listener]) -> list[tuple[Listener, TemplateData]]:
-    """Return the data of all listeners' filters, loaded together."""
+    """Yield each listener, and whether its filter matches."""
     facts = _facts(found)
     made = []
     for listener in found:

@@ -51,7 +51,8 @@ class DatabaseProbe:
     def __init__(self, parameters: Mapping[str, Any], handshake: float = HANDSHAKE) -> None:
         """Store the arguments of `psycopg.connect`; the first `look` connects.
 
-        `handshake` is after how many seconds without a connection the next host is tried.
+        `handshake` is the number of seconds without a connection after which the next host is
+        tried.
         """
         self._targets = list(_by_host(parameters))
         self._lookups: dict[str, NameLookup] = {}
@@ -91,7 +92,7 @@ class DatabaseProbe:
     def close(self) -> None:
         """Drop the connection; the next look opens another.
 
-        It begins with the first host, or after a failed handshake with the next one.
+        The next look begins with the first host, or after a failed handshake with the next one.
         """
         self._attempt = 0 if self._ready else self._attempt + 1
         if self._connection is not None:
@@ -117,7 +118,7 @@ class DatabaseProbe:
     def _look_up(self, host: str) -> list[str] | None:
         """Return the host's addresses, None until they are known. Raises OSError.
 
-        One thread for each host, also if the resolver answers later than the next attempt begins.
+        Each host has one thread, even if the resolver answers later than the next attempt begins.
         """
         if host not in self._lookups:
             self._lookups[host] = NameLookup(host)

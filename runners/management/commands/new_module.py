@@ -1,4 +1,4 @@
-"""Write the beginning of a module of your own: a file, its test, and the next steps."""
+"""Create a new module: a file and its test, with the next steps."""
 
 import keyword
 import re
@@ -39,7 +39,7 @@ Wrote {module} and {test}.
 
 
 class Command(BaseCommand):
-    """`python manage.py new_module shop.discount`."""
+    """Create the files of a new module."""
 
     help = (
         "Create a module to start from: a typed function with @step (or a class), and a test "

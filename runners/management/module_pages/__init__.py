@@ -86,7 +86,7 @@ def codes(values: Iterable[Any]) -> str:
 
 
 def code(text: str) -> str:
-    """Return a text as code, even if it holds a backtick."""
+    """Return a text as code, even if it contains a backtick."""
     return f"`` {cell(text)} ``" if "`" in text else f"`{cell(text)}`"
 
 
@@ -154,7 +154,7 @@ def _facts(spec: ModuleSpec) -> dict[str, str]:
 
 
 def _sentences(facts: Mapping[str, str]) -> str:
-    """Return facts as text; those with a capital letter are sentences of their own."""
+    """Return facts as text; facts that begin with a capital letter become separate sentences."""
     short = ", ".join(fact for name, fact in facts.items() if fact and name.islower())
     long = [f"*{name}*: {fact}" for name, fact in facts.items() if fact and not name.islower()]
     return " ".join(f"{part}." for part in (short, *long) if part)
