@@ -1,7 +1,7 @@
 """Find words and constructions that our pages, screens and messages do not use.
 
-`docs/contributing/writing.md` explains each. Markdown pages are searched, string literals in Python
-(not docstrings), Django templates, and the studio's sources without their comments.
+`docs/contributing/writing.md` explains each. The search covers Markdown pages, string literals in
+Python (not docstrings), Django templates, and the studio's sources without their comments.
 """
 
 import ast
@@ -92,7 +92,7 @@ def in_markdown(text: str) -> Iterator[Finding]:
 def in_python(text: str) -> Iterator[Finding]:
     """Search the string literals of a module, except docstrings.
 
-    Each is found at the line its literal begins on.
+    A finding has the line on which its literal begins.
     """
     tree = ast.parse(text)
     statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}

@@ -63,7 +63,7 @@ def of_cell(given: dict[str, str], name: str) -> str:
 def further(first: dict[str, Any], url: str) -> dict[str, Any]:
     """Return the settings of a cell's server at `url`, for a process that serves all cells.
 
-    A request waits only shortly for a cell that does not answer.
+    A request waits only briefly for a cell that does not answer.
     """
     given = env.database(url)
     own: Any = given["OPTIONS"]

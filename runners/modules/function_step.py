@@ -100,8 +100,8 @@ def step(what: Any = "", /, **facts: Any) -> Any:
     The first argument is the type's name; by default it is made from module and function:
     `shop.flows.charge`. Parameters become the inputs (`order_id` is `orderId` in a workflow;
     describe one by `Annotated[int, "Which order."]` or a pydantic Field), the annotated return
-    value the outputs, the docstring the description. A parameter annotated `StepContext` receives
-    the context.
+    value becomes the outputs, and the docstring becomes the description. A parameter annotated
+    `StepContext` receives the context.
 
     With `outcomes` the step chooses the branch: the function returns a Literal of the outcomes, or
     a tuple of the outcome and the output. `retry` is a policy's name or your own values, such as

@@ -21,9 +21,8 @@ def follow(
 ) -> Iterator["StreamEvent"]:
     """Yield the execution's events up to `end`.
 
-    Raises CliError (TIMED_OUT) past the monotonic `deadline`.
-
-    If `known`, or after a first response, the server may be unavailable for a while.
+    Raises CliError (TIMED_OUT) after the monotonic `deadline`. If `known`, or after a first
+    response, the server may be unavailable for a while.
     """
     path = f"/v1/WorkflowExecution/{execution}/subscribe"
     last, heard = "", time.monotonic() if known else None

@@ -94,7 +94,7 @@ def _option(*names: str, **more: Any) -> click.Option:
 
 
 def output_options() -> list[click.Option]:
-    """Add the options for the output format."""
+    """Return the options for the output format."""
     return [
         _option("--json", is_flag=True, help="Print JSON."),
         _option("-q", "--quiet", is_flag=True, help="Print ids and results only."),
@@ -102,7 +102,7 @@ def output_options() -> list[click.Option]:
 
 
 def shared_options() -> list[click.Option]:
-    """Add the options for the installation and the output format."""
+    """Return the options for the installation and the output format."""
     return [
         _option("--url", metavar="URL", help="The installation's address. [env: VALKYR_URL]"),
         _option("--token", metavar="TOKEN", help="An API token. [env: VALKYR_TOKEN]"),

@@ -49,11 +49,10 @@ class Postgres:
         database: str = "valkyr",
         settings: Mapping[str, str] | None = None,
     ) -> None:
-        """Lock the folder (raises ServerError if another process has it).
+        """Lock the folder without starting the server.
 
-        The server is not started yet.
-
-        `settings` override ours, such as `wal_level` for a server with replicas.
+        `settings` override ours, such as `wal_level` for a server with replicas. Raises ServerError
+        if another process has the folder.
         """
         self._account = server_account()
         self._bin = postgres_bin(self._account)
@@ -204,7 +203,7 @@ class Postgres:
         return ours and len(lines) > STATUS_LINE and lines[STATUS_LINE].strip() in ANSWERING
 
     def _launch_again(self, deadline: float) -> None:
-        """Start again if the port was taken meanwhile or a previous server is still ending."""
+        """Start again if another program took the port or a previous server is still ending."""
         lines = self._place.last_lines()
         passing = ("Address already in use", "still in use", "already exists")
         if time.monotonic() > deadline or not any(words in lines for words in passing):

@@ -37,9 +37,9 @@ class Redis:
     """One embedded server with its data under `<home>/redis`."""
 
     def __init__(self, home: Path, *, durable: bool = True) -> None:
-        """Lock the folder (raises ServerError if another process has it).
+        """Lock the folder without starting the server.
 
-        The server is not started yet.
+        Raises ServerError if another process has the folder.
         """
         self._account = server_account()
         self._program = valkey_server(self._account)

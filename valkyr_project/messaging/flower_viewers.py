@@ -2,7 +2,7 @@
 
 A report costs a worker and Flower 1.4 ms together, more than most steps do. A page of Flower turns
 reports on in every worker; some minutes after the last page they are turned off.
-`VALKYR_TASK_EVENTS` overrides this: with 1 workers always report, with 0 never.
+`VALKYR_TASK_EVENTS` overrides this: with 1, workers always report; with 0, they never report.
 """
 
 import logging

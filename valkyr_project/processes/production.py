@@ -63,7 +63,7 @@ def warnings(one: Installation) -> list[str]:
 
 
 def is_local(host: str) -> bool:
-    """Return whether a host name (as in ALLOWED_HOSTS) can only mean this machine."""
+    """Return whether a host name (as in ALLOWED_HOSTS) can only refer to this machine."""
     name = host.strip("[]").lower()
     if name == "localhost" or name.endswith(".localhost"):
         return name != ".localhost"

@@ -44,7 +44,10 @@ class PlanCommand(ApiCommand):
 
 
 def plan_folder(choices: Choices, folder: Path, workspace: str | None, *, prune: bool) -> int:
-    """Show the changes that a folder would make; return 2 for changes, 7 for problems, else 0."""
+    """Show the changes that a folder would make.
+
+    Return 2 for changes, 7 for problems, otherwise 0.
+    """
     output, content = CommandOutput(choices), read_folder(folder)
     with connected(choices) as api:
         place = chosen_workspace(api, workspace or content.workspace)
