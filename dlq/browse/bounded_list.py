@@ -37,14 +37,14 @@ class TooManyRows(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Ids in the list's order, and their number if it is known at no extra cost."""
+    """IDs in the list's order, and their number if it is known at no extra cost."""
 
     ids: list[Any]
     count: int | None = None
 
 
 def first(rows: QuerySet[Any], many: int, bound: int) -> Found:
-    """Return the first `many` ids of `rows`, ordered by id. Raises TooManyRows.
+    """Return the first `many` IDs of `rows`, ordered by ID. Raises TooManyRows.
 
     The count stops at `bound`.
     """

@@ -80,7 +80,7 @@ class CopiedRequest:
 def request_of(module: str, inputs: Any) -> CopiedRequest | None:
     """Return the request of a step of that type.
 
-    None if it makes no request or the inputs are invalid.
+    Return None if it makes no request or the inputs are invalid.
     """
     made = _TYPES.get(module)
     given = redacted(inputs)

@@ -32,7 +32,7 @@ def restore(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntr
 
 
 def pin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
-    """Exclude a dead letter from retention; does nothing for a pinned one. Raises NotFound."""
+    """Exclude a dead letter from retention; do nothing if it is pinned. Raises NotFound."""
     return _pinned(entry_id, True, actor, reason)
 
 

@@ -269,7 +269,7 @@ def look(wanted: RetentionPeriods, pace: PruningPace, without: LettersGone) -> P
 
 
 def packs(found: Sequence[Family], most: int) -> Iterator[list[Family]]:
-    """Group families that fit into one transaction; a larger family is a group of its own.
+    """Group families that fit into one transaction; a larger family forms a separate group.
 
     This function is pure.
     """

@@ -207,7 +207,7 @@ def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildC
 
 
 def start(call: ChildCall, work: Work) -> UUID:
-    """Start the child and return its id. Raises ChildRefused.
+    """Start the child and return its ID. Raises ChildRefused.
 
     The caller holds the parent's lock.
     """

@@ -98,7 +98,7 @@ class StepContext(Protocol):
     def target_timeout(self) -> float | None:
         """Return the timeout in seconds that the circuit rule sets for calls to the step's target.
 
-        None if no rule sets one, or circuit breakers are off.
+        Return None if no rule sets one, or circuit breakers are off.
         """
 
     @property
@@ -176,7 +176,7 @@ class StepContext(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PublishedEvent:
-    """An event that a step published: its id, the executions it started, and the rejected starts.
+    """An event that a step published: its ID, the executions it started, and the rejected starts.
 
     `created` is False if an earlier attempt published it. Runs that wait for it are woken
     afterwards.
@@ -384,9 +384,9 @@ class Module(Generic[InputsT]):
     def load(self) -> None:
         """Warm up once in this process.
 
-        One module at a time: threads that import concurrently can meet in a cycle of imports, and
-        then one of them receives a half-initialised package. If warming up fails, the module is
-        used anyway.
+        Modules warm up one at a time: threads that import concurrently can meet in a cycle of
+        imports, and then one of them receives a half-initialised package. If warming up fails, the
+        module is used anyway.
         """
         with _LOADING:
             if self._loaded:

@@ -48,7 +48,7 @@ class ExpandingContainer(Container):
     """The base of containers that write the body that the engine runs, when published.
 
     Authors write a `body` of tasks, which see the names of a `body_kind`. `expand` makes the task
-    that the engine runs, with tasks of its own around them. Its `credential`, `retry`,
+    that the engine runs, with further tasks around them. Its `credential`, `retry`,
     `timeoutSeconds` and `queue` are for a step of that body.
     """
 

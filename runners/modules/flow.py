@@ -15,7 +15,7 @@ MAX_OUTCOME_LENGTH = 100
 
 
 class FlowModule(Module[Any]):
-    """The base of this family's modules."""
+    """The base of the control modules."""
 
     category: ClassVar[str] = "control"
     inline: ClassVar[bool] = True
@@ -278,7 +278,7 @@ class PinnedInputs(ModuleInputs):
 
     @property
     def value(self) -> Any:
-        """Return the output from `json` or `value`, whichever holds it."""
+        """Return the output from `json` or `value`."""
         return self.output if self.json_text is None else json.loads(self.json_text)
 
 

@@ -321,7 +321,7 @@ def run_module(
     wake: Any = None,
     revealed: Revealed | None = None,
 ) -> Done | Wait:
-    """Run or resume the step's module on its inputs. Raises whatever the module raises."""
+    """Run or resume the step's module on its inputs. Raises the exceptions of the module."""
     started, path = time.perf_counter(), place.prefix + step.path
     module = registry.get(step.module)
     passed = stored_contents.passed_to(module, prepared)

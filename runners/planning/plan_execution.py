@@ -17,7 +17,7 @@ UNDER_WAY = ("RUNNING", "PAUSED")
 
 
 def advance(execution_id: UUID) -> bool:
-    """Start every ready step, or end the execution; idempotent.
+    """Start every ready step, or end the execution; a second call is harmless.
 
     Returns whether the execution is running.
     """

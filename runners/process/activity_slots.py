@@ -45,7 +45,7 @@ class SlotHead:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """The state of one thread: its native id, the run, the token it has seen, and the phase."""
+    """The state of one thread: its native ID, the run, the token it has seen, and the phase."""
 
     thread: int
     run_id: UUID

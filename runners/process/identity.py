@@ -103,7 +103,7 @@ def ended_itself(other: str) -> bool:
 
 
 def pid_of(other: str) -> int | None:
-    """Return the holder's process id; None if the holder is not a process of this machine."""
+    """Return the holder's process ID; None if the holder is not a process of this machine."""
     parts = other.split(SEPARATOR)
     return int(parts[1]) if len(parts) >= SHARED and parts[1].isdigit() else None
 

@@ -86,7 +86,7 @@ def leave(pid: int) -> None:
 
 
 def left_by(pid: int, start: str) -> bool:
-    """Return whether the process of that id and start was ended because of its leases."""
+    """Return whether the process of that ID and start was ended because of its leases."""
     return _word(pid, start).exists()
 
 

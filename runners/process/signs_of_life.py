@@ -2,8 +2,8 @@
 
 For containers: `python runners/process/signs_of_life.py worker` exits with 0 or 1 and prints the
 reason, within 0.05 s, because it starts neither Django nor Celery. A worker renews its file only
-after a message of its own came back through the broker, so that a worker that runs but receives no
-messages is detected. This file needs only Python.
+after a message that it sent to itself came back through the broker, so that a worker that runs but
+receives no messages is detected. This file needs only Python.
 """
 
 import argparse

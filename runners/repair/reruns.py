@@ -20,7 +20,7 @@ from runners.segment.state import SegmentState, from_rows
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """A dead run's next attempt: its new id, its locked execution and its priority.
+    """A dead run's next attempt: its new ID, its locked execution and its priority.
 
     With `new_key`, the step gets another idempotency key.
     """
@@ -79,7 +79,7 @@ def again(
 
 
 def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
-    """Insert the next attempts of many dead runs in one statement; return the ids of the new runs.
+    """Insert the next attempts of many dead runs in one statement; return the IDs of the new runs.
 
     The runs are sent after the commit. The caller holds the executions' locks. A dead run that
     cannot have another attempt is omitted.

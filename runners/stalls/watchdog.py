@@ -122,7 +122,7 @@ HALF = 0.5  # of what the whole process uses
 
 @dataclass(frozen=True, slots=True)
 class CpuUsage:
-    """Clock ticks that each thread of a process has used so far, by native thread id."""
+    """Clock ticks that each thread of a process has used so far, by native thread ID."""
 
     threads: dict[int, int]
     stopped: bool  # by a signal or a debugger
@@ -285,7 +285,7 @@ def _lives(pid: int, start: int) -> bool:
 
 
 def _end(head: SlotHead) -> None:
-    """Kill exactly this process, not a new one with the same id."""
+    """Kill exactly this process, not a new one with the same ID."""
     try:
         process = os.pidfd_open(head.pid)
     except OSError:

@@ -41,7 +41,7 @@ def wake_all(
 ) -> int:
     """Wake (run, execution) pairs that wait for one of `kinds`; return how many did.
 
-    Like `wake_each`, for callers that only need the number.
+    It works like `wake_each`, for callers that only need the number.
     """
     return len(wake_each(found, kinds, waking, key))
 

@@ -71,7 +71,7 @@ class Postgres:
 
     @property
     def pid(self) -> int:
-        """Return the process id of the started server."""
+        """Return the process ID of the started server."""
         return self._child.pid if self._child else 0
 
     def launch(self) -> None:
