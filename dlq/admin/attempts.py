@@ -109,7 +109,7 @@ HEADERS = (
 
 
 def sentence(entry: DeadLetterEntry) -> SafeString:
-    """Return a sentence: the failed step, the time and kind of its failure, and its retention."""
+    """Return a sentence with the failed step, the time and kind of its failure, and its expiry."""
     return format_html(
         gettext(
             "Step <strong>{}</strong> ({}) of {}, version {}, failed permanently {}, {}: {}. {}"
@@ -138,7 +138,7 @@ def _attempts(entry: DeadLetterEntry) -> str:
 
 
 def _allowed(entry: DeadLetterEntry) -> int | None:
-    """Return the step's maximum attempts; None if its version no longer has it."""
+    """Return the step's maximum number of attempts; None if its version no longer has the step."""
     try:
         _, step = find(compiled(entry.execution.version_id).graph, entry.step_path)
     except (KeyError, ValueError):

@@ -58,7 +58,7 @@ class FiltersForm(forms.Form, metaclass=_AbstractForm):
 
     @abstractmethod
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the matching rows; the form is valid."""
+        """Return the matching rows. The form is valid when this is called."""
 
     def filled(self) -> dict[str, Any]:
         """Return the filled fields of a valid form."""
@@ -95,7 +95,7 @@ class FieldsFilter(ListFilter):
         return list(self.form_class.base_fields)
 
     def has_output(self) -> bool:
-        """Return True: the form is always shown."""
+        """Return True, because the form is always shown."""
         return True
 
     def choices(self, changelist: Any) -> Iterator[Any]:

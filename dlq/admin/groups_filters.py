@@ -96,7 +96,7 @@ def _waiting(ids: Sequence[UUID]) -> Any:
 
 
 def with_growth(groups: QuerySet[Any]) -> QuerySet[Any]:
-    """Add `growth`: failures of the last 24 hours minus those of the 24 before."""
+    """Add `growth`: failures of the last 24 hours minus those of the 24 hours before."""
     now = hour_of(timezone.now())
     day, before = now - timedelta(hours=DAY - 1), now - timedelta(hours=2 * DAY - 1)
     late = _sum(GroupHour.objects.filter(hour__gte=day))

@@ -75,10 +75,7 @@ def counts(lists: Mapping[str, QuerySet[Any]], bound: int) -> dict[str, int]:
 
 
 def _gather(rows: QuerySet[Any], many: int, bound: int) -> Found:
-    """Return the first of all matches.
-
-    The search ignores order and limit, which could change its plan.
-    """
+    """Return the first of all matches, which are searched without order and limit."""
     inner, values = rows.order_by().values("id").query.sql_with_params()
     order = "DESC" if str(rows.query.order_by[0]).startswith("-") else "ASC"
     sql = (

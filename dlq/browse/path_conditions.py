@@ -34,7 +34,7 @@ class Condition:
 
     @property
     def as_text(self) -> str:
-        """Return the condition as in a URL: `order.country:eq:"DE"`."""
+        """Return the condition as written in a URL, such as `order.country:eq:"DE"`."""
         return f"{self.path}:{self.op}:{json.dumps(self.value, ensure_ascii=False)}"
 
     @property
@@ -117,7 +117,7 @@ def several(wanted: Sequence[Mapping[str, Any]]) -> list[Condition]:
 def _parts(text: str) -> tuple[str, str, str]:
     """Return path, operator and value.
 
-    The first `:eq:` or `:contains:` ends the path, which may hold `:`.
+    The first `:eq:` or `:contains:` ends the path, which may contain `:`.
     """
     found = [(text.find(f":{op}:"), op) for op in OPERATORS if f":{op}:" in text]
     if not found:

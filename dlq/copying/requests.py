@@ -35,7 +35,7 @@ def redacted(value: Any) -> Any:
 
 
 def reference_of(name: str) -> str:
-    """Return the reference to a secret of that name: `[secret:x_api_key]`."""
+    """Return the reference to a secret of that name, such as `[secret:x_api_key]`."""
     plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:70]
     return f"[secret:{plain if plain[:1].isalpha() else f'secret_{plain}'}]"
 
@@ -186,7 +186,7 @@ def _url(given: dict[str, Any]) -> str:
 
 
 def _encoded(values: dict[str, Any]) -> str:
-    """Return pairs as a query: a list repeats the name, null omits it."""
+    """Return pairs as a query string; a list repeats the name, and null omits it."""
     pairs = [
         (name, one)
         for name, value in values.items()
@@ -262,8 +262,8 @@ def _literal(text: str) -> str:
 def curl(request: CopiedRequest, *, key: str = "", credential: str = "", kind: str = "") -> str:
     """Return the command.
 
-    `key` is the step's idempotency key, `credential` the name of a credential of type `kind`. A
-    comment above the command lists the secrets to fill in.
+    `key` is the step's idempotency key, and `credential` is the name of a credential of type
+    `kind`. A comment above the command lists the secrets to fill in.
     """
     options = list(options_of(request, key=key, credential=credential, kind=kind))
     piped = f"printf %s {word(request.base64)} | base64 -d | " if request.base64 else ""
@@ -335,5 +335,5 @@ def _part(part: Mapping[str, Any]) -> Option:
 
 
 def _quoted(path: str) -> str:
-    """Return a path quoted for curl, because file names may hold commas and semicolons."""
+    """Return a path quoted for curl, because file names may contain commas and semicolons."""
     return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -15,7 +15,7 @@ from executions.errors import NotFound, WrongState
 def locked(group_id: UUID) -> FailureGroup:
     """Return the group, locked in the caller's transaction.
 
-    Raises NotFound, or WrongState if merged.
+    Raises NotFound, or WrongState if the group is merged.
     """
     group = FailureGroup.objects.select_for_update(no_key=True).filter(pk=group_id).first()
     if group is None:

@@ -89,7 +89,7 @@ def _by_age(move: GroupMove) -> bool:
 
 
 def _waiting(move: GroupMove) -> QuerySet[DeadLetterEntry]:
-    """Return the entries to move; when moving by facet, also those that were already moved."""
+    """Return the entries that have not been moved yet."""
     rows = DeadLetterEntry.objects.order_by().defer("original_inputs", "original_config")
     if not move.fingerprint:
         return rows.filter(group_id=move.source_id)
@@ -140,7 +140,7 @@ def failing_of(entry: DeadLetterEntry) -> Failing:
 
 
 def _take_counts_along(entries: list[DeadLetterEntry], homes: Mapping[UUID, Placed]) -> None:
-    """Queue counter changes for both groups, by version and hour: subtract here, add there."""
+    """Queue counter changes for both groups, by version and hour: subtract here, and add there."""
     seen: Counter[tuple[UUID, int, datetime]] = Counter()
     opened: Counter[tuple[UUID, int, datetime]] = Counter()
     times: dict[tuple[UUID, int, datetime], list[datetime]] = {}
@@ -225,7 +225,8 @@ def merge(
 def unmerge(group_id: UUID, fingerprint: str, *, actor: Actor, reason: str = "") -> FailureGroup:
     """Give one of a group's fingerprints its own group; return that group.
 
-    Entries that retention deleted stay in the old count. Raises NotFound, WrongState, CannotSplit.
+    Entries that retention deleted stay in the old count. Raises NotFound, WrongState or
+    CannotSplit.
     """
     with transaction.atomic():
         keep_counters()

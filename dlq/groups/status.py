@@ -90,7 +90,10 @@ def reopen(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
 
 
 def assign(group_id: UUID, owner_id: Any, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Set the group's owner, an active user who may see it, or None. Raises NotFound, CannotOwn."""
+    """Set the group's owner, an active user who may see it, or None.
+
+    Raises NotFound or CannotOwn.
+    """
     with transaction.atomic():
         group = locked(group_id)
         before, owner = group.owner, _owner(group, owner_id)
@@ -103,7 +106,7 @@ def assign(group_id: UUID, owner_id: Any, *, actor: Actor, reason: str = "") -> 
 
 
 def mute(group_id: UUID, muted: bool = True, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Mute or unmute the group's alerts. Raises NotFound, WrongState if merged."""
+    """Mute or unmute the group's alerts. Raises NotFound, or WrongState if the group is merged."""
     with transaction.atomic():
         group = locked(group_id)
         if group.muted != muted:

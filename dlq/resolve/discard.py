@@ -15,7 +15,7 @@ from executions.events import execution_rolled_back
 def discard(entry_id: UUID, *, actor: Actor, notes: str = "") -> DeadLetterEntry:
     """Discard a dead letter: no step runs again, and the execution stays FAILED or will fail.
 
-    Raises NotFound, WrongState if it is resolved already.
+    Raises NotFound, or WrongState if the dead letter is already resolved.
     """
     entry = transitions.find(entry_id)
     with transaction.atomic():

@@ -38,22 +38,22 @@ def log_days() -> float:
 
 
 def test_days() -> float:
-    """Return how many days test versions and their executions stay."""
+    """Return the days for which test versions and their executions stay."""
     return valkyr_settings().test_version_hours / 24
 
 
 def tick_days() -> float:
-    """Return how many days ticks of schedules that started no execution stay."""
+    """Return the days for which ticks of schedules that started no execution stay."""
     return valkyr_settings().keep_ticks_days
 
 
 def credential_use_days() -> float:
-    """Return how long uses of credentials stay."""
+    """Return the days for which uses of credentials stay."""
     return valkyr_settings().keep_credential_uses_days
 
 
 def overrides() -> dict[str, dict[str, float]]:
-    """Return other numbers of days, by workspace, `workspace/workflow` or `tier:name`.
+    """Return the exceptions in days, by workspace, `workspace/workflow` or `tier:name`.
 
     Raises ImproperlyConfigured if the setting has another form.
     """

@@ -20,10 +20,10 @@ from executions.database.clock import database_now
 def prune_logs(
     wanted: RetentionPeriods, pace: PruningPace, since: PruningPosition, *, looking: bool = False
 ) -> tuple[PruningTally, PruningPosition]:
-    """Clear the logs of executions that ended long enough ago; return the progress.
+    """Clear the logs of executions that ended long enough ago.
 
-    Executions behind the position are not visited again: an execution that is reopened and ends
-    again gets a new position.
+    Return the tally and the next position. Executions behind the position are not visited again: an
+    execution that is reopened and ends again gets a new position.
     """
     tally, before = PruningTally("logs"), wanted.before(periods.log_days())
     while before is not None:

@@ -35,7 +35,8 @@ from runners.states import LIVE
 class IterationRow:
     """One iteration or item; `kind` is dead, failed, running, waiting, cancelled or done.
 
-    `runs` counts all its runs, `own` only those outside nested bodies, `done` the successful ones.
+    `runs` counts all its runs, `own` counts only those outside nested bodies, and `done` counts the
+    successful ones.
     """
 
     index: int
@@ -77,7 +78,7 @@ def turns_in(
 
 
 def said(run: Run, turns: IterationRows | None, kind: str) -> str:
-    """Return the progress of a loop or map: "97 of 100 items done, 2 under way, 1 failed".
+    """Return the progress of a loop or map, such as "97 of 100 items done, 2 under way, 1 failed".
 
     `turns` is None if the iterations were not read.
     """
@@ -206,7 +207,7 @@ def steps_of(execution: WorkflowExecution, prefix: str) -> Steps | None:
 
 
 def _shown(run: Run, graph: Graph, children: Mapping[UUID, Child]) -> ShownStep:
-    """Convert a run of the graph's own steps to what the page shows."""
+    """Convert a run of the graph's own steps to the form that the page shows."""
     task = split(run.step_path)[1].partition(".")[0]
     index = graph.task_by_id.get(task)
     body = graph.tasks[index].body if index is not None else None

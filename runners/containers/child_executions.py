@@ -101,7 +101,7 @@ def leave_awaited(run_id: UUID) -> None:
 
 
 def leave(child_id: UUID) -> int:
-    """Cancel a child whose result is no longer awaited; 0 when it has ended."""
+    """Cancel a child whose result is no longer awaited; return 0 if it has ended."""
     child = WorkflowExecution.objects.filter(pk=child_id, parent__isnull=False)
     parent = child.values_list("parent_id", flat=True).first()
     return 0 if parent is None else cancel(child_id, parent)
@@ -165,7 +165,7 @@ class ChildCall:
 
 
 def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildCall:
-    """Look up the workflow that the step calls, before any lock. Raises ChildRefused."""
+    """Look up the workflow that the step calls, before any lock is taken. Raises ChildRefused."""
     slug = facts["workflow"]
     execution = (
         WorkflowExecution.objects.filter(pk=state.context.execution_id)

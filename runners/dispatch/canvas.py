@@ -1,4 +1,4 @@
-"""From ready steps to Celery messages: single segments, chains across queues, chords.
+"""Turn ready steps into Celery messages: single segments, chains across queues, chords.
 
 This is a pure look-ahead on the graph, which saves messages and planning. The rows always decide
 whether a step runs.
@@ -30,7 +30,7 @@ class SegmentLink:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Segments that follow each other on different queues; usually one."""
+    """Segments that follow each other on different queues; usually only one segment."""
 
     links: tuple[SegmentLink, ...]
 

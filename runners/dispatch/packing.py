@@ -79,7 +79,10 @@ def _fill(group: list[tuple[Step, float]], queue: str, rules: Packing) -> list[l
 
 
 def _cost(steps: list[Step], rules: Packing) -> float | None:
-    """Return a branch's estimated milliseconds, or the minimum; None if it must go alone."""
+    """Return a branch's estimated milliseconds, or None if it must go alone.
+
+    Each step counts for at least `FLOOR`.
+    """
     total = 0.0
     for step in steps:
         if step.inline:

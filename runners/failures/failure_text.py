@@ -1,7 +1,7 @@
 """Tracebacks for users who repair steps, and failure texts and JSON that PostgreSQL can store.
 
 A traceback names files, lines and functions and quotes the source, but no values and no messages,
-which may hold secrets. Runs of library frames are folded into one line.
+which may contain secrets. Runs of library frames are folded into one line.
 """
 
 import json

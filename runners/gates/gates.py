@@ -62,7 +62,7 @@ class Permit(Protocol):
         """Take the permit back, because another gate held the step back and it did not run."""
 
     def ended(self, failure: Failure | None) -> None:
-        """Record that the module ran; `failure` describes its failure, or is None."""
+        """Record that the module ran; `failure` is None if it succeeded."""
 
 
 class LeasePermit(Permit, Protocol):
@@ -73,7 +73,7 @@ class LeasePermit(Permit, Protocol):
 
     @property
     def kept(self) -> Any:
-        """Return the JSON from which `LeaseGate.restore` makes this permit again.
+        """Return the JSON from which `LeaseGate.restore` restores this permit.
 
         Return None if the gate does not need the step's end.
         """

@@ -29,7 +29,7 @@ _LOADING = RLock()
 
 
 class ModuleInputs(BaseModel):
-    """The base of all inputs: camelCase keys, unknown keys rejected, no values in error texts."""
+    """The base of inputs: camelCase keys, no unknown keys, and no values in error texts."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -344,7 +344,7 @@ class Module(Generic[InputsT]):
 
     @classmethod
     def may_take_secrets(cls) -> bool:
-        """Return whether the module's inputs may hold secrets."""
+        """Return whether the module's inputs may contain secrets."""
         kept = cls.inline or cls.container or cls.writes_variables
         return cls.takes_secrets and not kept
 
@@ -355,8 +355,8 @@ class Module(Generic[InputsT]):
     def circuit(self, inputs: InputsT) -> str | None:
         """Return the target whose failures open a circuit breaker, or None.
 
-        It begins with the module's type, or a word that several modules share, and a colon:
-        `http.request:api.example.com`. Users see it, so it must not hold a secret.
+        It begins with the module's type, or a word that several modules share, and a colon, such as
+        `http.request:api.example.com`. Users see it, so it must not contain a secret.
         """
         return None
 

@@ -108,8 +108,8 @@ class Loop(Container):
 
     The output is `{"iterations": n, "last": {task: output, …}}`; `last` is null if there was no
     iteration. In the body, `loop.index` counts from 0 and `loop.iteration` from 1. `loop.previous`
-    holds the outputs of the previous iteration (null in the first), and `tasks.<id>.history` a
-    task's outputs in earlier iterations.
+    holds the outputs of the previous iteration (null in the first), and `tasks.<id>.history` holds
+    a task's outputs in earlier iterations.
     """
 
     type = "flow.loop"
@@ -168,8 +168,8 @@ class MapInputs(ModuleInputs):
 class Map(Container):
     """Runs its body once for each item of a list, in parallel.
 
-    The output is the list of the bodies' outputs in the order of the items. In the body, `item`
-    is the item and `index` its number, from 0.
+    The output is the list of the bodies' outputs in the order of the items. In the body, `item` is
+    the item and `index` is its number, from 0.
     """
 
     type = "flow.map"

@@ -70,7 +70,7 @@ def _takes(kinds: Iterable[Any], seen: set[Any]) -> bool:
 
 
 def marked(value: Any, known: list[dict[str, Any]]) -> Any:
-    """Return the value with copies of these references replaced by references."""
+    """Return the value with each copy of a known reference replaced by the reference."""
     if is_reference(value):
         return StoredReference(value) if value in known else value
     if isinstance(value, dict):

@@ -40,22 +40,22 @@ class RunPartition:
 
     @property
     def default(self) -> bool:
-        """Return whether it is the default partition."""
+        """Return whether this is the default partition."""
         return self.end is None
 
     @property
     def begins(self) -> datetime | None:
-        """Return the time of the first execution that it can hold; None without a limit."""
+        """Return the time of the partition's first possible execution; None without a limit."""
         return None if self.first is None else time_of(self.first)
 
     @property
     def ends(self) -> datetime | None:
-        """Return the time at which it ends; None for the default partition."""
+        """Return the time at which the partition ends; None for the default partition."""
         return None if self.end is None else time_of(self.end)
 
     @property
     def open_start(self) -> bool:
-        """Return whether it holds all executions before its end."""
+        """Return whether the partition holds all executions before its end."""
         return self.first is None and self.end is not None
 
 
@@ -116,7 +116,7 @@ def is_partitioned() -> bool:
 
 
 def note(foreign_keys: tuple[tuple[str, str, str], ...], days: int) -> str:
-    """Return the comment on the table that keeps the removed foreign keys and the length."""
+    """Return the table's comment, which keeps the removed foreign keys and the length."""
     return MARK + json.dumps({"foreignKeys": foreign_keys, "days": days})
 
 
@@ -126,7 +126,7 @@ def time_of(pk: UUID) -> datetime:
 
 
 def quoted(name: str) -> str:
-    """Return a quoted name."""
+    """Return a name quoted for SQL."""
     return connection.ops.quote_name(name)
 
 

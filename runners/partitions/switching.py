@@ -169,7 +169,7 @@ def _comment(cursor: Any, text: str) -> None:
 
 
 def _partition(cursor: Any, end: datetime, days: int) -> None:
-    """Put a partitioned table in the place of the table, which becomes its first partition."""
+    """Put a partitioned table in place of the table, and make the table its first partition."""
     name, first = table(), f"{table()}_first"
     cursor.execute(f"LOCK TABLE {quoted(name)} IN ACCESS EXCLUSIVE MODE")
     kept = note(layout().foreign_keys, days)

@@ -196,7 +196,7 @@ def long_name() -> str:
 
 
 def is_long(one: RunPartition) -> bool:
-    """Return whether it is the partition of executions that outlived their own."""
+    """Return whether this is the partition of executions that outlived their own."""
     return one.name == long_name()
 
 

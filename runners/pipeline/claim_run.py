@@ -33,7 +33,7 @@ Inputs = tuple[Prepared | None, Failure | None]  # of a step, or why they cannot
 
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
-    """A claim to make, with its inputs rendered and a lost holder's crash assessed."""
+    """A claim to make, with the rendered inputs and the assessment of a lost holder's crash."""
 
     state: SegmentState
     seen: LiveRun
@@ -77,7 +77,7 @@ class ClaimRequest:
 
 
 def claim(state: SegmentState, seen: LiveRun, inputs: Inputs | None = None) -> Work | None:
-    """Claim the run; None if it is taken, not due or cancelled.
+    """Claim the run; return None if it is taken, not due or cancelled.
 
     Inputs and key are stored with the claim, before the step can have any effect. A run whose
     inputs cannot be rendered is claimed too, and fails. Processes with several threads do not claim
@@ -147,7 +147,7 @@ def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | Non
 
 
 def claim_following(state: SegmentState) -> Work | None:
-    """Claim the next sibling that came with the state's message; None if there is none."""
+    """Claim the next sibling that came with the state's message; return None if there is none."""
     while state.pack is not None and (seen := state.pack.following()) is not None:
         state.turn_to(seen.step)
         work = claim(state, seen)

@@ -67,7 +67,10 @@ def _seconds(work: Work) -> float:
 def failure_of(
     error: BaseException, seconds: float, path: str, revealed: Revealed | None = None
 ) -> Failure:
-    """Return the error's class and message without the step's secrets; `seconds` is its timeout."""
+    """Return the error's class and message without the step's secrets.
+
+    `seconds` is the step's timeout.
+    """
     if isinstance(error, StepTimeout):
         return Failure(
             ErrorType.TIMEOUT,

@@ -40,7 +40,7 @@ def load(
     others: Sequence[str] = (),
     states: tuple[str, ...] = CLAIMABLE,
 ) -> tuple[SegmentState, LiveRun] | None:
-    """Load the segment's live run and its first step's data; None if there is nothing to do.
+    """Load the segment's live run and its first step's data; return None if nothing is to do.
 
     The data of `others`, the siblings that came with it, is also loaded. `states` are the states of
     interest. If the execution was moved to another version after the message was sent, that version

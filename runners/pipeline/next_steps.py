@@ -54,7 +54,7 @@ def choose(
 def _mine(
     state: "SegmentState", work: "Work", effects: list[int], limits: SegmentLimits
 ) -> int | None:
-    """Return the next effect step that is on this queue, within limits and not a chord's branch.
+    """Return the next effect step on this queue that is within limits and not a chord's branch.
 
     If siblings are left, only steps of the same segment qualify.
     """

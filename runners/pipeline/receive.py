@@ -160,7 +160,10 @@ def _run_one(
 
 
 def _run_on(state: SegmentState, work: Work | None, until: float) -> SegmentState | None:
-    """Run a claimed segment and the siblings that came with it; None if other workers continue."""
+    """Run a claimed segment and the siblings that came with it.
+
+    Return None if other workers continue.
+    """
     held_now = work
     try:
         while work is not None or (work := claim_run.claim_following(state)) is not None:

@@ -129,7 +129,7 @@ def _sibling(state: SegmentState, unit: Unit, next_steps: NextSteps) -> LiveRun 
 
 
 def _hand_on(state: SegmentState, work: Work, unit: Unit, sibling: LiveRun) -> Work | None:
-    """Record, and claim a sibling in the same statement.
+    """Record a unit, and claim a sibling in the same statement.
 
     Return None if another worker has the sibling.
     """
@@ -253,7 +253,7 @@ def _record_locked(
     run_state: RunState = RunState.SUCCESS,
     outcome: str | None = None,
 ) -> Work | None:
-    """Record, plan and, if due, end the execution under its lock."""
+    """Record a unit, plan the execution, and end it if it is over, under its lock."""
     finish.load_output(state)
     with transaction.atomic():
         next_steps, others = _write_locked(state, work, unit, run_state, outcome)

@@ -336,7 +336,7 @@ def _insist(name: str, params: dict[str, Any]) -> tuple[Any, ...] | None:
 
 
 def _twice(record: Callable[[], T]) -> T:
-    """Record; try once more if the connection was lost.
+    """Call `record`, and call it once more if the connection was lost.
 
     The fence makes the retry safe: a recorded result is not recorded again.
     """

@@ -1,7 +1,7 @@
 """Undo an execution step by step, decided from its rows under its lock.
 
-Undo steps are runs of the execution like any other: `refine[2].undo:charge.main`. Each is inserted
-when the previous one has ended; the end of the last one ends the execution.
+Undo steps are runs of the execution like any other, such as `refine[2].undo:charge.main`. Each is
+inserted when the previous one has ended; the end of the last one ends the execution.
 """
 
 import logging
@@ -60,10 +60,7 @@ def stop(execution_id: UUID, undone: frozenset[UUID]) -> bool:
 
 
 def fail(state: SegmentState, message: str, trace: str) -> bool:
-    """Start the next undo step, or end the execution after the last; return whether it did.
-
-    Return None if the execution is not being undone. The caller holds its lock.
-    """
+    """Undo a failed execution, unless a person must decide; return whether the undo begins."""
     graph = state.context.version.graph
     if not graph.undone or graph.compensation != AUTOMATIC:
         return False
@@ -76,7 +73,7 @@ def fail(state: SegmentState, message: str, trace: str) -> bool:
 def go_on(state: SegmentState) -> bool | None:
     """Start the next undo step, or end the execution after the last; return whether it did.
 
-    None if the execution is not being undone. The caller holds its lock.
+    Return None if the execution is not being undone. The caller holds its lock.
     """
     if not state.context.version.graph.undone:
         return None

@@ -33,7 +33,7 @@ CURRENCY_LETTERS = 3
 
 
 class Log:
-    """Messages kept with the run, the first 200; later ones are counted."""
+    """Messages kept with the run: the first 200. Later messages are only counted."""
 
     __slots__ = ("_began", "entries", "left_out", "scrub")
 

@@ -19,7 +19,7 @@ from runners.segment.inputs import Prepared
 
 @dataclass(slots=True)
 class Work:
-    """A run that this process holds: claimed, with inputs rendered or a known failure."""
+    """A run that this process holds: claimed, with rendered inputs or a known failure."""
 
     run_id: UUID
     execution_id: UUID

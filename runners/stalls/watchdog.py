@@ -3,7 +3,7 @@
 It ends processes whose ticker stalls, and blames the thread that used the processor during the
 stall; a process that uses no processor time (swapped out) is left alone. A process that is stopped
 while it executes steps is ended before its leases expire; otherwise it could resume and run in
-parallel to the worker that took over its steps.
+parallel with the worker that took over its steps.
 
 It is plain Python without Django: it is small, and not affected by problems of the watched
 processes. It ends after its worker and all of the worker's processes have ended.
@@ -189,7 +189,7 @@ class Watchdog:
     ) -> None:
         """Set the limits, in seconds without a tick.
 
-        `limit` is for a process that computes, `stopped` for a stopped one.
+        `limit` is for a process that computes, and `stopped` is for a stopped one.
         """
         self._descriptor = descriptor
         self._fencer = fencer

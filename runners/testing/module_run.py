@@ -1,4 +1,4 @@
-"""Run one module alone: its result or its failure, as the engine would see it."""
+"""Run one module alone, and return its result or its failure as the engine would see it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -140,7 +140,7 @@ class WorkflowRun:
 
     @property
     def state(self) -> str:
-        """Return `RUNNING` (also if it waits), `SUCCESS`, `FAILED`, `CANCELLED` or `TIMEOUT`."""
+        """Return `RUNNING` (even if it waits), `SUCCESS`, `FAILED`, `CANCELLED` or `TIMEOUT`."""
         return str(self.execution.state)
 
     @property
@@ -208,7 +208,7 @@ class WorkflowRun:
         return list(self._run(task).logs or [])
 
     def assert_state(self, state: str) -> "WorkflowRun":
-        """Assert the state."""
+        """Assert the state of the execution."""
         found = self.state
         assert found == state, self._told(f"expected {state}, found {found}")
         return self

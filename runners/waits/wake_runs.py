@@ -54,8 +54,8 @@ def wake_each(
 ) -> set[UUID]:
     """Wake (run, execution) pairs that wait for one of `kinds`; return the runs that did.
 
-    `key` seals the payloads of all of them; without it, it is read for each execution.
-    Call inside a transaction that holds no run's lock: executions that need a slot again are locked
+    `key` seals the payloads of all of them; if it is None, the key is read for each execution. Call
+    inside a transaction that holds no run's lock: executions that need a slot again are locked
     first.
     """
     if not found:

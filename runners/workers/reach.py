@@ -2,9 +2,9 @@
 
 Such a worker holds each message that it takes until the network times out, and a broker that pushes
 messages (RabbitMQ) gives it several. Their runs would wait for the sweeper to send them again,
-perhaps to the same worker. The worker therefore asks the database every 2 s, over a connection that
-never waits for an answer, and stops consuming after 6 s of silence. Every 15 s the question is the
-update of the worker's row.
+perhaps to the same worker. The worker therefore queries the database every 2 s, over a connection
+that never waits for an answer, and stops consuming after 6 s of silence. Every 15 s the query is
+the update of the worker's row.
 """
 
 import logging
@@ -243,7 +243,7 @@ class Reaching(bootsteps.StartStopStep):
 
 
 def _by_host(parameters: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the parameters for one host at a time; `hostaddr` may hold the address of each host."""
+    """Yield the parameters for one host at a time; `hostaddr` may have the address of each host."""
     several = {
         name: str(parameters[name]).split(",")
         for name in ("host", "hostaddr", "port")

@@ -59,7 +59,7 @@ def load(path: Path) -> ProfileFile:
 
 
 def save(path: Path, file: ProfileFile) -> None:
-    """Replace the file atomically; only its owner can read it (0600), or a new folder (0700)."""
+    """Replace the file atomically. The file, and a new folder, are private to the owner."""
     lines = [HEADER]
     if file.default:
         lines.append(f"default = {json.dumps(file.default)}\n")

@@ -55,7 +55,7 @@ def open_home(path: Path) -> Home:
 
 
 def _locked(lock: IO[str]) -> bool:
-    """Return whether the lock was acquired; waits briefly, as `running` holds it for a moment."""
+    """Return whether the lock was acquired. Waits briefly: `running` may hold it for a moment."""
     for _ in range(20):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -107,7 +107,7 @@ def _first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
 
 
 def _oldest_letter(scope: Scope) -> Any:
-    """Return the time of the oldest open dead letter: one index lookup per workspace."""
+    """Return the time of the oldest open dead letter. Uses one index lookup per workspace."""
     pending = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING)
     first = pending.filter(workspace=OuterRef("pk")).order_by("quarantined_at")
     rows = Workspace.objects.all()
@@ -168,7 +168,7 @@ def _schedules(request: HttpRequest) -> QuerySet[Trigger]:
 
 
 def _reach_key(request: HttpRequest, scope: Scope) -> str:
-    """Return the cache key: equal permissions share data."""
+    """Return the cache key; users with equal permissions share data."""
     configures = () if scope.everything else reach(request).workspaces(Permission.CONFIGURE)
     members = () if scope.everything else sorted(reach(request).members)
     said = repr((scope, configures, members))

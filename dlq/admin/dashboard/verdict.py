@@ -1,8 +1,6 @@
-"""The home page's first sentences: whether something is wrong, and where.
+"""The home page's first sentences, which say whether something is wrong, and where.
 
-This module is pure: it turns facts into text.
-
-Plugins add their problems by `BlockView.problems`.
+This module is pure: it turns facts into text. Plugins add their problems by `BlockView.problems`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -99,7 +99,7 @@ class Command(CommandWithExamples):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Preview, or delete."""
+        """Delete the expired rows, or preview the deletion."""
         try:
             wanted = _wanted(options)
         except ImproperlyConfigured as error:

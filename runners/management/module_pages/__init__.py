@@ -58,7 +58,7 @@ def _one_kind(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
 
 
 def bounds(schema: Mapping[str, Any]) -> str:
-    """Return a value's bounds in words, from its schema: `0 to 10`, `at most 200 characters`."""
+    """Return a value's bounds in words, such as `0 to 10` or `at most 200 characters`."""
     low, high = schema.get("minimum"), schema.get("maximum")
     if low is not None and high is not None:
         return f"{low:,} to {high:,}"
@@ -81,7 +81,7 @@ def referred(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str,
 
 
 def codes(values: Iterable[Any]) -> str:
-    """Return names as code, with commas."""
+    """Return names as code, separated by commas."""
     return ", ".join(code(value if isinstance(value, str) else as_json(value)) for value in values)
 
 
@@ -129,7 +129,7 @@ class Common:
         )
 
     def opening(self) -> str:
-        """Return the top of the page."""
+        """Return the beginning of the page."""
         lines = [f"[How to read this page](../{INDEX})."]
         if any(self.facts.values()):
             lines.append(_wrapped(f"Unless a section says otherwise: {_sentences(self.facts)}"))
@@ -139,7 +139,7 @@ class Common:
 
 
 def _facts(spec: ModuleSpec) -> dict[str, str]:
-    """Return the facts about how the module runs; an empty text for a fact that does not apply."""
+    """Return the facts about how the module runs; a fact that does not apply is an empty text."""
     circuit = (spec.circuit_target or "").rstrip(".")
     return {
         "effect": f"effect `{spec.effect}`",

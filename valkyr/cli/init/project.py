@@ -19,7 +19,7 @@ FOREIGN = frozenset(
 
 @dataclass(frozen=True)
 class ByHand:
-    """A manual task for the owner: the missing part, the reason, and the lines to add."""
+    """A manual task for the owner: the missing part, why it is manual, and the lines to add."""
 
     what: str
     why: str
