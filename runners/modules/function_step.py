@@ -97,7 +97,7 @@ def step(
 def step(what: Any = "", /, **facts: Any) -> Any:
     """Make a function, plain or `async`, a step: `@step`, or with arguments `@step(...)`.
 
-    The first argument is the type's name; by default it is made from module and function:
+    The first argument is the type's name; by default it is made from module and function, such as
     `shop.flows.charge`. Parameters become the inputs (`order_id` is `orderId` in a workflow;
     describe one by `Annotated[int, "Which order."]` or a pydantic Field), the annotated return
     value becomes the outputs, and the docstring becomes the description. A parameter annotated

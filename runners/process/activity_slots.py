@@ -64,7 +64,7 @@ def create() -> int:
 
 
 class StallSlot:
-    """The slot of this process; created once, by the process itself."""
+    """The slot of this process, which the process itself creates once."""
 
     def __init__(self, descriptor: int, start: int) -> None:
         """Take a slot; `start` is this process's start time.

@@ -341,7 +341,7 @@ class LlmServer(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self) -> None:
-        """Stop serving and close the port; only after `start`."""
+        """Stop serving and close the port. Call it only after `start`."""
         self.shutdown()
         self.server_close()
 

@@ -43,7 +43,7 @@ class Account:
         return self._succeeds(["/bin/sh", "-c", 'cd -- "$1"', "sh", str(folder)])
 
     def can_run(self, program: Path) -> bool:
-        """Return whether a process of this account can run `program` (asks for its version)."""
+        """Return whether a process of this account can run `program`, by asking for its version."""
         return self._succeeds([str(program), "--version"])
 
     def _succeeds(self, command: list[str]) -> bool:

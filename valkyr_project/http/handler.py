@@ -34,7 +34,7 @@ class DisconnectWatch:
     """
 
     def __init__(self, receive: Any) -> None:
-        """Prepare without watching; created in the event loop."""
+        """Prepare without watching. Called in the event loop."""
         self._loop = asyncio.get_running_loop()
         self._receive = receive
         self._watch: Future[None] | None = None

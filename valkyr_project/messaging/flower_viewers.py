@@ -63,7 +63,7 @@ class FlowerWatch:
     clock: Callable[[], float] = time.monotonic
 
     def note(self, handler: RequestHandler) -> None:
-        """Record a request that was answered; used as Tornado's `log_function`."""
+        """Record a request that was answered. Used as Tornado's `log_function`."""
         if handler.get_status() in ANSWERED and not isinstance(handler, OPEN):
             self.viewers.looked_at = self.clock()
             IOLoop.current().add_callback(self.tell)

@@ -48,7 +48,7 @@ def specs(options: Options, credentials: StackCredentials) -> list[ProcessSpec]:
 
 
 def worker(options: Options, queue: str, pool: Pool) -> ProcessSpec:
-    """Return a worker of one queue, named after it: `control@host`."""
+    """Return a worker of one queue, named after it, such as `control@host`."""
     program = commands.worker(queue, pool, task_events=options.task_events)
     return ProcessSpec(f"worker-{queue}", program.command, program.environment, 1, WORKER_STOP)
 

@@ -56,7 +56,7 @@ class DjangoProject:
         return self.settings_name.rpartition(".")[0].partition(".")[0]
 
     def source(self, path: Path) -> SourceFile:
-        """Return a file of the project; the same object each time."""
+        """Return a file of the project, as the same object each time."""
         if path not in self._sources:
             self._sources[path] = SourceFile(path)
         return self._sources[path]

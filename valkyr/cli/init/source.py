@@ -70,7 +70,7 @@ class SourceFile:
         return [node for node in self.tree.body if name in _targets(node)]  # type: ignore[misc]
 
     def origin(self, name: str) -> str:
-        """Return where a name is imported from, as `package.name`; or an empty string."""
+        """Return where a name is imported from, as `package.name`, or an empty string."""
         for node in ast.walk(self.tree):
             for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
                 if (alias.asname or alias.name) == name:
