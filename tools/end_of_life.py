@@ -31,7 +31,7 @@ SOON = timedelta(days=180)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Version:
-    """A version of a software in its maker's numbering: `18`, `7.4`."""
+    """A version of a software in its maker's numbering, such as `18` or `7.4`."""
 
     software: str
     number: str

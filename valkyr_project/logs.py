@@ -152,7 +152,7 @@ class TextLine(logging.Formatter):
 
 
 def moment(record: logging.LogRecord) -> str:
-    """Return the record's time: RFC 3339, UTC, milliseconds."""
+    """Return the record's time in RFC 3339 and UTC, with milliseconds."""
     at = datetime.fromtimestamp(record.created, UTC)
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 

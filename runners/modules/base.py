@@ -202,9 +202,9 @@ class Wait:
     """A request to suspend a step: it holds no worker until something wakes it.
 
     A timer wakes the step after `seconds` (or at the instant `until`) unless another cause wakes it
-    first; without both, it has no timer. `key` names another cause of waking: an event's name, or
-    the hash of a callback's token. `facts` are kept with the run and shown to users. When the step
-    is woken, the module's `woken` is called.
+    first; if neither is given, it has no timer. `key` names another cause of waking: an event's
+    name, or the hash of a callback's token. `facts` are kept with the run and shown to users. When
+    the step is woken, the module's `woken` is called.
     """
 
     kind: WaitKind

@@ -215,7 +215,7 @@ def index_of(definition: str, index: str, of: str) -> str:
 
 
 class TableFacts:
-    """The objects of a table and those that depend on it, read before another takes its name."""
+    """The objects that belong to a table or depend on it, read before another takes its name."""
 
     def __init__(self, cursor: Any, name: str) -> None:
         """Read the facts of the table `name`."""

@@ -155,6 +155,6 @@ def _hand_over(state: SegmentState) -> None:
 
 
 def _status() -> TransactionStatus | None:
-    """Return the transaction's state as the driver knows it; None without a connection."""
+    """Return the transaction's state as the driver knows it; None if there is no connection."""
     raw: Any = connection.connection
     return None if raw is None or raw.closed else raw.info.transaction_status

@@ -39,7 +39,7 @@ class Looked:
 
 
 def execution_of(run_id: UUID) -> UUID | None:
-    """Return the execution of a run, for callers that know only the run; None without such a run.
+    """Return the execution of a run, for callers that know only the run; None if no run is found.
 
     Statements about a run name its execution too, so that they read only one partition of a
     partitioned table.

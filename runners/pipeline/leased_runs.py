@@ -76,7 +76,7 @@ def reveal(looked: Looked, inputs: Any, places: Sequence[Place]) -> Revealed:
 
 
 def scrubber(looked: Looked) -> Scrubber | None:
-    """Return the scrubber of the run's reports; None for a step without secrets.
+    """Return the scrubber of the run's reports; None if the step has no secrets.
 
     Call it outside a transaction: reading secrets may call a key service. Raises SecretUnavailable
     if a secret has been deleted since the lease began.

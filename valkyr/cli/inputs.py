@@ -129,5 +129,5 @@ class LabelParameter(click.ParamType):  # type: ignore[type-arg] # older clicks 
 
 
 def label_query(labels: tuple[tuple[str, str], ...]) -> str | None:
-    """Return the parameter `label` of lists; None without labels."""
+    """Return the parameter `label` of lists; None if there are no labels."""
     return json.dumps(dict(labels)) if labels else None
