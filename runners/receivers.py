@@ -41,7 +41,7 @@ def begin_admitted(executions: Sequence[Admitted]) -> None:
 
 @first_runs.provide
 def insert_first_runs(executions: Sequence[Admitted]) -> list[BoundStatement]:
-    """Return the statement that inserts the first runs of new executions; [] without tasks."""
+    """Return the statement that inserts the first runs of new executions; [] if none has tasks."""
     parts: list[str] = []
     parcels: list[Parcel] = []
     canvas: dict[UUID, tuple[Canvas, ...]] = {}  # the same for all executions of one version

@@ -45,7 +45,7 @@ class RunPartition:
 
     @property
     def begins(self) -> datetime | None:
-        """Return the time of the partition's first possible execution; None without a limit."""
+        """Return the time of the partition's first possible execution; None if it has no limit."""
         return None if self.first is None else time_of(self.first)
 
     @property

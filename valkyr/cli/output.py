@@ -46,7 +46,7 @@ class CommandOutput:
 
     @cached_property
     def console(self) -> Any:
-        """Return Rich's console for standard output; None without a terminal or without Rich."""
+        """Return Rich's console for standard output; None if Rich or a terminal is missing."""
         return _console(sys.stdout)
 
     def table(
