@@ -92,7 +92,7 @@ def _sections(
 
 
 def entry_facts(entry: DeadLetterEntry) -> list[tuple[str, Any]]:
-    """Return a short list of facts."""
+    """Return the facts of a dead letter as a short list."""
     return [
         (gettext("Error"), " ".join(filter(None, (entry.exception, entry.error_type)))),
         (gettext("HTTP status"), str(entry.http_status or "")),

@@ -39,7 +39,7 @@ class _Stored(Endpoint):
 
 
 async def _awaited(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield parts to an ASGI server, which would first collect those of a plain iterator."""
+    """Yield the parts asynchronously: an ASGI server would first collect a plain iterator."""
     following = sync_to_async(partial(next, parts, None), thread_sensitive=False)
     while (part := await following()) is not None:
         yield part
@@ -52,8 +52,8 @@ class RunOutput(_Stored):
     def get(self, request: Request, id: UUID) -> HttpResponseBase:  # noqa: A002 - the path's name
         """Return the complete output of a run that holds only a reference to it.
 
-        Requires the permission view_payloads; each use is recorded. 404 if the run itself contains
-        the output.
+        Requires the permission view_payloads; each use is recorded. Returns 404 if the run itself
+        contains the output.
         """
         rows = Run.objects.select_related("execution")
         return self._value(request, rows, id, "outputs")
@@ -71,8 +71,8 @@ class ExecutionOutput(_Stored):
     def get(self, request: Request, id: UUID) -> HttpResponseBase:  # noqa: A002
         """Return the complete output of an execution that holds only a reference to it.
 
-        Requires the permission view_payloads; each use is recorded. 404 if the execution itself
-        contains the output.
+        Requires the permission view_payloads; each use is recorded. Returns 404 if the execution
+        itself contains the output.
         """
         rows = WorkflowExecution.objects.all()
         return self._value(request, rows, id, "output")

@@ -101,7 +101,7 @@ def leave_awaited(run_id: UUID) -> None:
 
 
 def leave(child_id: UUID) -> int:
-    """Cancel a child whose result is no longer awaited; 0 when it has ended."""
+    """Cancel a child whose result is no longer awaited; return 0 if it has ended."""
     child = WorkflowExecution.objects.filter(pk=child_id, parent__isnull=False)
     parent = child.values_list("parent_id", flat=True).first()
     return 0 if parent is None else cancel(child_id, parent)
@@ -165,7 +165,7 @@ class ChildCall:
 
 
 def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildCall:
-    """Look up the workflow that the step calls, before any lock; raises ChildRefused."""
+    """Look up the workflow that the step calls, before any lock is taken. Raises ChildRefused."""
     slug = facts["workflow"]
     execution = (
         WorkflowExecution.objects.filter(pk=state.context.execution_id)
@@ -207,7 +207,7 @@ def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildC
 
 
 def start(call: ChildCall, work: Work) -> UUID:
-    """Start the child and return its id; raises ChildRefused.
+    """Start the child and return its ID. Raises ChildRefused.
 
     The caller holds the parent's lock.
     """
@@ -283,7 +283,7 @@ class Child:
 def children_of(execution_id: UUID, runs: Iterable[Run]) -> dict[UUID, Child]:
     """Return the children that these runs of one execution started, by run.
 
-    At most one query. Reads `progress` of steps that call a workflow: load it with the runs.
+    Uses at most one query. Reads `progress` of steps that call a workflow: load it with the runs.
     """
     calls = {run.pk: run.progress or {} for run in runs if run.module == SUBWORKFLOW}
     if not calls:

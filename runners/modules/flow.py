@@ -1,4 +1,4 @@
-"""Control modules that decide, fail or set variables; pure, so they run inline."""
+"""Control modules that decide, fail or set variables. They are pure, so they run inline."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ MAX_OUTCOME_LENGTH = 100
 
 
 class FlowModule(Module[Any]):
-    """The base of this family's modules."""
+    """The base of the control modules."""
 
     category: ClassVar[str] = "control"
     inline: ClassVar[bool] = True
@@ -244,7 +244,7 @@ ERROR = "error"
 
 
 class PinnedInputs(ModuleInputs):
-    """The result that the task must have."""
+    """The pinned result: an output and an outcome."""
 
     output: Any = Field(None, description="The output.", examples=[{"total": 1200}])
     json_text: str | None = Field(
@@ -278,7 +278,7 @@ class PinnedInputs(ModuleInputs):
 
     @property
     def value(self) -> Any:
-        """Return the output from `json` or `value`, whichever holds it."""
+        """Return the output from `json` or `value`."""
         return self.output if self.json_text is None else json.loads(self.json_text)
 
 

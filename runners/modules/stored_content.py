@@ -1,4 +1,4 @@
-"""Contents in the payload store, as modules pass them on: references in inputs and outputs."""
+"""Contents in the payload store, which modules pass on as references in inputs and outputs."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -36,7 +36,7 @@ StoredContent = Annotated[
 
 
 class ContentStore(Protocol):
-    """Where a step's contents are."""
+    """The store of a step's contents."""
 
     def store(self, parts: Iterable[bytes], media_type: str) -> StoredReference:
         """Write a content, and return its reference."""
@@ -70,7 +70,7 @@ def _takes(kinds: Iterable[Any], seen: set[Any]) -> bool:
 
 
 def marked(value: Any, known: list[dict[str, Any]]) -> Any:
-    """Return a value in which copies of these references are references again."""
+    """Return the value with each copy of a known reference replaced by the reference."""
     if is_reference(value):
         return StoredReference(value) if value in known else value
     if isinstance(value, dict):

@@ -33,7 +33,7 @@ Inputs = tuple[Prepared | None, Failure | None]  # of a step, or why they cannot
 
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
-    """A claim to make, with its inputs rendered and a lost holder's crash assessed."""
+    """A claim to make, with the rendered inputs and the assessment of a lost holder's crash."""
 
     state: SegmentState
     seen: LiveRun
@@ -44,7 +44,7 @@ class ClaimRequest:
     made_at: float = field(default_factory=time.monotonic)
 
     def claimed(self, row: tuple[Any, ...] | None) -> Work | None:
-        """Return the run that this process holds, from the claim's row; None without a row."""
+        """Return the run that this process holds, from the claim's row; None if there is no row."""
         if row is None:
             return None
         state, seen = self.state, self.seen
@@ -77,12 +77,12 @@ class ClaimRequest:
 
 
 def claim(state: SegmentState, seen: LiveRun, inputs: Inputs | None = None) -> Work | None:
-    """Claim the run; None if it is taken, not due or cancelled.
+    """Claim the run; return None if it is taken, not due or cancelled.
 
     Inputs and key are stored with the claim, before the step can have any effect. A run whose
     inputs cannot be rendered is claimed too, and fails. Processes with several threads do not claim
-    a run whose holder was lost: it runs isolated (`runners/isolation`). `inputs` are the inputs if
-    they were rendered before.
+    a run whose holder was lost: it runs isolated (`runners/isolation`). `inputs` are the step's
+    inputs if they are already rendered.
     """
     request = request_claim(state, seen, inputs)
     if request is None:
@@ -131,8 +131,8 @@ def request_claim(
 def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | None:
     """Return the claim of the next execution's run, made with the record of this one's end.
 
-    None if there is no next run, this worker is late, or the run was tried before; such a run is
-    loaded separately.
+    Return None if there is no next run, this worker is late, or the run was tried before; such a
+    run is loaded separately.
     """
     if pack is None or pack.late() or activity.draining():
         return None
@@ -147,7 +147,7 @@ def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | Non
 
 
 def claim_following(state: SegmentState) -> Work | None:
-    """Claim the next sibling that came with the state's message; None if there is none."""
+    """Claim the next sibling that came with the state's message; return None if there is none."""
     while state.pack is not None and (seen := state.pack.following()) is not None:
         state.turn_to(seen.step)
         work = claim(state, seen)

@@ -1,7 +1,7 @@
 """Contents in the payload store that a step writes, reads and passes on.
 
-Templates pass references to contents on, so an input may hold one. Only inputs of the
-type `StoredContent` may: another module would take the reference for a value.
+Templates pass references to contents on, so an input may contain one. Only inputs of the type
+`StoredContent` may: another module would take the reference for a value.
 """
 
 from collections.abc import Iterable, Iterator
@@ -51,7 +51,10 @@ def _released(parts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def passed_to(module: Module[Any], prepared: Prepared) -> list[dict[str, Any]]:
-    """Return the references in a step's inputs; raises TemplateError where there may be none."""
+    """Return the references in a step's inputs.
+
+    Raises TemplateError for a reference in an input that does not accept one.
+    """
     if STORED not in prepared.text or not isinstance(prepared.value, dict):
         return []
     taken = stored_inputs(module.Inputs)
@@ -71,7 +74,7 @@ def passed_to(module: Module[Any], prepared: Prepared) -> list[dict[str, Any]]:
 def kept_in(result: Result, context: Context, passed: list[dict[str, Any]]) -> Result:
     """Return a result whose references are those that the step stored, or that it was passed.
 
-    A module may have copied them: pydantic does.
+    A module may return copies of them, as pydantic does.
     """
     known = [*passed, *context.stored]
     return replace(result, outputs=marked(result.outputs, known)) if known else result

@@ -17,7 +17,7 @@ from runners.segment.work import Done
 
 
 def dumped(value: Any, what: str) -> tuple[str, Encoded | None]:
-    """Return the JSON of an output for its row; or an empty text, and the output to `store`.
+    """Return an output's JSON for its row; or an empty text, and the encoded output for `store`.
 
     A step that writes with its record keeps its output in the row: its transaction holds locks.
     Raises PayloadError.

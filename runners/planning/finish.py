@@ -36,7 +36,7 @@ MAX_NAMED = 5
 
 
 class NoOutput(Exception):
-    """The workflow's output cannot be rendered, or not without the execution's lock."""
+    """The workflow's output cannot be rendered, or only under the execution's lock."""
 
 
 def conclude(state: SegmentState, *, others: bool) -> None:

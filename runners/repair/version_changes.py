@@ -3,7 +3,7 @@
 Finished steps keep their results. Waiting steps keep their runs, and with them their timers,
 approvals, callbacks and children. The execution's lock excludes planners, and the runs' growing
 tokens exclude workers that loaded a step of the old version. A step that a worker executes is not
-interrupted: the move is refused until it ends.
+interrupted: the move is rejected until it ends.
 """
 
 import json
@@ -101,7 +101,7 @@ class _ReachedRun(NamedTuple):
 
 
 def reached(execution_ids: Sequence[UUID]) -> dict[UUID, list[ReachedStep]]:
-    """Return the steps that executions have reached; one query, without locks."""
+    """Return the steps that executions have reached. Uses one query, without locks."""
     found: dict[UUID, list[ReachedStep]] = defaultdict(list)
     for run in _runs(execution_ids):
         found[run.execution_id].append(_step(run))
@@ -113,10 +113,9 @@ def move_execution(
 ) -> Judgement:
     """Move a live execution to another version, and continue it there.
 
-    Raises StepRunning while a worker executes one of its steps, or while a step that does not fit
-    the version is due, NotOnVersion if it has ended or
-    left the source version, CannotMove if its steps do not fit the version or its payload does not
-    match that version's input schema; NotFound.
+    Raises NotFound; StepRunning while a worker executes one of its steps, or while a step that does
+    not fit the version is due; NotOnVersion if it has ended or left the source version; CannotMove
+    if its steps do not fit the version, or its payload does not match that version's input schema.
     """
     with transaction.atomic():
         execution = _locked(execution_id, move)
@@ -174,7 +173,7 @@ def _fact(state: str, outcome: str) -> StepFact:
 
 
 def _counting(steps: Sequence[ReachedStep]) -> list[ReachedStep]:
-    """Return one row for each step: the live or ended run, else the failed one."""
+    """Return one row for each step: the live or ended run, otherwise the failed one."""
     found: dict[str, ReachedStep] = {}
     for step in steps:
         failed = step.fact.status in (StepStatus.DEAD, StepStatus.FAILED_OVER)

@@ -88,7 +88,7 @@ def stored_inputs(data: TemplateData, step: Step, prepared: Prepared | None) -> 
 
 
 def merged(base: Any, changes: Any) -> Any:
-    """Apply a JSON merge patch (RFC 7396): nested keys are merged, null removes a key."""
+    """Apply a JSON merge patch (RFC 7396): nested keys are merged, and null removes a key."""
     if not isinstance(changes, Mapping):
         return changes
     out = dict(base) if isinstance(base, dict) else {}

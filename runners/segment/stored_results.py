@@ -75,7 +75,8 @@ def names_read(references: Any) -> set[str]:
 def load_outputs(data: Any, results: dict[str, dict[str, Any]], *, passes: bool = False) -> None:
     """Replace the references in these tasks' results; one size limit applies to their sum.
 
-    With `passes`, values above it are not loaded: a template can pass them on, and not read them.
+    With `passes`, values above the limit are not loaded: a template can pass them on, but not read
+    them.
     """
     due = []
     for one in results.values():
@@ -135,7 +136,7 @@ def reference_to(data: Any, value: Any) -> Any:
 def passed_on(data: Any, value: Any, *, loaded: bool = False) -> Any:
     """Return a rendered value with references in place of values that were not loaded.
 
-    With `loaded`, also in place of those that were loaded whole.
+    With `loaded`, values that were loaded whole are replaced as well.
     """
     if isinstance(value, NotLoaded):
         return value.reference
@@ -166,7 +167,7 @@ def _loaded(data: Any, value: Any) -> Any:
 
 
 def read(workspace_id: UUID, value: Any) -> Any:
-    """Return a value with its stored parts loaded; the thread holds no connection meanwhile."""
+    """Return a value with its stored parts loaded; hold no connection during the loading."""
     if pool() == "threads":
         connection.close()
     return reading.load(workspace_id, value)

@@ -31,7 +31,7 @@ ACTIONS = {
 
 
 class Command(BaseCommand):
-    """Prints one line for each cell; exits with 1 if a cell has a problem."""
+    """Print one line for each cell; exit with 1 if a cell has a problem."""
 
     requires_system_checks = []
     help = HELP
@@ -47,7 +47,7 @@ class Command(BaseCommand):
                 action.add_argument("cell", metavar="CELL", help="its name in VALKYR_CELLS")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the action; raises CommandError."""
+        """Run the action. Raises CommandError."""
         known = settings()
         if not known.cells:
             raise CommandError(
@@ -167,7 +167,7 @@ def _migrated(alias: str) -> None:
 
 
 def _remove_default() -> None:
-    """Delete the workspace that migrations create, unless it is used: slugs are unique."""
+    """Delete the workspace that migrations create, unless it is used, because slugs are unique."""
     made = Workspace.objects.filter(slug=Workspace.DEFAULT_SLUG).first()
     if made is not None:
         try:
