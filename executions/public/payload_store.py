@@ -4,6 +4,7 @@ from executions.payload_store import PayloadStoreUnavailable, StoredValueBroken,
 from executions.payload_store.collecting import HOLDERS
 from executions.payload_store.object_storage import CHUNK, ObjectStorage, translated
 from executions.payload_store.writing import share
+from executions.payloads import trusted
 
 __all__ = [
     "CHUNK",
@@ -14,4 +15,5 @@ __all__ = [
     "enabled",
     "share",
     "translated",
+    "trusted",
 ]

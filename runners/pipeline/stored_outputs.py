@@ -11,7 +11,7 @@ from executions.configuration import settings as valkyr_settings
 from executions.database import connection
 from executions.payload_store import writing
 from executions.payload_store.writing import Encoded
-from runners.conf import pool
+from runners.segment import stored_results
 from runners.segment.state import SegmentState
 from runners.segment.work import Done
 
@@ -41,31 +41,49 @@ def _is_large(value: Any, above: int) -> bool:
 
 
 def store(state: SegmentState, done: Done) -> Done:
-    """Return the step with a reference in place of its output's text, if the output is large.
+    """Return the step with references in place of a large output and of large variables.
 
     The value stays in memory for the next steps, unless it is too large for templates. Raises
     PayloadStoreUnavailable, and the errors of sealing.
     """
+    if done.result.variables and payload_store.enabled() and not connection.in_atomic_block:
+        _store_variables(state, done)
     if done.large is None:
         return done
-    context, large = state.context, done.large
-    workspace_id = context.version.workspace_id
-    row = writing.note(workspace_id, context.execution_id, large, context.sealer.key)
-    release_connection()
-    writing.write(workspace_id, row, large.parts())
-    writing.written(row)
-    release_connection()
-    reference = writing.refer(row, large.value)
+    large = done.large
+    reference = stored_results.put(state.data, large)
     done.outputs, done.stored = payloads.dump(reference, "reference to the output"), True
     done.large = None
-    if row.size > valkyr_settings().payload_load_limit:
-        done.result = replace(done.result, outputs=reference)
-    else:
-        state.data.stored[id(large.value)] = (large.value, reference)
+    _remember(state, done, large, reference)
     return done
 
 
-def release_connection() -> None:
-    """Give a thread's connection back to the pool while the thread waits for the store."""
-    if pool() == "threads" and not connection.in_atomic_block:
-        connection.close()
+def _remember(state: SegmentState, done: Done, large: Encoded, reference: Any) -> None:
+    if large.size > valkyr_settings().payload_load_limit:
+        done.result = replace(done.result, outputs=reference)
+    else:
+        state.data.stored[id(large.value)] = (large.value, reference)
+
+
+def _store_variables(state: SegmentState, done: Done) -> None:
+    """Store large variables; an output that has them refers to them as well."""
+    settings, result = valkyr_settings(), done.result
+    references = {}
+    for name, value in result.variables.items():
+        if writing.is_above(value, settings.payload_store_above):
+            what = f"variable {name}"
+            found = writing.encoded(value, what, settings.payload_store_limit)
+            references[name] = stored_results.put(state.data, found)
+    if not references:
+        return
+    outputs = result.outputs
+    if isinstance(outputs, dict):
+        outputs = {
+            name: references[name]
+            if name in references and value is result.variables[name]
+            else value
+            for name, value in outputs.items()
+        }
+    done.result = replace(result, outputs=outputs, variables={**result.variables, **references})
+    done.outputs, done.large = dumped(outputs, "output of the step")
+    done.stored = payloads.STORED in done.outputs

@@ -4,6 +4,7 @@ It is admitted like every other, and planned from the runs that were copied into
 """
 
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
@@ -16,7 +17,14 @@ from executions.public.errors import Compensated, NotFound, NotPublished, WrongS
 from executions.public.graphs import compiled, find
 from executions.public.models import VersionKind, Workflow, WorkflowExecution, WorkflowVersion
 from executions.public.sealing import ENVELOPE, SEALED, place, rebind, stored
-from executions.public.starting import Branch, start_execution
+from executions.public.starting import (
+    Branch,
+    StoredInput,
+    from_row,
+    start_execution,
+    stored_input,
+    value_of,
+)
 from runners.public.forks import LATEST, PINNED, ForkRequest, Overrides
 from runners.public.models import Run
 from runners.public.rendering import merged
@@ -70,9 +78,7 @@ def fork(
         )
     point = _point(origin, checkpoint_id, step_path, named=named)
     beginning = _Beginning(origin, point, overrides, named)
-    payload = origin.trigger_payload
-    if overrides.input is not None:
-        payload = merged(payload, overrides.input)
+    payload = _payload(origin, overrides.input)
     with transaction.atomic():
         started = start_execution(
             origin.workflow,
@@ -104,6 +110,29 @@ def fork(
             },
         )
     return WorkflowExecution.objects.get(pk=started.pk)
+
+
+def _payload(origin: WorkflowExecution, changes: Any) -> Any:
+    """Return the origin's payload with changes; the same stored value without them.
+
+    Raises InvalidFork for changes of a value that is too large to load.
+    """
+    payload = from_row(origin.workspace_id, origin.trigger_payload)
+    if changes is None:
+        return payload
+    if isinstance(payload, StoredInput) and not payload.loaded:
+        raise InvalidFork(
+            "The input is in the payload store and too large to be changed. Start the workflow "
+            "with another payload.",
+            [
+                DefinitionProblem(
+                    "overrides.input",
+                    "too_large",
+                    "It exceeds VALKYR_PAYLOAD_LOAD_LIMIT, or the fork is part of a transaction.",
+                )
+            ],
+        )
+    return stored_input(origin.workspace_id, merged(value_of(payload), changes))
 
 
 def fork_as_asked(wanted: ForkRequest, actor: Actor) -> WorkflowExecution:
@@ -174,7 +203,7 @@ class _Beginning:
             self.point = asked_again(self.origin, version, self.point)
             if made.version_id != self.origin.version_id:
                 _require_steps(made, self.origin, self.point, named=self.named)
-            variables |= restore_points.variables_at(self.origin, self.point)
+            variables |= payload_store.trusted(restore_points.variables_at(self.origin, self.point))
             _copy(made, self.origin, self.point)
         variables = changed_variables(made, variables, self.overrides.variables, named=self.named)
         WorkflowExecution.objects.filter(pk=made.pk).update(
@@ -273,10 +302,11 @@ def replay(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
     origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()
     if origin is None:
         raise NotFound(f"There is no execution {execution_id}.")
+    payload = from_row(origin.workspace_id, origin.trigger_payload)
     with transaction.atomic():
         made = start_execution(
             origin.workflow,
-            origin.trigger_payload,
+            payload,
             actor=actor,
             trigger_type=origin.trigger_type,
             priority=origin.priority,
