@@ -91,11 +91,11 @@ def payload_section(
     if not shown:
         return hidden_section(title, folded)
     section = json_section(title, value, folded=folded)
-    links = [] if download is None else _downloads(value, download)
+    links: Sequence[Any] = [] if download is None else _downloads(value, download)
     return replace(section, more=format_html_join(" ", "{}", links)) if links else section
 
 
-def _downloads(value: Any, execution_id: Any) -> list[tuple[str]]:
+def _downloads(value: Any, execution_id: Any) -> list[tuple[Cell]]:
     """Return links to the stored values and contents in a payload, each in a tuple."""
     found: dict[str, Any] = {}
     for reference in references_in(value):
@@ -103,7 +103,7 @@ def _downloads(value: Any, execution_id: Any) -> list[tuple[str]]:
             found.setdefault(reference[STORED], reference)
         if len(found) == MOST_LINKS:
             break
-    links = []
+    links: list[tuple[Cell]] = []
     for stored_id, reference in found.items():
         text = gettext("Download ({size} bytes)").format(size=f"{reference.get('bytes', 0):,}")
         address = addresses.api("execution-stored", id=execution_id, storedId=stored_id)

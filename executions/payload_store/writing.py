@@ -206,4 +206,4 @@ def _inside(ids: set[UUID]) -> dict[UUID, list[UUID]]:
     if not ids:
         return {}
     rows = StoredPayload.objects.filter(pk__in=ids, refers_to__isnull=False)
-    return dict(rows.values_list("pk", "refers_to"))
+    return {pk: inside or [] for pk, inside in rows.values_list("pk", "refers_to")}

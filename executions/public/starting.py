@@ -9,8 +9,7 @@ from executions.triggers.from_code import (
 from executions.triggers.handle import ExecutionFailed, Handle
 from executions.triggers.request import Branch
 from executions.triggers.start import start_execution
-from executions.triggers.stored_input import StoredInput, from_row, value_of
-from executions.triggers.stored_input import stored as stored_input
+from executions.triggers.stored_input import StoredInput, from_row
 
 __all__ = [
     "Branch",
@@ -23,6 +22,4 @@ __all__ = [
     "start_execution",
     "start_from_code",
     "start_many_from_code",
-    "stored_input",
-    "value_of",
 ]

@@ -134,6 +134,12 @@ def check(version: Compiled, payload: Any, prefix: str = "params") -> str:
         text = payloads.dump(row_of(payload), "payload", row_limit())
     except PayloadError as error:
         raise _rejected(error.message, prefix, error.code) from error
+    check_schema(version, payload, prefix)
+    return text
+
+
+def check_schema(version: Compiled, payload: Any, prefix: str) -> None:
+    """Raise InvalidPayload if a payload, or a StoredInput, breaks the version's input schema."""
     if isinstance(payload, StoredInput) and not payload.loaded and version.input_schema is not None:
         message = (
             "The payload is in the payload store and too large to be checked against the "
@@ -141,7 +147,6 @@ def check(version: Compiled, payload: Any, prefix: str = "params") -> str:
         )
         raise _rejected(message, prefix, "payload_unchecked")
     check_payload(version, value_of(payload), prefix)
-    return text
 
 
 def _rejected(message: str, prefix: str, code: str) -> InvalidPayload:

@@ -3,6 +3,7 @@
 A step whose output cannot be stored fails as if its module had failed, and is tried again.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -46,8 +47,9 @@ def store(state: SegmentState, done: Done) -> Done:
     The value stays in memory for the next steps, unless it is too large for templates. Raises
     PayloadStoreUnavailable, and the errors of sealing.
     """
-    if done.result.variables and payload_store.enabled() and not connection.in_atomic_block:
-        _store_variables(state, done)
+    variables = done.result.variables
+    if variables and payload_store.enabled() and not connection.in_atomic_block:
+        _store_variables(state, done, variables)
     if done.large is None:
         return done
     large = done.large
@@ -59,17 +61,19 @@ def store(state: SegmentState, done: Done) -> Done:
 
 
 def _remember(state: SegmentState, done: Done, large: Encoded, reference: Any) -> None:
-    if large.size > valkyr_settings().payload_load_limit:
+    """Keep the value for the next steps; templates load one that is too large, or refers on."""
+    refers = next(payloads.references_in(large.value), None) is not None
+    if refers or large.size > valkyr_settings().payload_load_limit:
         done.result = replace(done.result, outputs=reference)
     else:
         state.data.stored[id(large.value)] = (large.value, reference)
 
 
-def _store_variables(state: SegmentState, done: Done) -> None:
+def _store_variables(state: SegmentState, done: Done, variables: Mapping[str, Any]) -> None:
     """Store large variables; an output that has them refers to them as well."""
     settings, result = valkyr_settings(), done.result
     references = {}
-    for name, value in result.variables.items():
+    for name, value in variables.items():
         if writing.is_above(value, settings.payload_store_above):
             what = f"variable {name}"
             found = writing.encoded(value, what, settings.payload_store_limit)
@@ -79,11 +83,9 @@ def _store_variables(state: SegmentState, done: Done) -> None:
     outputs = result.outputs
     if isinstance(outputs, dict):
         outputs = {
-            name: references[name]
-            if name in references and value is result.variables[name]
-            else value
+            name: references[name] if name in references and value is variables[name] else value
             for name, value in outputs.items()
         }
-    done.result = replace(result, outputs=outputs, variables={**result.variables, **references})
+    done.result = replace(result, outputs=outputs, variables={**variables, **references})
     done.outputs, done.large = dumped(outputs, "output of the step")
     done.stored = payloads.STORED in done.outputs

@@ -22,12 +22,9 @@ from executions.public.starting import (
     StoredInput,
     from_row,
     start_execution,
-    stored_input,
-    value_of,
 )
-from runners.public.forks import LATEST, PINNED, ForkRequest, Overrides
+from runners.public.forks import LATEST, PINNED, ForkRequest, Overrides, merged_payload
 from runners.public.models import Run
-from runners.public.rendering import merged
 from valkyr_plugins.timetravel import checkpoints, restore_points, statements
 from valkyr_plugins.timetravel.fork_changes import (
     MAX_NAMED,
@@ -44,7 +41,7 @@ __all__ = ["LATEST", "PINNED", "InvalidFork", "Overrides", "fork", "replay"]
 COPIED = ("inputs", "outputs", "error_details")
 
 
-def fork(
+def fork(  # noqa: PLR0913 - one door for all forks
     execution_id: UUID,
     *,
     checkpoint_id: UUID | None = None,
@@ -55,6 +52,7 @@ def fork(
     reason: str = "",
     priority: int | None = None,
     named: bool = True,
+    payload: StoredInput | None = None,
 ) -> WorkflowExecution:
     """Start a new execution from a checkpoint, or from right before a step, which runs again.
 
@@ -62,9 +60,10 @@ def fork(
     origin, it begins right before that approval, which is requested again. The origin, in whatever
     state, is not changed. Trigger type is inherited, and so is the priority, unless it is given,
     and the version, unless `version` is `latest` or a number. `named` says whether the caller may
-    see the workflow, so that errors may name its steps and variables. The caller has checked the
-    permissions in `fork_changes`. Raises NotFound, NoSuchPoint, WrongState (the checkpoint was
-    rolled back past), Compensated, InvalidFork, and the errors of `start_execution`.
+    see the workflow, so that errors may name its steps and variables. `payload` is the changed one,
+    if the caller stored it before its transaction. The caller has checked the permissions in
+    `fork_changes`. Raises NotFound, NoSuchPoint, WrongState (the checkpoint was rolled back past),
+    Compensated, InvalidFork, and the errors of `start_execution`.
     """
     overrides = overrides or Overrides()
     origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()
@@ -78,11 +77,15 @@ def fork(
         )
     point = _point(origin, checkpoint_id, step_path, named=named)
     beginning = _Beginning(origin, point, overrides, named)
-    payload = _payload(origin, overrides.input)
+    given: Any = payload
+    if given is None and overrides.input is None:
+        given = from_row(origin.workspace_id, origin.trigger_payload)
+    elif given is None:
+        given = merged_payload(origin.workspace_id, origin.trigger_payload, overrides.input)
     with transaction.atomic():
         started = start_execution(
             origin.workflow,
-            payload,
+            given,
             actor=actor,
             trigger_type=origin.trigger_type,
             priority=origin.priority if priority is None else priority,
@@ -112,29 +115,6 @@ def fork(
     return WorkflowExecution.objects.get(pk=started.pk)
 
 
-def _payload(origin: WorkflowExecution, changes: Any) -> Any:
-    """Return the origin's payload with changes; the same stored value without them.
-
-    Raises InvalidFork for changes of a value that is too large to load.
-    """
-    payload = from_row(origin.workspace_id, origin.trigger_payload)
-    if changes is None:
-        return payload
-    if isinstance(payload, StoredInput) and not payload.loaded:
-        raise InvalidFork(
-            "The input is in the payload store and too large to be changed. Start the workflow "
-            "with another payload.",
-            [
-                DefinitionProblem(
-                    "overrides.input",
-                    "too_large",
-                    "It exceeds VALKYR_PAYLOAD_LOAD_LIMIT, or the fork is part of a transaction.",
-                )
-            ],
-        )
-    return stored_input(origin.workspace_id, merged(value_of(payload), changes))
-
-
 def fork_as_asked(wanted: ForkRequest, actor: Actor) -> WorkflowExecution:
     """Start the fork that the engine requests; see `runners.repair.forks`."""
     return fork(
@@ -145,6 +125,7 @@ def fork_as_asked(wanted: ForkRequest, actor: Actor) -> WorkflowExecution:
         actor=actor,
         reason=wanted.reason,
         priority=wanted.priority,
+        payload=wanted.payload,
     )
 
 
