@@ -42,7 +42,7 @@ def load(data: Any, step: Step, scope: dict[str, Any]) -> None:
     given = given_read(data, references, scope)
     load_outputs(data, {**found, **given})
     put_given(given, scope)
-    if "previous" in given:
+    if ("previous",) in given and not data.not_loaded:
         data.chain[step.previous] = scope["previous"]
 
 
@@ -125,9 +125,11 @@ def load_outputs(data: Any, results: dict[Any, dict[str, Any]]) -> None:
     for one in results.values():
         for name in READ:
             value = one.get(name)
-            if isinstance(value, NotLoaded):
-                value = value.reference
-            if id(value) not in data.stored and _has_references(value):
+            if id(value) in data.stored:
+                continue
+            if data.not_loaded:
+                value = passed_on(data, value)
+            if _has_references(value):
                 due.append((reading.size_of(value), one, name, value))
     due.sort(key=itemgetter(0))
     total = 0

@@ -315,7 +315,8 @@ def test_an_error_workflow_reads_the_failed_executions_input(valkyr, store):
 def test_a_payload_above_the_load_limit_is_passed_on_and_not_read(valkyr, store, settings):
     settings.VALKYR = {**settings.VALKYR, "PAYLOAD_LOAD_LIMIT": 65_536}
     passed = READS.replace("{{ input.text | length }} {{ input.customer }}", "{{ input }}")
-    passed = passed.replace('value: "{{ input.customer }}"', "value: 1")
+    passed = passed.replace('value: "{{ input.customer }}"', 'value: {a: "{{ input }}"}')
+    passed = passed.replace('{read: "{{ tasks.first.output }}"}', '["{{ tasks.last.output.a }}"]')
     large = {"text": "y" * 100_000, "customer": "c1"}
 
     run = valkyr.start(passed, large).assert_state("SUCCESS")
@@ -323,6 +324,7 @@ def test_a_payload_above_the_load_limit_is_passed_on_and_not_read(valkyr, store,
 
     first = Run.objects.get(execution_id=run.id, step_path="first.main")
     assert first.outputs == run.execution.trigger_payload
+    assert run.output == [run.execution.trigger_payload]
     refused.assert_state("FAILED")
     assert "at most 65,536 are allowed" in Run.objects.get(execution_id=refused.id).error
 
