@@ -279,7 +279,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
                 value,
                 shown=sees,
                 folded=title != "Inputs",
-                download=("run-output", obj.pk),
+                download=obj.execution_id,
             )
             for title, value, always in (
                 (gettext("Inputs"), obj.inputs, True),

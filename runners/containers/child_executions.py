@@ -17,16 +17,19 @@ from executions.database import transaction
 from executions.definition.versions import compiled
 from executions.errors import NotFound, PayloadError, ValkyrError, WithProblems, WrongState
 from executions.models import Workflow, WorkflowExecution
-from executions.payload_store import writing
+from executions.payload_store import PayloadStoreUnavailable, StoredValueBroken, writing
+from executions.sealing import SealBroken
 from executions.states import FINAL, ExecutionState
+from executions.triggers import stored_input
 from executions.triggers.request import ParentRun
 from executions.triggers.start import start_child
 from runners import statements
 from runners.dispatch import messages
-from runners.failures.classification import Failure
+from runners.failures.classification import Failure, classify
 from runners.models import Run
 from runners.modules.base import Result
 from runners.segment.state import SegmentState
+from runners.segment.stored_results import release_connection
 from runners.segment.work import Done, Unit, Work
 from runners.states import ErrorType, RunState, WaitKind
 from runners.waits import wake_runs
@@ -146,11 +149,13 @@ CALLER = Actor.system("sub-workflow")
 
 
 class ChildRefused(Exception):
-    """The child cannot be started; `failure` is the permanent reason."""
+    """The child cannot be started; `failure` is the reason, permanent unless given."""
 
-    def __init__(self, path: str, reason: str) -> None:
+    def __init__(self, path: str, reason: str, failure: Failure | None = None) -> None:
         super().__init__(reason)
-        self.failure = Failure(ErrorType.PERMANENT, f"Step {path}: {reason}", "ChildRefused")
+        self.failure = failure or Failure(
+            ErrorType.PERMANENT, f"Step {path}: {reason}", "ChildRefused"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +196,7 @@ def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildC
     waits = bool(facts.get("wait", True))
     return ChildCall(
         workflow=workflow,
-        input=facts.get("input", {}),
+        input=_input(execution.workspace_id, facts.get("input", {}), work),
         version=facts.get("version"),
         waits=waits,
         parent=ParentRun(
@@ -204,6 +209,17 @@ def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildC
             principal_id=execution.principal_id,
         ),
     )
+
+
+def _input(workspace_id: UUID, value: Any, work: Work) -> Any:
+    """Return the child's payload: a large one is stored, a reference is passed on."""
+    try:
+        given = stored_input.from_row(workspace_id, value)
+        return stored_input.stored(workspace_id, given, release_connection)
+    except PayloadStoreUnavailable as error:
+        raise ChildRefused(work.path, str(error), classify(error)) from error
+    except (StoredValueBroken, SealBroken) as error:
+        raise ChildRefused(work.path, str(error)) from error
 
 
 def start(call: ChildCall, work: Work) -> UUID:

@@ -22,6 +22,7 @@ from runners.modules.base import (
     StepError,
     Wait,
 )
+from runners.modules.stored_content import PassedOn
 from runners.modules.waits import WaitingModule
 from runners.states import WaitKind
 
@@ -233,7 +234,7 @@ class SubworkflowInputs(ModuleInputs):
         description="The slug of a workflow of the same workspace, looked up when the step runs.",
         examples=["ship-order"],
     )
-    input: Any = Field(
+    input: PassedOn = Field(
         {},
         description="The child's payload; it must match that workflow's input schema.",
         examples=[{"orderId": "{{ input.orderId }}"}],

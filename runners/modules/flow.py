@@ -8,6 +8,7 @@ from pydantic import Field, field_validator
 
 from executions.definition.catalog import ConfigProblem, OutcomeRule, outcome_text
 from runners.modules.base import Bad, Module, ModuleInputs, Result, StepContext, StepError
+from runners.modules.stored_content import PassedOn
 from runners.states import ErrorType
 
 FALSE_WORDS = frozenset({"", "false", "0", "no", "off", "null", "none"})
@@ -26,7 +27,9 @@ class FlowModule(Module[Any]):
 class NoopInputs(ModuleInputs):
     """The value to pass on."""
 
-    value: Any = Field(None, description="Passed on as the step's output.", examples=[{"n": 1}])
+    value: PassedOn = Field(
+        None, description="Passed on as the step's output.", examples=[{"n": 1}]
+    )
 
 
 class Noop(FlowModule):
@@ -203,7 +206,7 @@ class Fail(FlowModule):
 class SetVariablesInputs(ModuleInputs):
     """The variables to set."""
 
-    values: dict[str, Any] = Field(
+    values: dict[str, PassedOn] = Field(
         description="New values by the names of variables that the workflow declares.",
         examples=[{"carrier": "{{ tasks.quote.output.body.carrier }}"}],
     )

@@ -35,6 +35,15 @@ StoredContent = Annotated[
 ]
 
 
+class _Passes:
+    """Marks an input that a module passes on and does not read."""
+
+
+_PASSES = _Passes()
+# The type of an input that may be a reference to any stored value or content.
+PassedOn = Annotated[Any, _PASSES]
+
+
 class ContentStore(Protocol):
     """The store of a step's contents."""
 
@@ -47,7 +56,7 @@ class ContentStore(Protocol):
 
 @lru_cache(maxsize=256)
 def stored_inputs(inputs: type[BaseModel]) -> tuple[str, ...]:
-    """Return the keys of `with` that may refer to stored contents."""
+    """Return the keys of `with` that may refer to stored contents, or to what is passed on."""
     fields = inputs.model_fields.items()
     return tuple(
         field.alias or name
@@ -57,9 +66,9 @@ def stored_inputs(inputs: type[BaseModel]) -> tuple[str, ...]:
 
 
 def _takes(kinds: Iterable[Any], seen: set[Any]) -> bool:
-    """Return whether one of these types, or a part of it, is `StoredContent`."""
+    """Return whether one of these types, or a part of it, is `StoredContent` or `PassedOn`."""
     for kind in kinds:
-        if kind is _CHECK or _takes(get_args(kind), seen):
+        if kind is _CHECK or kind is _PASSES or _takes(get_args(kind), seen):
             return True
         if isinstance(kind, type) and issubclass(kind, BaseModel) and kind not in seen:
             seen.add(kind)

@@ -1,15 +1,14 @@
 """Claim a segment's live run; the token in the row is the fence."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from executions import payload_store
 from executions.definition.graph.model import Step
 from executions.definition.templates import TemplateError
 from executions.errors import PayloadError
 from executions.payload_store import PayloadStoreUnavailable
-from executions.payloads import trusted
 from executions.sealing import SealBroken
 from runners import statements
 from runners.conf import config
@@ -20,7 +19,7 @@ from runners.observability.tracing import tell_taken_over
 from runners.process import activity
 from runners.process.cause_of_death import Death, judge
 from runners.process.identity import gone, process_identity
-from runners.segment.inputs import Prepared, prepare, restored, stored_inputs
+from runners.segment.inputs import Prepared, prepare, put_away, recorded, stored_inputs
 from runners.segment.packs import ExecutionPack
 from runners.segment.run_rows import release
 from runners.segment.state import SegmentState
@@ -157,11 +156,11 @@ def claim_following(state: SegmentState) -> Work | None:
 
 
 def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failure | None]:
-    """Return a woken run's stored inputs; render them for other runs."""
+    """Return a woken run's recorded inputs; render them for other runs."""
     if seen.wake is not None and state.unreadable is None:
-        # A map's items may refer to stored contents; the engine wrote them.
-        inputs = trusted(seen.inputs) if payload_store.enabled() else seen.inputs
-        return restored(state.data, seen.step, inputs, seen.overrides), None
+        return _attempt(
+            state, seen.step, lambda: recorded(state.data, seen.step, seen.inputs, seen.overrides)
+        )
     return attempt_prepare(state, seen.step, seen.attempt, seen.overrides)
 
 
@@ -173,14 +172,25 @@ def held_seconds(waits_for: str, wake: Any) -> float:
 def attempt_prepare(
     state: SegmentState, step: Step, attempt: int, overrides: Any = None
 ) -> tuple[Prepared | None, Failure | None]:
-    """Return the step's inputs, or the failure to render them.
+    """Return the step's inputs, or the failure to render or store them.
 
-    Raises LoadsOutside in a transaction, if a template reads a stored value.
+    Raises LoadsOutside in a transaction, if a template reads a stored value, or if the inputs are
+    to be stored.
     """
-    try:
+
+    def prepared() -> Prepared:
         if state.unreadable is not None:
             raise state.unreadable
-        return prepare(state.data, step, attempt, overrides), None
+        return put_away(state.data, step, prepare(state.data, step, attempt, overrides))
+
+    return _attempt(state, step, prepared)
+
+
+def _attempt(
+    state: SegmentState, step: Step, made: Callable[[], Prepared]
+) -> tuple[Prepared | None, Failure | None]:
+    try:
+        return made(), None
     except LoadsOutside:
         raise
     except TemplateError as error:

@@ -44,7 +44,7 @@ from runners.process import activity
 from runners.process.memory_limit import limited_megabytes, what_to_raise
 from runners.secrets.scrubbing import scrubbed_logs
 from runners.segment import run_rows
-from runners.segment.inputs import Prepared, prepare
+from runners.segment.inputs import Prepared, prepare, put_away
 from runners.segment.packs import Pack
 from runners.segment.state import SegmentState
 from runners.segment.step_context import Context, StepTimeout, time_limit
@@ -216,7 +216,7 @@ def stretch(state: SegmentState, unit: Unit) -> None:
         step = steps[index]
         prepared = None
         try:
-            prepared = prepare(state.data, step, 1)
+            prepared = put_away(state.data, step, prepare(state.data, step, 1))
             context = Context(
                 execution_id=state.context.execution_id,
                 step_path=state.path(step),

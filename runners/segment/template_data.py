@@ -269,7 +269,9 @@ class TemplateData:
     histories: dict[str, list[Any]] = field(default_factory=dict)
     # Values that were stored or loaded whole, with their references, by the ids of the objects.
     stored: dict[int, tuple[Any, Any]] = field(default_factory=dict)
-    not_loaded: bool = False  # whether the workflow's output may hold a value that is too large
+    # The input, variables and others that templates read, as they were loaded: by their places.
+    given: dict[tuple[str, ...], tuple[Any, dict[str, Any]]] = field(default_factory=dict)
+    not_loaded: bool = False  # whether a rendered value may hold one that is too large
     unloadable: Exception | None = None  # why a stored value cannot be loaded
     execution: dict[str, Any] = field(default_factory=dict)  # as templates see it, but its attempt
     source: ResultSource = ROWS
