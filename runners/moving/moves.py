@@ -16,12 +16,16 @@ from executions.database.clock import ClockTimestamp
 from executions.models import Workspace, WorkspaceMove
 from executions.states import MoveState
 from runners.moving import accounts_and_keys, arriving, cleaning, copying, fence, pausing
+from runners.moving.arriving import TooLong
 from runners.moving.fence import Gate
 from runners.moving.sessions import MoveSessions, opened, without_retention
 from runners.moving.tables import MoveKind, of_kind
 
+__all__ = ["CannotMove", "MoveEstimate", "TooLong", "abort", "estimate", "find", "move"]
+
 Tell = Callable[[str], None]
 PAUSE_SECONDS = 4.5
+PATIENCE_SECONDS = 3.0  # the session of a command that was killed ends soon
 ROUNDS, FEW = 20, 200  # of changes, before the pause
 ROWS_PER_SECOND = 20_000  # of a copy with its comparison, for estimates
 
@@ -140,6 +144,7 @@ def _bring(sessions: MoveSessions, row: WorkspaceMove, tell: Tell, pause_seconds
     except BaseException:
         _reopen(sessions, row)
         raise
+    tell("arrived")
     took = round((time.monotonic() - began) * 1000)
     _note(row, state=MoveState.SWITCHED, switched_at=ClockTimestamp(), pause_ms=took)
     tell(f"the workspace is in {row.target or 'the first database'}; the pause was {took} ms")
@@ -234,7 +239,12 @@ def _note(row: WorkspaceMove, **values: object) -> None:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    with routing.serving(routing.first()), alone(AdvisoryLock.WORKSPACE_MOVE) as free:
-        if not free:
+    until = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        with routing.serving(routing.first()), alone(AdvisoryLock.WORKSPACE_MOVE) as free:
+            if free:
+                yield
+                return
+        if time.monotonic() > until:
             raise CannotMove("Another move is running. Wait until it ends.")
-        yield
+        time.sleep(0.2)
