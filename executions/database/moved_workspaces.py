@@ -2,7 +2,7 @@
 
 Ids keep the number of the cell in which they were made. If workspaces were moved from that cell,
 an id is looked for in the cells where these are now, before its own. The directory is in the first
-database, and kept for a second; if that database does not answer, the last known one is used.
+database, and kept for half a second; if that database does not answer, the last known one is used.
 """
 
 import logging
@@ -21,7 +21,7 @@ from executions.configuration import settings as valkyr_settings
 from executions.database import routing
 
 log = logging.getLogger(__name__)
-KEPT_SECONDS = 1.0
+KEPT_SECONDS = 0.5
 PATIENCE_SECONDS = 10.0  # of a first database that did not answer
 MOST_KEPT = 10_000
 
@@ -42,7 +42,7 @@ class _Known:
 
 
 def directory() -> MoveDirectory:
-    """Return the directory; at most one query a second."""
+    """Return the directory; at most two queries a second."""
     if time.monotonic() >= _Known.until:
         _Known.until = time.monotonic() + KEPT_SECONDS
         try:

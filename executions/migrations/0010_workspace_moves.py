@@ -23,6 +23,7 @@ class Migration(executions.database.migrations.Migration):
                 ('target', models.CharField(blank=True, max_length=16)),
                 ('state', models.CharField(default='COPYING', max_length=10)),
                 ('mark', models.UUIDField(null=True)),
+                ('mark_at', models.DateTimeField(null=True)),
                 ('copied', models.BigIntegerField(default=0)),
                 ('started_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('pause_ms', models.PositiveIntegerField(null=True)),

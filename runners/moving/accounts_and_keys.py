@@ -27,7 +27,7 @@ def bring_accounts(sessions: MoveSessions, workspace: UUID) -> int:
             if column.related_model is Permission:
                 continue
             rows = sessions.source.execute(
-                f"SELECT DISTINCT t.{column.column} FROM {table.name} t"  # type: ignore[arg-type]
+                f"SELECT DISTINCT t.{column.column} FROM {table.name} t"
                 f" WHERE {table.condition} AND t.{column.column} IS NOT NULL",
                 {"workspace": workspace},
             )
@@ -77,7 +77,7 @@ def renumber_permissions(sessions: MoveSessions, workspace: UUID) -> None:
     for model in (WorkflowUserPermission, WorkflowGroupPermission):
         table = next(one for one in tables() if one.model is model)
         sessions.target.execute(
-            f"UPDATE {table.name} t SET permission_id = n.there"  # type: ignore[arg-type]
+            f"UPDATE {table.name} t SET permission_id = n.there"
             " FROM unnest(%(here)s::int[], %(there)s::int[]) AS n (here, there)"
             f" WHERE t.permission_id = n.here AND {table.condition}",
             {

@@ -17,8 +17,8 @@ from runners.moving.tables import MoveKind, of_kind
 
 EXECUTIONS, RUNS = copying.EXECUTIONS, Run._meta.db_table
 LIVE = (
-    f"t.{{key}} IN (SELECT x.id FROM {EXECUTIONS} x"
-    " WHERE x.workspace_id = %(workspace)s AND x.finished_at IS NULL)"
+    f"t.{{key}} IN (SELECT x.id FROM {EXECUTIONS} x WHERE x.workspace_id = %(workspace)s"
+    " AND x.finished_at IS NULL AND x.state IN ('PENDING', 'RUNNING', 'PAUSED'))"
 )
 OF_WORKSPACE = (
     f"t.{{key}} IN (SELECT x.id FROM {EXECUTIONS} x WHERE x.workspace_id = %(workspace)s)"
@@ -78,7 +78,7 @@ def arrive(
             _in_time(until, table.name)
         for table in reversed(of_kind(MoveKind.WHOLE)):
             sessions.target.execute(
-                f"DELETE FROM {table.name} t WHERE {table.condition}",  # type: ignore[arg-type]
+                f"DELETE FROM {table.name} t WHERE {table.condition}",
                 given,
             )
         for table in of_kind(MoveKind.WHOLE):
@@ -93,7 +93,7 @@ def _count(sessions: MoveSessions, table: str, condition: str, given: copying.Gi
     counts = []
     for session in (sessions.source, sessions.target):
         row = session.execute(
-            f"SELECT count(*) FROM {table} t WHERE {condition}",  # type: ignore[arg-type]
+            f"SELECT count(*) FROM {table} t WHERE {condition}",
             given,
         ).fetchone()
         counts.append(row[0] if row else 0)
@@ -108,13 +108,13 @@ def _adapt(sessions: MoveSessions, move: WorkspaceMove, tier_id: UUID) -> None:
     """Give copied rows the values that hold in the target, and note the arrival."""
     given = {"workspace": move.workspace_id}
     sessions.target.execute(
-        f"UPDATE {Workspace._meta.db_table} SET tier_id = %(tier)s WHERE id = %(workspace)s",  # type: ignore[arg-type]
+        f"UPDATE {Workspace._meta.db_table} SET tier_id = %(tier)s WHERE id = %(workspace)s",
         {**given, "tier": tier_id},
     )
     accounts_and_keys.renumber_permissions(sessions, move.workspace_id)
-    sessions.target.execute(CLAIMED_AGAIN, given)  # type: ignore[arg-type]
+    sessions.target.execute(CLAIMED_AGAIN, given)
     sessions.target.execute(
-        f"INSERT INTO {WorkspaceMove._meta.db_table}"  # type: ignore[arg-type]
+        f"INSERT INTO {WorkspaceMove._meta.db_table}"
         " (id, workspace_id, source, target, state, copied, started_at)"
         " VALUES (%s, %s, %s, %s, 'SWITCHED', %s, clock_timestamp())"
         " ON CONFLICT (id) DO UPDATE SET state = 'SWITCHED'",  # the first database has the row

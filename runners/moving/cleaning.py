@@ -20,20 +20,27 @@ def bring_late(sessions: MoveSessions, workspace: UUID, tell: Callable[[str], No
     Rows that the target already has are left, so it can be repeated.
     """
     for table in of_kind(MoveKind.LATE, MoveKind.KEPT):
-        after, number = copying.FIRST, 0
-        while found := _next(sessions.source, table, workspace, after):
-            after = found[-1]
-            with sessions.target.transaction():
-                as_they_are(sessions.target)
-                have = {pk for (pk,) in sessions.target.execute(
-                    f"SELECT id FROM {table.name} WHERE id = ANY(%s)",  # type: ignore[arg-type]
-                    [found],
-                ).fetchall()}  # fmt: skip
-                ids = [pk for pk in found if pk not in have]
-                condition, given = "t.id = ANY(%(ids)s::uuid[])", {"ids": ids}
-                number += copying.copy(sessions, table, condition, given)
-                copying.compare(sessions, table, condition, given)
+        number = 0
+        # A cursor of the server; the rows do not change any more.
+        with sessions.source.transaction(), sessions.source.cursor(name="late") as listed:
+            listed.execute(
+                f"SELECT t.id FROM {table.name} t WHERE {table.condition}",
+                {"workspace": workspace},
+            )
+            while found := listed.fetchmany(ROWS):
+                number += _bring_missing(sessions, table, [pk for (pk,) in found])
         tell(f"{table.name}: {number} rows")
+
+
+def _bring_missing(sessions: MoveSessions, table: MovedTable, ids: list[UUID]) -> int:
+    with sessions.target.transaction():
+        as_they_are(sessions.target)
+        rows = sessions.target.execute(f"SELECT id FROM {table.name} WHERE id = ANY(%s)", [ids])
+        there = {pk for (pk,) in rows.fetchall()}
+        given = {"ids": [pk for pk in ids if pk not in there]}
+        number = copying.copy(sessions, table, "t.id = ANY(%(ids)s::uuid[])", given)
+        copying.compare(sessions, table, "t.id = ANY(%(ids)s::uuid[])", given)
+    return number
 
 
 def remove_source(sessions: MoveSessions, workspace: UUID, tell: Callable[[str], None]) -> None:
@@ -53,7 +60,7 @@ def remove_source(sessions: MoveSessions, workspace: UUID, tell: Callable[[str],
     with sessions.source.transaction():
         as_they_are(sessions.source)
         sessions.source.execute(
-            f"UPDATE {stub.name} SET archived_at = coalesce(archived_at, clock_timestamp())"  # type: ignore[arg-type]
+            f"UPDATE {stub.name} SET archived_at = coalesce(archived_at, clock_timestamp())"
             " WHERE id = %s",
             [workspace],
         )
@@ -68,8 +75,7 @@ def remove_executions(session: Session, workspace: UUID, *, live: bool = False) 
     others = [one for one in of_kind(MoveKind.EXECUTION) if one is not execution]
     while True:
         rows = session.execute(
-            f"SELECT id FROM {copying.EXECUTIONS} WHERE workspace_id = %s{condition}"  # type: ignore[arg-type]
-            " LIMIT %s",
+            f"SELECT id FROM {copying.EXECUTIONS} WHERE workspace_id = %s{condition} LIMIT %s",
             [workspace, copying.BATCH],
         ).fetchall()
         ids = [pk for (pk,) in rows]
@@ -82,21 +88,12 @@ def remove_executions(session: Session, workspace: UUID, *, live: bool = False) 
         number += len(ids)
 
 
-def _next(session: Session, table: MovedTable, workspace: UUID, after: UUID) -> list[UUID]:
-    rows = session.execute(
-        f"SELECT t.id FROM {table.name} t WHERE {table.condition} AND t.id > %(after)s"  # type: ignore[arg-type]
-        " ORDER BY t.id LIMIT %(most)s",
-        {"workspace": workspace, "after": after, "most": ROWS},
-    )
-    return [pk for (pk,) in rows.fetchall()]
-
-
 def _remove(session: Session, table: MovedTable, workspace: UUID) -> None:
     while True:
         with session.transaction():
             as_they_are(session)
             done = session.execute(
-                f"DELETE FROM {table.name} WHERE ctid = ANY(ARRAY("  # type: ignore[arg-type]
+                f"DELETE FROM {table.name} WHERE ctid = ANY(ARRAY("
                 f"SELECT t.ctid FROM {table.name} t WHERE {table.condition} LIMIT {ROWS}))",
                 {"workspace": workspace},
             )

@@ -1,8 +1,9 @@
 """Copy rows of the workspace between two databases, and compare both afterwards."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -16,6 +17,14 @@ BATCH = 500  # executions; their rows are streamed, not kept in memory
 EXECUTIONS = WorkflowExecution._meta.db_table
 FIRST = UUID(int=0)
 Given = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionMark:
+    """The last ended execution that was copied."""
+
+    at: datetime
+    id: UUID
 
 
 class Different(Exception):
@@ -41,8 +50,8 @@ def copy(sessions: MoveSessions, table: MovedTable, condition: str, given: Given
     into = f"COPY {table.name} ({columns}) FROM STDIN (FORMAT BINARY)"
     with sessions.source.cursor() as reading, sessions.target.cursor() as writing:
         with (
-            reading.copy(f"COPY ({selected}) TO STDOUT (FORMAT BINARY)", given) as rows,  # type: ignore[arg-type]
-            writing.copy(into) as there,  # type: ignore[arg-type]
+            reading.copy(f"COPY ({selected}) TO STDOUT (FORMAT BINARY)", given) as rows,
+            writing.copy(into) as there,
         ):
             for block in rows:
                 there.write(block)
@@ -66,7 +75,7 @@ def digest(
     """Return the number of rows, and the sum of hashes over all their values."""
     same = ", ".join(f"t.{_quoted(one)}" for one in table.columns if one not in table.renewed)
     row = session.execute(
-        f"SELECT count(*), coalesce(sum(hashtextextended(ROW({same})::text, 0)::numeric), 0)"  # type: ignore[arg-type]
+        f"SELECT count(*), coalesce(sum(hashtextextended(ROW({same})::text, 0)::numeric), 0)"
         f" FROM {table.name} t WHERE {condition}",
         given,
     ).fetchone()
@@ -74,23 +83,32 @@ def digest(
     return row[0], row[1]
 
 
-def copy_ended(sessions: MoveSessions, workspace: UUID, after: UUID) -> tuple[UUID, int] | None:
-    """Copy the next ended executions with all their rows; the last one's id, and how many.
+def copy_ended(
+    sessions: MoveSessions, workspace: UUID, after: ExecutionMark | None
+) -> tuple[ExecutionMark, int] | None:
+    """Copy the next ended executions with all their rows; the last one, and how many.
 
     None if none follow.
     """
     with snapshot(sessions.source):
+        # By the index of a workspace's executions.
         found = sessions.source.execute(
-            f"SELECT id FROM {EXECUTIONS} WHERE workspace_id = %s AND finished_at IS NOT NULL"  # type: ignore[arg-type]
-            " AND id > %s ORDER BY id LIMIT %s",
-            [workspace, after, BATCH],
+            f"SELECT created_at, id FROM {EXECUTIONS} WHERE workspace_id = %(workspace)s"
+            " AND finished_at IS NOT NULL AND (created_at, id) > (%(at)s::timestamptz, %(id)s)"
+            " ORDER BY created_at, id LIMIT %(most)s",
+            {
+                "workspace": workspace,
+                "at": after.at if after else "-infinity",
+                "id": after.id if after else FIRST,
+                "most": BATCH,
+            },
         ).fetchall()
-        ids = [pk for (pk,) in found]
+        ids = [pk for _, pk in found]
         if not ids:
             return None
         with sessions.target.transaction():
             bring(sessions, ids, ids)
-    return ids[-1], len(ids)
+    return ExecutionMark(*found[-1]), len(ids)
 
 
 def catch_up(sessions: MoveSessions) -> int:
@@ -100,7 +118,7 @@ def catch_up(sessions: MoveSessions) -> int:
     """
     with snapshot(sessions.source):
         found = sessions.source.execute(
-            f"DELETE FROM {CHANGED} WHERE ctid = ANY(ARRAY("  # type: ignore[arg-type]
+            f"DELETE FROM {CHANGED} WHERE ctid = ANY(ARRAY("
             f"SELECT ctid FROM {CHANGED} LIMIT 5000)) RETURNING execution"
         ).fetchall()
         changed = sorted({pk for (pk,) in found})
@@ -113,14 +131,14 @@ def catch_up(sessions: MoveSessions) -> int:
 
 def changed(session: Session) -> list[UUID]:
     """Return the executions that changed since they were copied."""
-    rows = session.execute(f"SELECT DISTINCT execution FROM {CHANGED}")  # type: ignore[arg-type]
+    rows = session.execute(f"SELECT DISTINCT execution FROM {CHANGED}")
     return [pk for (pk,) in rows.fetchall()]
 
 
 def ended_among(session: Session, ids: Sequence[UUID]) -> list[UUID]:
     """Return those of the executions that exist and have ended."""
     rows = session.execute(
-        f"SELECT id FROM {EXECUTIONS} WHERE id = ANY(%s) AND finished_at IS NOT NULL",  # type: ignore[arg-type]
+        f"SELECT id FROM {EXECUTIONS} WHERE id = ANY(%s) AND finished_at IS NOT NULL",
         [list(ids)],
     )
     return [pk for (pk,) in rows.fetchall()]
@@ -143,7 +161,7 @@ def bring(sessions: MoveSessions, ids: Sequence[UUID], kept: Sequence[UUID]) -> 
 def drop(session: Session, table: MovedTable, ids: Sequence[UUID]) -> None:
     """Delete a table's rows of these executions."""
     session.execute(
-        f"DELETE FROM {table.name} t WHERE t.{table.key} = ANY(%s::uuid[])",  # type: ignore[arg-type]
+        f"DELETE FROM {table.name} t WHERE t.{table.key} = ANY(%s::uuid[])",
         [list(ids)],
     )
 

@@ -95,7 +95,7 @@ def _patiently(session: psycopg.Connection[Any], statements: list[str]) -> None:
                 # Longer than deadlock_timeout: an automatic vacuum gives way after that.
                 session.execute("SET LOCAL lock_timeout = '1500ms'")
                 for one in statements:
-                    session.execute(one)  # type: ignore[call-overload]
+                    session.execute(one)
             return
         except (LockNotAvailable, DeadlockDetected):
             if tried == TRIES - 1:
@@ -126,7 +126,7 @@ def _body(table: MovedTable, workspace: UUID) -> str:
     of_execution = table.kind is MoveKind.EXECUTION
     note = f"INSERT INTO {CHANGED} VALUES (r.{table.key});" if of_execution else ""
     raising = "TG_OP = 'INSERT'" if of_execution else "TG_OP <> 'DELETE'"
-    pass_on = "IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; RETURN NEW;"
+    handing_on = "IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; RETURN NEW;"
     return f"""
 DECLARE r record; place uuid; gate text;
 BEGIN
@@ -134,7 +134,7 @@ BEGIN
     place := {of};
     IF place IS DISTINCT FROM '{workspace}'::uuid THEN
         IF TG_OP = 'DELETE' AND place IS NULL THEN {note or "NULL;"} END IF;
-        {pass_on}
+        {handing_on}
     END IF;
     PERFORM pg_advisory_xact_lock_shared({LOCK});
     SELECT mode INTO gate FROM {GATE};
@@ -144,7 +144,7 @@ BEGIN
     END IF;
     {_draining(table, workspace)}
     {_noting(table, note)}
-    {pass_on}
+    {handing_on}
 END"""
 
 

@@ -73,7 +73,7 @@ def estimate(name: str, target: str) -> MoveEstimate:
                 condition = arriving.LIVE.format(key=table.key)
             counts[table.name] = copying.digest(sessions.source, table, condition, given)[0]
         row = sessions.source.execute(
-            f"SELECT count(*) FROM {copying.EXECUTIONS}"  # type: ignore[arg-type]
+            f"SELECT count(*) FROM {copying.EXECUTIONS}"
             " WHERE workspace_id = %s AND finished_at IS NOT NULL",
             [workspace.pk],
         ).fetchone()
@@ -121,10 +121,11 @@ def _bring(sessions: MoveSessions, row: WorkspaceMove, tell: Tell, pause_seconds
     if other is not None and other != workspace:
         raise CannotMove(f"The workspace {other} moves from the same cell. Finish that first.")
     fence.install(sessions.source, workspace)
-    while found := copying.copy_ended(sessions, workspace, row.mark or copying.FIRST):
-        row.mark, number = found
+    mark = copying.ExecutionMark(row.mark_at, row.mark) if row.mark and row.mark_at else None
+    while found := copying.copy_ended(sessions, workspace, mark):
+        mark, number = found
         row.copied += number
-        _note(row, mark=row.mark, copied=row.copied)
+        _note(row, mark=mark.id, mark_at=mark.at, copied=row.copied)
         tell(f"{row.copied} ended executions copied")
     for _ in range(ROUNDS):
         number = copying.catch_up(sessions)
@@ -205,8 +206,8 @@ def _refuse(source: str, target: str) -> None:
         executor = MigrationExecutor(connections[routing.alias_of(cell)])
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             raise CannotMove(
-                f"{cell or 'The first database'} lacks migrations. Migrate it first: both databases "
-                "need the same tables."
+                f"{cell or 'The first database'} lacks migrations. Migrate it first: both "
+                "databases need the same tables."
             )
 
 

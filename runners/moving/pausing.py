@@ -28,10 +28,10 @@ def pause(session: Session, workspace: UUID) -> int:
     """
     fence.set_gate(session, Gate.DRAINING)
     until = time.monotonic() + DRAIN_SECONDS
-    while (running := _held(session, workspace)) and time.monotonic() < until:
+    while _held(session, workspace) and time.monotonic() < until:
         time.sleep(LOOK_SECONDS)
     fence.set_gate(session, Gate.CLOSED)
-    return running if running else _held(session, workspace)
+    return _held(session, workspace)
 
 
 def _held(session: Any, workspace: UUID) -> int:

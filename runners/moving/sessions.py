@@ -74,7 +74,7 @@ def _session(of: str) -> Iterator[Session]:
             "idle_in_transaction_session_timeout = 0",
             "TimeZone = 'UTC'",
         ):
-            session.execute(f"SET {setting}")  # type: ignore[call-overload]
+            session.execute(f"SET {setting}")
         yield session
     finally:
         session.close()

@@ -1,8 +1,8 @@
 """The tables with rows of a workspace, found by the foreign keys of the models.
 
 The rows of ended executions (`EXECUTION`) are copied while the workspace runs; those of live ones,
-and the tables that are copied as a whole (`WHOLE`), during the pause. A model sets `when_moved` if its
-rows are copied after the pause (`late`, or `kept`: the originals stay too), or not at all
+and the tables that are copied as a whole (`WHOLE`), during the pause. A model sets `when_moved` if
+its rows are copied after the pause (`late`, or `kept`: the originals stay too), or not at all
 (`never`).
 """
 
@@ -16,7 +16,7 @@ from django.apps import apps
 from django.db.models import ForeignKey, Model
 
 from executions.database.routing import GLOBAL, is_ours
-from executions.models import Workspace, WorkflowExecution
+from executions.models import WorkflowExecution, Workspace
 
 
 class MoveKind(StrEnum):

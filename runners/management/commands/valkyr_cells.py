@@ -81,7 +81,8 @@ class Command(BaseCommand):
             problem, line = _standing(cell)
             broken += [_name(cell)] if problem else []
             self.stdout.write(f"{_name(cell):<16}  {line}")
-        for move in WorkspaceMove.objects.filter(ended_at=None):
+        first_works = _name("") not in broken
+        for move in WorkspaceMove.objects.filter(ended_at=None) if first_works else ():
             self.stdout.write(
                 f"{move.workspace_id} moves from {_name(move.source)} to {_name(move.target)}: "
                 f"{move.state.lower()}, {move.copied} ended executions copied"
