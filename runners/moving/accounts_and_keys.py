@@ -19,16 +19,20 @@ CRONTAB = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week", "ti
 ENTRY = ("task", "args", "kwargs", "enabled", "description", "last_run_at", "start_time")
 
 
-def bring_accounts(sessions: MoveSessions, workspace: UUID) -> int:
-    """Copy the accounts and groups that rows of the workspace name; return how many there are."""
+def bring_accounts(sessions: MoveSessions, workspace: UUID, *, paused: bool = False) -> int:
+    """Copy the accounts and groups that rows of the workspace name; return how many there are.
+
+    With `paused`, only those of rows that are copied during the pause.
+    """
     needed: set[tuple[Any, Any]] = set()
     for table in tables():
         for column in table.outside:
             if column.related_model is Permission:
                 continue
+            condition = table.paused if paused else table.condition
             rows = sessions.source.execute(
                 f"SELECT DISTINCT t.{column.column} FROM {table.name} t"
-                f" WHERE {table.condition} AND t.{column.column} IS NOT NULL",
+                f" WHERE {condition} AND t.{column.column} IS NOT NULL",
                 {"workspace": workspace},
             )
             needed |= {(column.related_model, pk) for (pk,) in rows.fetchall()}

@@ -16,10 +16,6 @@ from runners.moving.sessions import MoveSessions, as_they_are
 from runners.moving.tables import MoveKind, of_kind
 
 EXECUTIONS, RUNS = copying.EXECUTIONS, Run._meta.db_table
-LIVE = (
-    f"t.{{key}} IN (SELECT x.id FROM {EXECUTIONS} x WHERE x.workspace_id = %(workspace)s"
-    " AND x.finished_at IS NULL AND x.state IN ('PENDING', 'RUNNING', 'PAUSED'))"
-)
 OF_WORKSPACE = (
     f"t.{{key}} IN (SELECT x.id FROM {EXECUTIONS} x WHERE x.workspace_id = %(workspace)s)"
 )
@@ -70,9 +66,8 @@ def arrive(
         copying.bring(sessions, changed, copying.ended_among(sessions.source, changed))
         number = 0
         for table in of_kind(MoveKind.EXECUTION):
-            live = LIVE.format(key=table.key)
-            number += copying.copy(sessions, table, live, given)
-            copying.compare(sessions, table, live, given)
+            number += copying.copy(sessions, table, table.paused, given)
+            copying.compare(sessions, table, table.paused, given)
             if move.copied <= COUNTED or table.name == EXECUTIONS:
                 _count(sessions, table.name, OF_WORKSPACE.format(key=table.key), given)
             _in_time(until, table.name)

@@ -68,10 +68,7 @@ def estimate(name: str, target: str) -> MoveEstimate:
         given = {"workspace": workspace.pk}
         counts = {}
         for table in of_kind(MoveKind.WHOLE, MoveKind.EXECUTION):
-            condition = table.condition
-            if table.kind is MoveKind.EXECUTION:
-                condition = arriving.LIVE.format(key=table.key)
-            counts[table.name] = copying.digest(sessions.source, table, condition, given)[0]
+            counts[table.name] = copying.digest(sessions.source, table, table.paused, given)[0]
         row = sessions.source.execute(
             f"SELECT count(*) FROM {copying.EXECUTIONS}"
             " WHERE workspace_id = %s AND finished_at IS NOT NULL",
@@ -139,7 +136,7 @@ def _bring(sessions: MoveSessions, row: WorkspaceMove, tell: Tell, pause_seconds
     try:
         running = pausing.pause(sessions.source, workspace)
         tell(f"paused; {running} running steps will run again")
-        accounts_and_keys.bring_accounts(sessions, workspace)
+        accounts_and_keys.bring_accounts(sessions, workspace, paused=True)
         left = pause_seconds - (time.monotonic() - began)
         arriving.arrive(sessions, row, tier, left, tell)
     except BaseException:

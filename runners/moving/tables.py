@@ -58,8 +58,19 @@ class MovedTable:
     def outside(self) -> Iterator["ForeignKey[Any, Any]"]:
         """Yield the foreign keys to models that are not ours: accounts, groups, permissions."""
         for one in self.model._meta.concrete_fields:
-            if isinstance(one, ForeignKey) and not is_ours(one.related_model):
+            if isinstance(one, ForeignKey) and one.db_constraint and not is_ours(one.related_model):
                 yield one
+
+    @property
+    def paused(self) -> str:
+        """Return the condition for the rows that are copied during the pause."""
+        if self.kind is not MoveKind.EXECUTION:
+            return self.condition
+        return (
+            f"t.{self.key} IN (SELECT x.id FROM {WorkflowExecution._meta.db_table} x"
+            " WHERE x.workspace_id = %(workspace)s AND x.finished_at IS NULL"
+            " AND x.state IN ('PENDING', 'RUNNING', 'PAUSED'))"
+        )
 
 
 @cache

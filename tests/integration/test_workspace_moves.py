@@ -14,20 +14,25 @@ from django.db import OperationalError, connections
 from django.test import override_settings
 from rest_framework.test import APIClient
 
-from executions import lifecycle
+from executions import credentials, lifecycle
 from executions.accounts import tokens
 from executions.database import moved_workspaces
 from executions.database.moving import is_moving
 from executions.database.routing import is_ours, serving
 from executions.database.sequences import first_number
 from executions.models import (
+    Credential,
     Membership,
     Tier,
+    Trigger,
     Workflow,
     WorkflowExecution,
     Workspace,
     WorkspaceMove,
 )
+from executions.sealing import payload_keys, store
+from executions.sealing.values import place_of, unseal
+from executions.triggers import beat_entries
 from runners.models import Run
 from runners.moving import fence, moves
 from runners.moving.tables import tables
@@ -283,6 +288,47 @@ def test_an_estimate_changes_nothing(workflow: Workflow, b: str) -> None:
     assert fence_is_gone()
     with pytest.raises(moves.CannotMove, match="already"):
         moves.estimate(str(pk), "")
+
+
+def test_sealed_values_open_in_the_target(workflow: Workflow, b: str) -> None:
+    pk = workflow.workspace_id
+    payload_keys.make(pk)
+    execution = start(workflow, {"word": "m4rker"})
+    kept = credentials.create(
+        workflow.workspace,
+        name="bank",
+        type="bearer",
+        fields={"token": "t0ken"},
+        hosts=["bank.example"],
+        actor=ACTOR,
+    )
+    moves.move(str(pk), "b", told)
+
+    payload_keys.forget()
+    store.forget()
+    with serving(b):
+        assert WorkflowExecution.objects.get(pk=execution).trigger_payload == {"word": "m4rker"}
+        row = Credential.objects.get(pk=kept.pk)
+        assert b"t0ken" in unseal(row.sealed, place_of(row))
+        payload_keys.make(pk)
+        assert start(Workflow.objects.get(pk=workflow.pk), {"word": "new"})
+
+
+def test_schedules_are_sent_by_the_targets_beat(workflow: Workflow, b: str) -> None:
+    daily = {"type": "CRON", "schedule": "0 3 * * *"}
+    made = publish({**TASKS, "triggers": [daily]}, workflow.workspace)
+    trigger = Trigger.objects.get(workflow=made)
+    due = trigger.next_at
+    moves.move(str(workflow.workspace_id), "b", told)
+
+    assert beat_entries.entry_of(trigger) is None
+    with serving(b):
+        there = Trigger.objects.get(pk=trigger.pk)
+        entry = beat_entries.entry_of(there)
+    assert there.next_at == due is not None
+    assert entry is not None
+    assert entry.enabled
+    assert entry.queue == "valkyr.b:control"
 
 
 def test_requests_find_a_moved_workspace(workflow: Workflow, b: str) -> None:
