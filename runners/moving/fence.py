@@ -1,4 +1,4 @@
-"""The fence at the source: triggers that note changes, and reject them during the pause.
+"""The fence at the source: triggers that note changed executions, and reject writes in the pause.
 
 They exist only during a move, so other workspaces pay nothing before and after. Each written row of
 the moving workspace takes a shared advisory lock until its transaction ends. The pause takes the
@@ -28,6 +28,14 @@ from runners.moving.tables import MovedTable, MoveKind, tables, workspace_of
 GATE, CHANGED = "valkyr_move_gate", "valkyr_move_changed"
 LOCK = AdvisoryLock.WORKSPACE_WRITES.value
 TRIES = 40
+DRAIN_SECONDS = 2.0
+LOOK_SECONDS = 0.05
+HELD = f"""
+SELECT count(*) FROM {Run._meta.db_table} r JOIN {WorkflowExecution._meta.db_table} e
+    ON e.id = r.execution_id
+ WHERE e.workspace_id = %s AND e.finished_at IS NULL
+   AND r.finished_at IS NULL AND r.state IN ('LEASED', 'RUNNING')
+"""
 
 
 class Gate(StrEnum):
@@ -87,6 +95,25 @@ def set_gate(session: psycopg.Connection[Any], mode: Gate, seconds: float = 1.5)
         ) from error
 
 
+def pause(session: psycopg.Connection[Any], workspace: UUID) -> int:
+    """Close the gate once running steps have ended, at the latest after two seconds.
+
+    Return how many steps still ran: their results are rejected, and they run again in the target.
+    Raises StillWriting if a transaction with writes does not end.
+    """
+    set_gate(session, Gate.DRAINING)
+    until = time.monotonic() + DRAIN_SECONDS
+    while _held(session, workspace) and time.monotonic() < until:
+        time.sleep(LOOK_SECONDS)
+    set_gate(session, Gate.CLOSED)
+    return _held(session, workspace)
+
+
+def _held(session: psycopg.Connection[Any], workspace: UUID) -> int:
+    row = session.execute(HELD, [workspace]).fetchone()
+    return int(row[0]) if row else 0
+
+
 def _patiently(session: psycopg.Connection[Any], statements: list[str]) -> None:
     """Run statements in a transaction; again if their locks are not free for a while."""
     for tried in range(TRIES):
@@ -143,7 +170,7 @@ BEGIN
         RETURN NULL;
     END IF;
     {_draining(table, workspace)}
-    {_noting(table, note)}
+    {note}
     {handing_on}
 END"""
 
@@ -172,19 +199,3 @@ def _draining(table: MovedTable, workspace: UUID) -> str:
           AND NEW.lease_token <> OLD.lease_token THEN
         RETURN NULL;
     END IF;"""
-
-
-def _noting(table: MovedTable, note: str) -> str:
-    """Return what notes a change of an ended execution, whose rows may be copied already."""
-    if table.model is WorkflowExecution:
-        return (
-            "IF r.finished_at IS NOT NULL OR (TG_OP = 'UPDATE' AND OLD.finished_at IS NOT NULL)"
-            f" THEN {note} END IF;"
-        )
-    if not note:
-        return ""
-    execution = WorkflowExecution._meta.db_table
-    return (
-        f"IF EXISTS (SELECT FROM {execution} x WHERE x.id = r.{table.key}"
-        f" AND x.finished_at IS NOT NULL) THEN {note} END IF;"
-    )

@@ -15,7 +15,7 @@ from executions.database.advisory_locks import AdvisoryLock, alone
 from executions.database.clock import ClockTimestamp
 from executions.models import Workspace, WorkspaceMove
 from executions.states import MoveState
-from runners.moving import accounts_and_keys, arriving, cleaning, copying, fence, pausing
+from runners.moving import accounts_and_keys, arriving, cleaning, copying, fence
 from runners.moving.arriving import TooLong
 from runners.moving.fence import Gate
 from runners.moving.sessions import MoveSessions, opened, without_retention
@@ -46,7 +46,7 @@ class MoveEstimate:
     @property
     def pause_seconds(self) -> float:
         """Return the estimated pause, with the time for running steps."""
-        return pausing.DRAIN_SECONDS + sum(self.paused.values()) / ROWS_PER_SECOND
+        return fence.DRAIN_SECONDS + sum(self.paused.values()) / ROWS_PER_SECOND
 
 
 def find(name: str) -> tuple[Workspace, str]:
@@ -134,7 +134,7 @@ def _bring(sessions: MoveSessions, row: WorkspaceMove, tell: Tell, pause_seconds
     tier = accounts_and_keys.tier_in(sessions, tier)
     began = time.monotonic()
     try:
-        running = pausing.pause(sessions.source, workspace)
+        running = fence.pause(sessions.source, workspace)
         tell(f"paused; {running} running steps will run again")
         accounts_and_keys.bring_accounts(sessions, workspace, paused=True)
         left = pause_seconds - (time.monotonic() - began)
