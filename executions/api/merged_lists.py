@@ -129,8 +129,9 @@ def _joined(
     order, limit = first.order, first.limit
     ends = [part.reached for _, part in answers if part.reached is not None]
     end = (min if order.ascending else max)(ends) if ends else None
-    rows = [pair for one, part in answers for pair in zip(part.keys, one.data, strict=True)]
-    rows.sort(key=lambda pair: pair[0], reverse=not order.ascending)
+    pairs = (pair for one, part in answers for pair in zip(part.keys, one.data, strict=True))
+    # Once each: while a move is being finished, both cells have some rows.
+    rows = sorted(dict(pairs).items(), key=lambda pair: pair[0], reverse=not order.ascending)
     within = [pair for pair in rows if end is None or _reaches(end, pair[0], order)]
     shown = within[:limit]
     if len(within) > limit:

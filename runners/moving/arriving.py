@@ -21,19 +21,22 @@ OF_WORKSPACE = (
 )
 # So many rows are counted within the pause; those of larger histories were compared when copied.
 COUNTED = 100_000
-# Steps whose worker may have lost them are claimed again; the grown token rejects late results.
-# What was sent at the source is sent again.
-CLAIMED_AGAIN = f"""
-UPDATE {RUNS} r
-   SET state = 'PENDING',
-       lease_token = r.lease_token + CASE WHEN r.state = 'PENDING' THEN 0 ELSE 1 END,
-       recoveries = r.recoveries + CASE WHEN r.state = 'PENDING' THEN 0 ELSE 1 END,
-       leased_by = '', lease_until = NULL, published_at = NULL, retry_after = NULL,
-       due_at = clock_timestamp()
+OF_LIVE = f"""
   FROM {EXECUTIONS} e
  WHERE e.id = r.execution_id AND e.workspace_id = %(workspace)s AND e.finished_at IS NULL
    AND r.finished_at IS NULL
-   AND (r.state IN ('LEASED', 'RUNNING') OR (r.state = 'PENDING' AND r.published_at IS NOT NULL))
+"""
+# Steps whose worker may have lost them are claimed again; the grown token rejects late results.
+CLAIMED_AGAIN = f"""
+UPDATE {RUNS} r
+   SET state = 'PENDING', lease_token = r.lease_token + 1, recoveries = r.recoveries + 1,
+       leased_by = '', lease_until = NULL, published_at = clock_timestamp(), retry_after = NULL
+{OF_LIVE} AND r.state IN ('LEASED', 'RUNNING')
+"""
+# Messages of runs that nobody claimed are sent again by the sweeper, within a second.
+SENT_AGAIN = f"""
+UPDATE {RUNS} r SET published_at = NULL, due_at = clock_timestamp()
+{OF_LIVE} AND r.state = 'PENDING' AND r.published_at IS NOT NULL
 """
 
 
@@ -108,6 +111,7 @@ def _adapt(sessions: MoveSessions, move: WorkspaceMove, tier_id: UUID) -> None:
     )
     accounts_and_keys.renumber_permissions(sessions, move.workspace_id)
     sessions.target.execute(CLAIMED_AGAIN, given)
+    sessions.target.execute(SENT_AGAIN, given)
     sessions.target.execute(
         f"INSERT INTO {WorkspaceMove._meta.db_table}"
         " (id, workspace_id, source, target, state, copied, started_at)"

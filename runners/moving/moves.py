@@ -105,6 +105,7 @@ def abort(name: str, tell: Tell) -> None:
                     "finish, then move it back."
                 )
             fence.remove(sessions.source)
+            sessions.source.execute(arriving.SENT_AGAIN, {"workspace": row.workspace_id})
             tell("the workspace continues at the source")
             number = cleaning.remove_executions(sessions.target, row.workspace_id)
             tell(f"{number} copied executions removed from the target")
@@ -152,6 +153,7 @@ def _reopen(sessions: MoveSessions, row: WorkspaceMove) -> None:
     """Let the workspace continue at the source, unless it is in the target or may be."""
     if not arriving.arrived(sessions.target_alias, row):
         fence.set_gate(sessions.source, Gate.OPEN)
+        sessions.source.execute(arriving.SENT_AGAIN, {"workspace": row.workspace_id})
 
 
 def _finish(sessions: MoveSessions, row: WorkspaceMove, tell: Tell) -> None:

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Callable, Iterator
+from io import StringIO
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +11,7 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.core.management import CommandError, call_command
 from django.db import OperationalError, connections
 from django.test import override_settings
 from rest_framework.test import APIClient
@@ -288,6 +290,33 @@ def test_an_estimate_changes_nothing(workflow: Workflow, b: str) -> None:
     assert fence_is_gone()
     with pytest.raises(moves.CannotMove, match="already"):
         moves.estimate(str(pk), "")
+
+
+def test_the_command_moves_and_says_what_it_refuses(workflow: Workflow, b: str) -> None:
+    slug = workflow.workspace.slug
+
+    def run(*words: str) -> str:
+        out = StringIO()
+        call_command("valkyr_cells", *words, stdout=out)
+        return out.getvalue()
+
+    shown = run("move", slug, "b", "--dry-run")
+    killed_at("paused", workflow.workspace_id)
+    status = run("status")
+    done = run("move", slug, "b")
+
+    assert "before the pause: 4 ended executions" in shown
+    assert "2  executions_workflowexecution" in shown
+    assert f"{workflow.workspace_id} moves from (first) to b: copying, 4 ended" in status
+    assert "the workspace is in b; the pause was" in done
+    for words, told_why in (
+        (("move", slug, "b"), "in that cell already"),
+        (("move", "nobody", "b"), "No cell has a workspace 'nobody'"),
+        (("move", slug, "c"), "No cell 'c' is configured"),
+        (("abort", slug), "No move of a workspace"),
+    ):
+        with pytest.raises(CommandError, match=told_why):
+            run(*words)
 
 
 def test_sealed_values_open_in_the_target(workflow: Workflow, b: str) -> None:
