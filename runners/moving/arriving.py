@@ -70,7 +70,6 @@ def arrive(
         number = 0
         for table in of_kind(MoveKind.EXECUTION):
             number += copying.copy(sessions, table, table.paused, given)
-            copying.compare(sessions, table, table.paused, given)
             if move.copied <= COUNTED or table.name == EXECUTIONS:
                 _count(sessions, table.name, OF_WORKSPACE.format(key=table.key), given)
             _in_time(until, table.name)
@@ -81,7 +80,6 @@ def arrive(
             )
         for table in of_kind(MoveKind.WHOLE):
             number += copying.copy(sessions, table, table.condition, given)
-            copying.compare(sessions, table, table.condition, given)
             _in_time(until, table.name)
         _adapt(sessions, move, tier_id)
         tell(f"{number} rows copied during the pause")

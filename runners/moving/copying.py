@@ -40,33 +40,33 @@ def snapshot(session: Session) -> Iterator[None]:
 
 
 def copy(sessions: MoveSessions, table: MovedTable, condition: str, given: Given) -> int:
-    """Copy rows and compare them; return how many. Raises Different.
+    """Copy rows and compare both databases; return how many were copied. Raises Different.
 
-    Columns with values of the database itself get their defaults, if they have one.
+    Columns with values of the database itself get their defaults, if they have one. The rows must
+    not change meanwhile: call it in a `snapshot` of the source, or after the pause began.
     """
+    here = digest(sessions.source, table, condition, given)
+    if not here[0]:
+        return 0
     left = frozenset(getattr(table.model, "renewed_columns", ()))
     columns = ", ".join(_quoted(one) for one in table.columns if one not in left)
     selected = f"SELECT {columns} FROM {table.name} t WHERE {condition}"
     into = f"COPY {table.name} ({columns}) FROM STDIN (FORMAT BINARY)"
-    with sessions.source.cursor() as reading, sessions.target.cursor() as writing:
-        with (
-            reading.copy(f"COPY ({selected}) TO STDOUT (FORMAT BINARY)", given) as rows,
-            writing.copy(into) as there,
-        ):
-            for block in rows:
-                there.write(block)
-        return writing.rowcount
-
-
-def compare(sessions: MoveSessions, table: MovedTable, condition: str, given: Given) -> None:
-    """Raise Different unless both databases have the same rows."""
-    here = digest(sessions.source, table, condition, given)
-    there = digest(sessions.target, table, condition, given)
-    if here != there:
+    with (
+        sessions.source.cursor() as reading,
+        sessions.target.cursor() as writing,
+        reading.copy(f"COPY ({selected}) TO STDOUT (FORMAT BINARY)", given) as rows,
+        writing.copy(into) as there,
+    ):
+        for block in rows:
+            there.write(block)
+    found = digest(sessions.target, table, condition, given)
+    if here != found:
         raise Different(
-            f"{table.name}: the source has {here[0]} rows, the target {there[0]}"
-            f"{', with other values' if here[0] == there[0] else ''}. Run the command again."
+            f"{table.name}: the source has {here[0]} rows, the target {found[0]}"
+            f"{', with other values' if here[0] == found[0] else ''}. Run the command again."
         )
+    return here[0]
 
 
 def digest(
@@ -155,7 +155,6 @@ def bring(sessions: MoveSessions, ids: Sequence[UUID], kept: Sequence[UUID]) -> 
         if kept:
             condition, given = f"t.{table.key} = ANY(%(ids)s::uuid[])", {"ids": list(kept)}
             copy(sessions, table, condition, given)
-            compare(sessions, table, condition, given)
 
 
 def drop(session: Session, table: MovedTable, ids: Sequence[UUID]) -> None:

@@ -69,7 +69,7 @@ def test_a_workspace_moves_there_and_back_while_its_executions_run(
         asleep = [start(sleeper) for _ in range(3)]
     ids = [*asleep, *cell.start(5)]
 
-    told = run(cell.fleet, "move", "north", "-")
+    told = run(cell.fleet, "move", "north", "-", "--pause", "60")
 
     assert told.startswith("0 "), told
     with serving(cell.alias):
@@ -78,7 +78,7 @@ def test_a_workspace_moves_there_and_back_while_its_executions_run(
     assert set(wait_for_end(ids).values()) == {"SUCCESS"}
     audit(ids)
 
-    back = run(cell.fleet, "move", "north", cell.alias)
+    back = run(cell.fleet, "move", "north", cell.alias, "--pause", "60")
 
     assert back.startswith("0 "), back
     cell.succeed([*ids, *cell.start(2)])

@@ -80,6 +80,13 @@ def told(_: str) -> None:
     """Progress that nobody reads."""
 
 
+def move(
+    workspace: UUID, cell: str, tell: Callable[[str], None] = told, pause_seconds: float = 60
+) -> None:
+    """Move a workspace; the pause may be long, on a machine that does other work too."""
+    moves.move(str(workspace), cell, tell, pause_seconds=pause_seconds)
+
+
 def rows(alias: str, workspace: UUID) -> dict[str, int]:
     """How many rows each table has of a workspace."""
     found = {}
@@ -124,9 +131,7 @@ def killed_at(text: str, workspace: UUID) -> None:
     child = os.fork()
     if child == 0:
         try:
-            moves.move(
-                str(workspace), "b", when(text, lambda: os.kill(os.getpid(), signal.SIGKILL))
-            )
+            move(workspace, "b", when(text, lambda: os.kill(os.getpid(), signal.SIGKILL)))
         finally:
             os._exit(1)
     _, status = os.waitpid(child, 0)
@@ -136,7 +141,7 @@ def killed_at(text: str, workspace: UUID) -> None:
 def test_a_workspace_moves_with_all_its_rows(workflow: Workflow, b: str) -> None:
     pk = workflow.workspace_id
     before = rows("default", pk)
-    moves.move(str(pk), "b", told)
+    move(pk, "b")
 
     after, left = rows(b, pk), rows("default", pk)
     assert after.pop(AUDIT) == before.pop(AUDIT) + 1
@@ -146,19 +151,19 @@ def test_a_workspace_moves_with_all_its_rows(workflow: Workflow, b: str) -> None
         running = WorkflowExecution.objects.filter(workspace=pk, state="RUNNING")
         due = Run.objects.filter(execution__in=running, state="PENDING", published_at=None)
         assert (running.count(), due.count()) == (2, 2)
-    move = WorkspaceMove.objects.get(workspace_id=pk)
-    assert (move.source, move.target, move.state) == ("", "b", "DONE")
-    assert move.pause_ms is not None
+    noted = WorkspaceMove.objects.get(workspace_id=pk)
+    assert (noted.source, noted.target, noted.state) == ("", "b", "DONE")
+    assert noted.pause_ms is not None
     assert fence_is_gone()
 
 
 def test_a_workspace_moves_back(workflow: Workflow, b: str) -> None:
     pk = workflow.workspace_id
     before = rows("default", pk)
-    moves.move(str(pk), "b", told)
+    move(pk, "b")
     with serving(b):
         start(Workflow.objects.get(pk=workflow.pk))
-    moves.move(str(pk), "", told)
+    move(pk, "")
 
     after = rows("default", pk)
     assert after["executions_workflowexecution"] == before["executions_workflowexecution"] + 1
@@ -181,7 +186,7 @@ def test_changes_during_the_copy_come_along(workflow: Workflow, b: str) -> None:
         begun.append(start(workflow))
         WorkflowExecution.objects.filter(pk=ended.pk).update(trace_id="changed")
 
-    moves.move(str(pk), "b", when("ended executions copied", change))
+    move(pk, "b", when("ended executions copied", change))
 
     with serving(b):
         assert WorkflowExecution.objects.get(pk=running.pk).state == "CANCELLED"
@@ -207,7 +212,7 @@ def test_a_paused_workspace_writes_nothing_and_others_go_on(workflow: Workflow, 
         seen.append(start(other))
         seen.append(Run.objects.filter(execution_id=seen[-1]).update(priority=1))
 
-    moves.move(str(workflow.workspace_id), "b", when("paused", write))
+    move(workflow.workspace_id, "b", when("paused", write))
 
     assert [is_moving(error) for error in errors] == [True]
     assert seen[:2] == [0, True]
@@ -238,7 +243,7 @@ def test_a_killed_move_leaves_the_workspace_in_one_place_and_goes_on(
     else:
         assert live(b, pk) == 0
         assert rows("default", pk) == before
-    moves.move(str(pk), "b", told)
+    move(pk, "b")
     after = rows(b, pk)
     assert after.pop(AUDIT) == before.pop(AUDIT) + 1
     assert after == before
@@ -267,13 +272,13 @@ def test_a_switched_move_cannot_be_aborted(workflow: Workflow, b: str) -> None:
 
     with pytest.raises(moves.CannotMove, match="in the target already"):
         moves.abort(str(workflow.workspace_id), told)
-    moves.move(str(workflow.workspace_id), "b", told)
+    move(workflow.workspace_id, "b")
 
 
 def test_a_pause_that_would_be_too_long_is_broken_off(workflow: Workflow, b: str) -> None:
     pk = workflow.workspace_id
     with pytest.raises(moves.TooLong, match="continues"):
-        moves.move(str(pk), "b", told, pause_seconds=0)
+        move(pk, "b", pause_seconds=0)
 
     assert start(workflow)
     assert live(b, pk) == 0
@@ -303,7 +308,7 @@ def test_the_command_moves_and_says_what_it_refuses(workflow: Workflow, b: str) 
     shown = run("move", slug, "b", "--dry-run")
     killed_at("paused", workflow.workspace_id)
     status = run("status")
-    done = run("move", slug, "b")
+    done = run("move", slug, "b", "--pause", "60")
 
     assert "before the pause: 4 ended executions" in shown
     assert "2  executions_workflowexecution" in shown
@@ -331,7 +336,7 @@ def test_sealed_values_open_in_the_target(workflow: Workflow, b: str) -> None:
         hosts=["bank.example"],
         actor=ACTOR,
     )
-    moves.move(str(pk), "b", told)
+    move(pk, "b")
 
     payload_keys.forget()
     store.forget()
@@ -348,7 +353,7 @@ def test_schedules_are_sent_by_the_targets_beat(workflow: Workflow, b: str) -> N
     made = publish({**TASKS, "triggers": [daily]}, workflow.workspace)
     trigger = Trigger.objects.get(workflow=made)
     due = trigger.next_at
-    moves.move(str(workflow.workspace_id), "b", told)
+    move(workflow.workspace_id, "b")
 
     assert beat_entries.entry_of(trigger) is None
     with serving(b):
@@ -376,7 +381,7 @@ def test_requests_find_a_moved_workspace(workflow: Workflow, b: str) -> None:
         answers.append(asking.post(f"/v1/WorkflowExecution/{workflow.pk}/execute", {}, "json"))
         answers.append(asking.get(f"/v1/WorkflowExecution/{execution.pk}"))
 
-    moves.move(str(pk), "b", when("paused", ask))
+    move(pk, "b", when("paused", ask))
     moved_workspaces.forget()
 
     refused, read = answers
@@ -398,7 +403,7 @@ def test_rows_left_at_the_source_are_not_listed(workflow: Workflow, b: str) -> N
     root = get_user_model().objects.create_superuser(f"root-{pk}", password="secret-word-9")
     asking = APIClient()
     asking.force_authenticate(root)
-    moves.move(str(pk), "b", told)
+    move(pk, "b")
     moved_workspaces.forget()
 
     listed = [row["id"] for row in asking.get("/v1/Workspace", {"limit": 500}).json()]

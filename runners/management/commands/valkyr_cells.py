@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
@@ -31,6 +32,10 @@ ACTIONS = {
     "move": "move a workspace to another cell, or go on with its move",
     "abort": "let a workspace continue in its cell, whose move has not switched",
 }
+GO_ON = (
+    "`valkyr_cells status` lists unfinished moves: run `valkyr_cells move` again to go on, or "
+    "`valkyr_cells abort`."
+)
 FIRST = "-"  # the first database has no name
 REFUSALS = (
     moves.CannotMove,
@@ -102,12 +107,16 @@ class Command(BaseCommand):
                 moves.move(options["workspace"], target, self.stdout.write, pause_seconds=pause)
         except REFUSALS as error:
             raise CommandError(str(error)) from error
+        except (DatabaseError, psycopg.Error) as error:
+            raise CommandError(f"{_first(error)}. {GO_ON}") from error
 
     def _abort(self, options: dict[str, Any]) -> None:
         try:
             moves.abort(options["workspace"], self.stdout.write)
         except REFUSALS as error:
             raise CommandError(str(error)) from error
+        except (DatabaseError, psycopg.Error) as error:
+            raise CommandError(f"{_first(error)}. {GO_ON}") from error
 
     def _show(self, found: moves.MoveEstimate) -> None:
         self.stdout.write(f"{found.workspace.slug} is in {_name(found.source)}")

@@ -123,7 +123,7 @@ def _under_load(world: World, cell: Cell, web: WebServer) -> None:
     try:
         wait_until(lambda: _ended(client.accepted) >= ENDED_BEFORE, 60, "executions that ended")
         world.injected("move of a workspace to another cell")
-        told = run(cell.fleet, "move", slug, cell.alias)
+        told = run(cell.fleet, "move", slug, cell.alias, "--pause", "30")
         assert told.startswith("0 "), told
         moved = len(client.accepted)
         wait_until(lambda: len(client.accepted) > moved + 10, 30, "starts in the target")
