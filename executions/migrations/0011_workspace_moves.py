@@ -10,7 +10,7 @@ import executions.database.migrations
 class Migration(executions.database.migrations.Migration):
 
     dependencies = [
-        ('executions', '0009_stored_payloads'),
+        ('executions', '0010_values_inside_stored_values'),
     ]
 
     operations = [
