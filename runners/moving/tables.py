@@ -58,7 +58,9 @@ class MovedTable:
     def outside(self) -> Iterator["ForeignKey[Any, Any]"]:
         """Yield the foreign keys to models that are not ours: accounts, groups, permissions."""
         for one in self.model._meta.concrete_fields:
-            if isinstance(one, ForeignKey) and one.db_constraint and not is_ours(one.related_model):
+            if not isinstance(one, ForeignKey) or is_ours(one.related_model):
+                continue
+            if one.db_constraint:  # type: ignore[attr-defined]
                 yield one
 
     @property
