@@ -4,9 +4,9 @@ from executions.configuration import settings as valkyr_settings
 
 
 def retention_days() -> float:
-    """Return how long a resolved dead letter is kept (VALKYR_DLQ_RETENTION_DAYS).
+    """Return the days for which a resolved dead letter is kept (VALKYR_DLQ_RETENTION_DAYS).
 
-    Open ones stay.
+    Open dead letters are kept.
     """
     return valkyr_settings().dlq_retention_days
 

@@ -45,7 +45,7 @@ Reading = Callable[[datetime], Iterable[Family]]
 
 
 def executions(now: datetime) -> Iterator[Family]:
-    """Yield executions that have not ended, by state; by workspace for the largest."""
+    """Yield the number of executions that have not ended, by state and by workspace."""
     found = statements.fetch("live_executions", {"most": BOUND})
     states = Counter(dict.fromkeys(("PENDING", "RUNNING", "PAUSED"), 0))
     spaces: Counter[UUID] = Counter()
@@ -66,7 +66,7 @@ def executions(now: datetime) -> Iterator[Family]:
 
 
 def steps(now: datetime) -> Iterator[Family]:
-    """Yield runs that have not ended, by state and queue."""
+    """Yield the number of runs that have not ended, by state and queue."""
     family = Family(
         "valkyr_steps",
         f"Steps that have not ended, at most {BOUND:,} per state.",
@@ -102,7 +102,7 @@ def waiting(now: datetime) -> Iterator[Family]:
 
 
 def failures(now: datetime) -> Iterator[Family]:
-    """Yield the number of failure groups by status, and of their dead letters."""
+    """Yield the numbers of failure groups and of their open dead letters, by the group's status."""
     groups = FailureGroup.objects.filter(merged_into=None).order_by()
     rows = list(groups.values_list("status").annotate(Count("pk"), Sum("open")))
     statuses = dict.fromkeys(GroupStatus.values, 0)
@@ -119,7 +119,7 @@ def failures(now: datetime) -> Iterator[Family]:
 
 
 def beat(now: datetime) -> Iterator[Family]:
-    """Yield the last run of a duty of beat, if any, and the progress of sealing."""
+    """Yield the time at which a duty of beat last ran, if any, and the progress of sealing."""
     last = last_beat()
     if last is not None:
         yield Family(
@@ -146,7 +146,7 @@ def schedules(now: datetime) -> Iterator[Family]:
 
 
 def approvals(now: datetime) -> Iterator[Family]:
-    """Yield steps that wait for an approval."""
+    """Yield the number of steps that wait for an approval."""
     asked = Approval.objects.filter(state=RunState.WAITING).order_by()[:BOUND].count()
     yield Family("valkyr_approvals_waiting", "Steps that wait for a person's decision.", asked)
 
@@ -174,7 +174,7 @@ READINGS: dict[str, Reading] = {
 
 
 def _queue_names(found: Counter[str]) -> list[str]:
-    """Return the configured queues, the fullest others, and `OTHERS` if there are still more."""
+    """Return the configured queues, the fullest other queues, and `OTHERS` if there are more."""
     known = OWN_QUEUES | limits().remote_queues
     others = [name for name, _ in found.most_common() if name not in known]
     left = [OTHERS] if len(others) > NAMED else []
@@ -230,7 +230,7 @@ class DatabaseCollector(Collector):
         return self._families
 
     def forget(self) -> None:
-        """Read again at the next scrape."""
+        """Discard the readings, so that the next scrape reads again."""
         self._read_at = float("-inf")
 
     def _old(self) -> bool:
@@ -238,7 +238,7 @@ class DatabaseCollector(Collector):
 
 
 def read() -> list[Family]:
-    """Return all readings now: the parts that respond, and the database's readings."""
+    """Return all readings now: whether each part responds, and the database's readings."""
     began = time.monotonic()
     up = Family("valkyr_up", "Whether a part answers: 1 or 0.", labels=["part"])
     found = checking.statuses("database", "broker")

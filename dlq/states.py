@@ -6,7 +6,7 @@ from executions.language import lazy
 
 
 class GroupStatus(TextChoices):
-    """The status that users gave a group; docs/reference/states.md draws the moves."""
+    """The status that users gave a group; docs/reference/states.md shows the moves."""
 
     NEW = "NEW", lazy("new")
     ACKNOWLEDGED = "ACKNOWLEDGED", lazy("acknowledged")

@@ -41,6 +41,7 @@ class ExecutionsConfig(ApiConfig):
             connections,
             row_scope,
             row_security,
+            sequences,
             time_limits,
             transaction,
         )
@@ -60,6 +61,7 @@ class ExecutionsConfig(ApiConfig):
         transaction.prepare_with(payload_keys.prepare)
         time_limits.connect(self)
         row_security.connect(self)
+        sequences.connect(self)
         row_scope.connect()
         own_servers.name(messaging.own_addresses)
         own_servers.name(redis_client.behind_sentinels)

@@ -1,5 +1,7 @@
 """The states of an execution and the moves between them; only `lifecycle.py` makes the moves."""
 
+from enum import StrEnum
+
 from django.db.models import TextChoices
 
 from executions.language import lazy
@@ -70,6 +72,15 @@ class JobState(TextChoices):
     RUNNING = "RUNNING", lazy("running")
     SUCCESS = "SUCCESS", lazy("succeeded")
     FAILED = "FAILED", lazy("failed")
+
+
+class MoveState(StrEnum):
+    """How far the move of a workspace to another cell has come; the last two are final."""
+
+    COPYING = "COPYING"
+    SWITCHED = "SWITCHED"  # the workspace is in the target; its rows at the source remain
+    DONE = "DONE"
+    ABORTED = "ABORTED"
 
 
 class Role(TextChoices):

@@ -35,7 +35,7 @@ def limited() -> bool:
 
 
 def memory(groups: Path = GROUPS, root: Path = ROOT) -> int:
-    """Return the bytes of memory: of the machine, or the lowest limit of an enclosing cgroup."""
+    """Return the machine's memory in bytes, or the lowest limit of an enclosing cgroup."""
     found = _machine()
     for file in _limits(groups, root):
         try:
@@ -104,7 +104,7 @@ class Config:
 
 @lru_cache(maxsize=1)
 def config() -> Config:
-    """Return the configuration; read from the settings at first use."""
+    """Return the configuration, which is read from the settings at first use."""
     chosen = valkyr_settings()
     return Config(
         lease=chosen.lease_seconds,

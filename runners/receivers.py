@@ -41,7 +41,7 @@ def begin_admitted(executions: Sequence[Admitted]) -> None:
 
 @first_runs.provide
 def insert_first_runs(executions: Sequence[Admitted]) -> list[BoundStatement]:
-    """Return the statement that inserts the first runs of new executions; [] without tasks."""
+    """Return the statement that inserts the first runs of new executions; [] if none has tasks."""
     parts: list[str] = []
     parcels: list[Parcel] = []
     canvas: dict[UUID, tuple[Canvas, ...]] = {}  # the same for all executions of one version
@@ -106,7 +106,7 @@ def request_slot(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
 def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
     """Return the step whose failure ended an execution, and its class of error.
 
-    None if there is none.
+    Return None if no step's failure ended it.
     """
     row = statements.fetch_one("blame", {"execution": execution_id})
     return None if row is None else {"step": row[0], "type": row[1]}

@@ -1,7 +1,7 @@
 """The hot statements of runs, by name, from `sql/`.
 
-A statement about one run names the run's execution too, so that of a partitioned table PostgreSQL
-opens one partition (docs/explanation/scaling.md). `execution_id = x` alone would let the planner
+A statement about one run names the run's execution too, so that PostgreSQL opens only one partition
+of a partitioned table (docs/explanation/scaling.md). `execution_id = x` alone would let the planner
 choose an index of the execution's runs on a small table, and keep that plan while an execution
 grows to thousands of runs. No single index scan can answer `execution_id = x OR execution_id
 BETWEEN x AND x`, so the planner stays on the key of the run.

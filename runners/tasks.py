@@ -1,4 +1,4 @@
-"""The Celery tasks: each receives ids and makes one call.
+"""The Celery tasks: each receives IDs and makes one call.
 
 The message is a wake-up; the row is the truth.
 """

@@ -31,7 +31,7 @@ SOON = timedelta(days=180)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Version:
-    """A version of a software in its maker's numbering: `18`, `7.4`."""
+    """A version of a software in its maker's numbering, such as `18` or `7.4`."""
 
     software: str
     number: str
@@ -51,7 +51,7 @@ def table(text: str) -> dict[Version, date | None]:
 def in_use() -> Iterator[Version]:
     """Yield the versions in images, requirements and bundled servers.
 
-    Raises LookupError for a gap.
+    Raises LookupError if a file names no version.
     """
     for file, software, pattern in NAMED:
         found = re.search(pattern, (PROJECT / file).read_text())
@@ -67,7 +67,7 @@ def in_use() -> Iterator[Version]:
 def findings(
     used: Iterable[Version], known: dict[Version, date | None], today: date
 ) -> tuple[list[str], list[str]]:
-    """Return the versions missing in the table, and the warnings."""
+    """Return the versions that are missing from the table, and the warnings."""
     versions = sorted(set(used))
     missing = [
         f"{one} is in use, and {PAGE.relative_to(PROJECT)} does not say until when it gets fixes"

@@ -70,7 +70,7 @@ def inter(source: Path, target: Path) -> None:
 
 
 def symbols(unfold: Path, source: Path, target: Path) -> None:
-    """Write the icons that are named anywhere; a name that is a usual word is kept, too."""
+    """Write the icons that are named anywhere; also keep an icon whose name is a common word."""
     original = source / "Material-Symbols-Outlined.woff2"
     known = ligatures(TTFont(original))
     folders = [*(PROJECT / name for name in SOURCES), unfold]
@@ -90,7 +90,10 @@ def symbols(unfold: Path, source: Path, target: Path) -> None:
 
 
 def ligatures(font: TTFont) -> dict[str, str]:
-    """Return the glyph of each name, as the font's ligatures tell it; some have several names."""
+    """Return the glyph of each name, according to the font's ligatures.
+
+    Some glyphs have several names.
+    """
     letters = {glyph: chr(code) for code, glyph in font.getBestCmap().items()}
     found = {}
     for lookup in font["GSUB"].table.LookupList.Lookup:

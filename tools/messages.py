@@ -64,7 +64,7 @@ def packages() -> Iterator[Package]:
 
 @cache
 def texts(package: Package) -> list[Text]:
-    """Return the marked texts of a package; a plugin's without those that the apps translate."""
+    """Return the marked texts of a package; for a plugin, without those that the apps translate."""
     found: dict[str, Text] = {}
     for folder in package.folders:
         for path in sorted(folder.rglob("*.py")):

@@ -1,7 +1,7 @@
 """Find words and constructions that our pages, screens and messages do not use.
 
-`docs/contributing/writing.md` explains each. Markdown pages are searched, string literals in Python
-(not docstrings), Django templates, and the studio's sources without their comments.
+`docs/contributing/writing.md` explains each. The search covers Markdown pages, string literals in
+Python (not docstrings), Django templates, and the studio's sources without their comments.
 """
 
 import ast
@@ -85,14 +85,14 @@ def findings(text: str, first: int = 1) -> Iterator[Finding]:
 
 
 def in_markdown(text: str) -> Iterator[Finding]:
-    """Search a page outside of code and of link targets."""
+    """Search a page, except its code and its link targets."""
     yield from findings(_without(_CODE, text))
 
 
 def in_python(text: str) -> Iterator[Finding]:
     """Search the string literals of a module, except docstrings.
 
-    Each is found at the line its literal begins on.
+    A finding has the line on which its literal begins.
     """
     tree = ast.parse(text)
     statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
@@ -106,12 +106,12 @@ def in_python(text: str) -> Iterator[Finding]:
 
 
 def in_template(text: str) -> Iterator[Finding]:
-    """Search a Django template outside of tags, scripts and comments."""
+    """Search a Django template, except its tags, scripts and comments."""
     yield from findings(_without(_TAG, text))
 
 
 def in_typescript(text: str) -> Iterator[Finding]:
-    """Search a source of the studio outside of comments."""
+    """Search a source of the studio, except its comments."""
     yield from findings(_without(_COMMENT, text))
 
 

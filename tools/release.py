@@ -36,7 +36,7 @@ class ReleaseError(Exception):
 
 
 def build(commit: str, out: Path, epoch: str = "") -> list[Path]:
-    """Build the files of a commit into a folder, with their checksums; raises ReleaseError.
+    """Build the files of a commit into a folder, with their checksums. Raises ReleaseError.
 
     `epoch` is the time in all files, in seconds since 1970; the commit's own by default.
     """
@@ -59,7 +59,7 @@ def build(commit: str, out: Path, epoch: str = "") -> list[Path]:
 
 
 def different(ours: Mapping[str, Path], theirs: Mapping[str, Path]) -> list[str]:
-    """Return a line for each file that is not the same in both, with what differs in it."""
+    """Return a line for each file that differs between the two, with its differences."""
     lines = []
     for name in sorted({*ours, *theirs}):
         if name not in ours or name not in theirs:
@@ -76,7 +76,7 @@ def published(folder: Path) -> dict[str, Path]:
 
 
 def version_of(commit: str) -> str:
-    """Return the version that the commit's package has; raises ReleaseError."""
+    """Return the version that the commit's package has. Raises ReleaseError."""
     found = VERSION.search(_git("show", f"{commit}:valkyr/__init__.py"))
     if found is None:
         raise ReleaseError('valkyr/__init__.py has no line __version__ = "…".')
@@ -84,7 +84,7 @@ def version_of(commit: str) -> str:
 
 
 def _build_once(commit: str, folder: Path, given: Mapping[str, str], mask: int) -> None:
-    """Build one time, from the commit's files in a folder of their own."""
+    """Build one time, from the commit's files in a separate folder."""
     source, out = folder / "source", folder / "dist"
     source.mkdir(parents=True)
     archive = folder / "source.tar"
@@ -143,7 +143,10 @@ def _digest(path: Path) -> str:
 
 
 def _difference(ours: Path, theirs: Path) -> str:
-    """Return the members of two archives that differ; the compression may differ alone."""
+    """Return the members that differ between two archives.
+
+    If only the compression differs, return a sentence that says so.
+    """
     one, other = _members(ours), _members(theirs)
     names = sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
     if not names:
@@ -183,7 +186,7 @@ def _released(given: argparse.Namespace) -> list[Path]:
 
 
 def main() -> None:
-    """Build, and report; exits with 1 if the builds differ."""
+    """Build, and report; exit with 1 if the builds differ."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("dist"), help="the folder to write to")
     parser.add_argument("--commit", default="HEAD", help="the commit to build")

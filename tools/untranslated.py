@@ -1,8 +1,8 @@
 """Find texts of pages that no catalogue can translate: in templates, and in the admin's code.
 
-In a template, words outside `translate` and `blocktranslate`; in Python, a literal in the place of
-a text for users, such as a title or a form field's label. `tools/messages.py` checks the marked
-texts.
+In a template, these are words outside `translate` and `blocktranslate`. In Python, these are
+literals used as a text for users, such as a title or a form field's label. `tools/messages.py`
+checks the marked texts.
 """
 
 import ast
@@ -46,7 +46,7 @@ def in_template(source: str) -> Iterator[str]:
 
 
 def in_python(source: str) -> Iterator[tuple[int, str]]:
-    """Yield literals in the place of a text for users, with their lines."""
+    """Yield the literals that are used as texts for users, each with its line."""
     for node in ast.walk(ast.parse(source)):
         for part in _places(node):
             text = _literal(part)

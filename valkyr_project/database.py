@@ -39,7 +39,7 @@ def database(primary: dict[str, Any], url: str) -> dict[str, Any]:
 
 
 def cells(text: str) -> dict[str, str]:
-    """Return the addresses in `VALKYR_CELLS` by cell; raises ImproperlyConfigured."""
+    """Return the addresses in `VALKYR_CELLS` by cell. Raises ImproperlyConfigured."""
     try:
         found = json.loads(text or "{}")
     except ValueError:
@@ -53,7 +53,7 @@ def cells(text: str) -> dict[str, str]:
 
 
 def of_cell(given: dict[str, str], name: str) -> str:
-    """Return the address of one cell; raises ImproperlyConfigured."""
+    """Return the address of one cell. Raises ImproperlyConfigured."""
     if name not in given:
         known = ", ".join(given) or "VALKYR_CELLS is not set"
         raise ImproperlyConfigured(f"VALKYR_CELL is {name!r}; expected a cell: {known}.")
@@ -63,7 +63,7 @@ def of_cell(given: dict[str, str], name: str) -> str:
 def further(first: dict[str, Any], url: str) -> dict[str, Any]:
     """Return the settings of a cell's server at `url`, for a process that serves all cells.
 
-    A request waits only shortly for a cell that does not answer.
+    A request waits only briefly for a cell that does not answer.
     """
     given = env.database(url)
     own: Any = given["OPTIONS"]

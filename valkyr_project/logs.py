@@ -1,4 +1,4 @@
-"""Set up logging: the format of lines, and the ids in them, including those of Celery's tasks."""
+"""Set up logging: the format of lines, and the IDs in them, including those of Celery's tasks."""
 
 import json
 import logging
@@ -118,7 +118,7 @@ class JsonLine(JsonFormatter):
     def add_fields(
         self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]
     ) -> None:
-        """Add time, level and source first, then ids, and a traceback last."""
+        """Add time, level and source first, then IDs, and a traceback last."""
         log_data |= {
             "time": moment(record),
             "level": record.levelname,
@@ -138,7 +138,7 @@ class JsonLine(JsonFormatter):
 
 
 class TextLine(logging.Formatter):
-    """Formats a record in columns: time, level, logger, message, ids; then a traceback."""
+    """Formats a record in columns: time, level, logger, message, IDs; then a traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
@@ -152,7 +152,7 @@ class TextLine(logging.Formatter):
 
 
 def moment(record: logging.LogRecord) -> str:
-    """Return the record's time: RFC 3339, UTC, milliseconds."""
+    """Return the record's time in RFC 3339 and UTC, with milliseconds."""
     at = datetime.fromtimestamp(record.created, UTC)
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -179,7 +179,7 @@ _OPAQUE = re.compile(rf"(?<=/)[^/?#\s]{{{LONGEST_PART + 1},}}")
 
 
 class Fields(logging.Filter):
-    """Puts the ids on each record as `record.ids`, and removes secrets from addresses."""
+    """Puts the IDs on each record as `record.ids`, and removes secrets from addresses."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return True always: this filter drops no records."""
@@ -200,7 +200,7 @@ def _plain(value: object) -> object:
 
 
 def _harmless(value: Any) -> Any:
-    """Return an address without its query and without parts that are longer than an id."""
+    """Return an address without its query and without parts that are longer than an ID."""
     if not isinstance(value, str) or not value.startswith("/"):
         return value
     return _OPAQUE.sub("…", urlsplit(value).path)
@@ -215,14 +215,14 @@ _local = threading.local()
 
 
 def begin_task(sender: Any = None, task_id: str = "", args: Any = (), **_: Any) -> None:
-    """Set the ids of a starting task for its lines."""
+    """Set the IDs of a starting task for its lines."""
     name = getattr(sender, "name", "")
     more = {"execution_id": args[0]} if args and name in OF_AN_EXECUTION else {}
     _tokens().append(log_context.set_all({"task": name, "task_message": task_id, **more}))
 
 
 def end_task(**_: Any) -> None:
-    """Remove the ids of a finished task, so that the thread's next one does not get them."""
+    """Remove the IDs of a finished task, so that the thread's next one does not get them."""
     if tokens := _tokens():
         log_context.reset(tokens.pop())
 

@@ -1,4 +1,4 @@
-"""The navigation of the admin: the side bar, tabs over related lists, and a page for the others.
+"""The navigation of the admin: the side bar, tabs over related lists, a page for everything else.
 
 The side bar has the three places of daily work: *Monitor*, *Build* and *Administer*. Lists that
 belong together share a row of tabs. All other pages have a card on the page *Administration*.

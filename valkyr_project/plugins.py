@@ -43,7 +43,7 @@ NEEDS = {"alerts": "connectors", "short_lived": "connectors"}
 
 
 def chosen() -> list[str]:
-    """Return the names in `VALKYR_PLUGINS`, or all; raises ImproperlyConfigured if invalid."""
+    """Return the names in `VALKYR_PLUGINS`, or all. Raises ImproperlyConfigured if invalid."""
     names = env.words("VALKYR_PLUGINS", PLUGINS)
     if names == [NONE]:
         names = []

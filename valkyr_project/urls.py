@@ -1,4 +1,4 @@
-"""All addresses of the project."""
+"""All URLs of the project."""
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path

@@ -41,7 +41,7 @@ class ShownLink:
 
 @dataclass(frozen=True, slots=True)
 class GroupProgress:
-    """A panel above the facts of a failure group; a `live` one is refreshed every two seconds."""
+    """A panel above the facts of a failure group; a `live` panel is refreshed every two seconds."""
 
     section: PageSection
     live: bool

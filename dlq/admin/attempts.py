@@ -51,7 +51,7 @@ class AttemptTime:
 
 
 def spent(run: Run, now: datetime) -> AttemptTime:
-    """Return how many seconds the attempt has spent on each activity so far."""
+    """Return the seconds that the attempt has spent on each activity so far."""
     due = max(run.queued_at, run.retry_after) if run.retry_after else run.queued_at
     end = run.finished_at or now
     begun = run.started_at or end
@@ -109,7 +109,7 @@ HEADERS = (
 
 
 def sentence(entry: DeadLetterEntry) -> SafeString:
-    """Return a sentence: the failed step, the time and kind of its failure, and its retention."""
+    """Return a sentence with the failed step, the time and kind of its failure, and its expiry."""
     return format_html(
         gettext(
             "Step <strong>{}</strong> ({}) of {}, version {}, failed permanently {}, {}: {}. {}"
@@ -138,7 +138,7 @@ def _attempts(entry: DeadLetterEntry) -> str:
 
 
 def _allowed(entry: DeadLetterEntry) -> int | None:
-    """Return the step's maximum attempts; None if its version no longer has it."""
+    """Return the step's maximum number of attempts; None if its version no longer has the step."""
     try:
         _, step = find(compiled(entry.execution.version_id).graph, entry.step_path)
     except (KeyError, ValueError):
@@ -182,7 +182,7 @@ def attempts_section(entry: DeadLetterEntry) -> PageSection:
 
 
 def traceback_section(run: Run) -> PageSection | None:
-    """Return the error's traceback: own frames with source, libraries' frames in one line each."""
+    """Return the error's traceback in a folded panel; None if the error has none."""
     trace = str((run.error_details or {}).get("traceback") or "")
     if not trace:
         return None
@@ -192,7 +192,7 @@ def traceback_section(run: Run) -> PageSection | None:
 
 
 def copy_of(text: str, name: str) -> SafeString:
-    """Return unchanged text with a copy button."""
+    """Return the text unchanged, with a copy button."""
     return format_html(
         '<button type="button" class="vk-button vk-copy-text" data-copy="{}" aria-label="{}">'
         '<span class="material-symbols-outlined" aria-hidden="true">content_copy</span>'

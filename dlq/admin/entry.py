@@ -1,4 +1,4 @@
-"""Dead letters: a list of the open ones, and a page with the failure and what to do."""
+"""Dead letters: a list of the open ones, and a page for each with its failure and operations."""
 
 from typing import Any
 
@@ -82,7 +82,7 @@ class EntryList(TriageList):
 
     @display(description=lazy("workflow, step"))
     def where(self, row: DeadLetterEntry) -> Any:
-        """Return the place of the failure, linked to the execution."""
+        """Return the workflow and the path of the failed step, with a link to the execution."""
         address = links.page("executions_workflowexecution", row.execution_id)
         return format_html("{}<br>{}", links.link(address, row.workflow), marks.path(row.step_path))
 

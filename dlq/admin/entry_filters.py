@@ -62,7 +62,7 @@ def resolution_counts(rows: QuerySet[Any]) -> dict[str, int | str]:
 
 
 class ConditionsField(forms.Field):
-    """All `inputs=…` of the URL, as conditions."""
+    """A field that parses the URL's `inputs=…` parameters as conditions."""
 
     widget = forms.MultipleHiddenInput
 
@@ -82,10 +82,13 @@ class ConditionsField(forms.Field):
 
 
 class LabelWordsField(forms.CharField):
-    """Labels as `order:4711 country:DE`."""
+    """A field for labels, written as `order:4711 country:DE`."""
 
     def clean(self, value: Any) -> dict[str, str] | None:
-        """Return the labels' values by name, None without any; report words that are not labels."""
+        """Return the labels' values by name, or None if there are none.
+
+        Report words that are not labels.
+        """
         found, rest = in_search(value or "")
         if rest:
             raise ValidationError(
@@ -97,7 +100,7 @@ class LabelWordsField(forms.CharField):
 
 
 class GroupsField(forms.CharField):
-    """The IDs of groups, separated by commas."""
+    """A field for the IDs of groups, separated by commas."""
 
     def clean(self, value: Any) -> list[UUID]:
         """Return the IDs, at most `MANY`."""
@@ -174,7 +177,10 @@ class EntryFilters(FiltersForm):
         return found
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the matching rows; by inputs, only rows whose payloads the user may see."""
+        """Return the matching rows.
+
+        Conditions on inputs match only rows whose payloads the user may see.
+        """
         given = self.filled()
         if since := given.get("since"):
             rows = rows.filter(pk__gte=first_id_at(timezone.now() - AGES[since][1]))

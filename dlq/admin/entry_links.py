@@ -16,7 +16,7 @@ from executions.configuration import settings as valkyr_settings
 
 
 def entry_links(entry: DeadLetterEntry) -> SafeString:
-    """Return a row of links; omit those to pages that this installation does not have."""
+    """Return a row of links; omit links to pages that this installation does not have."""
     every = [
         (gettext("Execution"), "play_circle", execution_page(entry)),
         (gettext("Run"), "list_alt", page("runners_run", entry.run_id)),

@@ -67,7 +67,13 @@ def panels(
     below = list(_sections(request, entry, good))
     if marked_ones is not None:
         return [*reason(entry), marked_ones], below
-    inputs = payload_section(gettext("Inputs"), entry.original_inputs, shown=sees, folded=False)
+    inputs = payload_section(
+        gettext("Inputs"),
+        entry.original_inputs,
+        shown=sees,
+        folded=False,
+        download=entry.execution_id,
+    )
     return list(reason(entry)), [inputs, *below]
 
 
@@ -82,7 +88,12 @@ def _sections(
         yield trace
     yield payload_section(gettext("Configuration"), entry.original_config, shown=sees)
     yield _outputs(entry, shown=sees)
-    yield payload_section(gettext("Variables"), entry.execution.context_data, shown=sees)
+    yield payload_section(
+        gettext("Variables"),
+        entry.execution.context_data,
+        shown=sees,
+        download=entry.execution_id,
+    )
     yield logs_section(entry.run, shown=sees)
     yield newest_of_group(request, entry)
     yield alike(request, entry)
@@ -92,7 +103,7 @@ def _sections(
 
 
 def entry_facts(entry: DeadLetterEntry) -> list[tuple[str, Any]]:
-    """Return a short list of facts."""
+    """Return the facts of a dead letter as a short list."""
     return [
         (gettext("Error"), " ".join(filter(None, (entry.exception, entry.error_type)))),
         (gettext("HTTP status"), str(entry.http_status or "")),

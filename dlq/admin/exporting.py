@@ -1,4 +1,4 @@
-"""Export dead letters: a list as JSON lines; one as curl, as a call, as a test."""
+"""Export dead letters: a list as JSON lines, or one as a curl command, an API call or a test."""
 
 from typing import Any
 from uuid import UUID
@@ -41,7 +41,7 @@ class ExportingAdmin(ScopedAdmin):
         return [path("export/", view, name=EXPORT_URL_NAME), *super().get_urls()]
 
     def exported(self, request: HttpRequest) -> HttpResponseBase:
-        """Show the number and a question on GET; return the file on POST."""
+        """On GET, show the number of rows and ask for confirmation; on POST, return the file."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         changelist = self.get_changelist_instance(request)

@@ -1,4 +1,7 @@
-"""A list's filters as one form above it: in the URL, usable without scripts."""
+"""A list's filters as one form above the list.
+
+The filters are in the URL, and work without scripts.
+"""
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -55,7 +58,7 @@ class FiltersForm(forms.Form, metaclass=_AbstractForm):
 
     @abstractmethod
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the matching rows; the form is valid."""
+        """Return the matching rows. The form is valid when this is called."""
 
     def filled(self) -> dict[str, Any]:
         """Return the filled fields of a valid form."""
@@ -74,7 +77,7 @@ class FiltersForm(forms.Form, metaclass=_AbstractForm):
 
 
 class FieldsFilter(ListFilter):
-    """Applies a form to the list. Invalid input matches nothing, and is explained."""
+    """Applies a form to the list. Invalid input matches no rows, and the form shows the error."""
 
     title = lazy("more")
     form_class: ClassVar[type[FiltersForm]]
@@ -92,7 +95,7 @@ class FieldsFilter(ListFilter):
         return list(self.form_class.base_fields)
 
     def has_output(self) -> bool:
-        """Return True: the form is always shown."""
+        """Return True, because the form is always shown."""
         return True
 
     def choices(self, changelist: Any) -> Iterator[Any]:

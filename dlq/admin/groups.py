@@ -120,7 +120,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("open"))
     def many(self, row: Any) -> Any:
-        """Return the numbers of open and of all failures, with links for the open ones."""
+        """Return the numbers of open and of all failures, with a link to the open ones."""
         return format_html(
             gettext(
                 '<span class="vk-count"><a class="vk-link" href="{}"><strong>{}</strong> open</a>'
@@ -150,7 +150,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("last seen"))
     def seen(self, row: Any) -> Any:
-        """Return the age of the last failure, with all dates on hover, and a deletion due soon."""
+        """Return the age of the last failure, with all dates on hover, and an expiry due soon."""
         own: GroupFigures = row.figures
         now = timezone.now()
         dates = [
@@ -177,7 +177,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("status, owner"))
     def mark(self, row: FailureGroup) -> Any:
-        """Return the status's word, icon and colour; the owner; whether its alerts are muted."""
+        """Return the status's word, icon and colour, the owner, and whether alerts are muted."""
         words = [str(row.owner)] if row.owner else []
         words += [gettext("muted")] if row.muted else []
         return format_html('{}<br><span class="vk-subtle">{}</span>', status(row), ", ".join(words))
@@ -228,7 +228,7 @@ def _name(button: Any) -> str:
 
 
 def _scaled(counts: Sequence[int], period: str, words: str) -> SafeString:
-    """Return a sparkline with its period and the number that its highest bar stands for."""
+    """Return a sparkline with its period and the number that its highest bar represents."""
     top = max(counts)
     return format_html(
         '<span>{} <span class="vk-nowrap">{}{}</span></span>',

@@ -59,7 +59,7 @@ def hour_of(at: datetime) -> datetime:
 
 
 def figures(groups: Sequence[FailureGroup]) -> dict[UUID, GroupFigures]:
-    """Return the figures of these groups by ID. Three queries."""
+    """Return the figures of these groups by ID. Uses three queries."""
     ids = [group.pk for group in groups]
     found: dict[UUID, GroupFigures] = defaultdict(GroupFigures)
     start = hour_of(timezone.now()) - timedelta(hours=WEEK - 1)
@@ -96,7 +96,7 @@ def _waiting(ids: Sequence[UUID]) -> Any:
 
 
 def with_growth(groups: QuerySet[Any]) -> QuerySet[Any]:
-    """Add `growth`: failures of the last 24 hours minus those of the 24 before."""
+    """Add `growth`: failures of the last 24 hours minus those of the 24 hours before."""
     now = hour_of(timezone.now())
     day, before = now - timedelta(hours=DAY - 1), now - timedelta(hours=2 * DAY - 1)
     late = _sum(GroupHour.objects.filter(hour__gte=day))
@@ -195,7 +195,7 @@ class GroupFilters(FiltersForm):
         return rows
 
     def _labelled(self, rows: QuerySet[Any], labels: dict[str, str]) -> QuerySet[Any]:
-        """Return the groups of dead letters with the labels that the user may see."""
+        """Return the groups with dead letters that have the labels and that the user may see."""
         letters = scoped(self.request, DeadLetterEntry.objects.all())
         if workflow := self.filled().get("workflow"):
             letters = letters.filter(workflow_id=workflow)

@@ -1,4 +1,4 @@
-"""Users' operations on failure groups, each by the writer of its data."""
+"""Users' operations on failure groups. Each calls the only function that writes its data."""
 
 from datetime import timedelta
 from typing import Any
@@ -43,7 +43,7 @@ def _number(label: str, **options: Any) -> forms.IntegerField:
 
 
 class SnoozeForm(ReasonForm):
-    """Asks for the end of the snooze; the first condition that holds wakes the group."""
+    """Asks for the end of the snooze; the group wakes at the first condition that is met."""
 
     nap = forms.ChoiceField(
         label=lazy("Duration"),
@@ -57,7 +57,7 @@ class SnoozeForm(ReasonForm):
     field_order = ("nap", "more", "version", "reason")
 
     def clean(self) -> dict[str, Any]:
-        """Add `until`; at least one end is required."""
+        """Add `until`; report an error if no end is given."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         nap = NAPS[given.get("nap") or ""][1]
         given["until"] = timezone.now() + nap if nap else None

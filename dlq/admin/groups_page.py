@@ -1,4 +1,4 @@
-"""The page of a failure group: what fails, when, how often, where; and its history."""
+"""The page of a failure group: the failing step, the number and times of failures, its history."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ SHOWN = 10
 
 
 def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
-    """Return a sentence: the failing step, its error, and the number and times of its failures."""
+    """Return a sentence with the failing step, its error, and the number and times of failures."""
     if group.merged_into_id:
         into = links.to(GROUPS, group.merged_into_id, gettext("another group"))
         return format_html(gettext("Merged into {}, which has its failures."), into)

@@ -60,7 +60,7 @@ class KeysetChangeList(BoundedChangeList):
         return specs, False, remaining, duplicates, active
 
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[str]:
-        """Return the admin's columns for the URL; always descending."""
+        """Return the columns of the URL's order, always descending."""
         self.keyset = KeysetOrder(self.model_admin.order_of(request))
         return self.keyset.ordering
 
@@ -83,7 +83,7 @@ class KeysetChangeList(BoundedChangeList):
         self.model_admin.prepare(request, self.result_list)
 
     def _wanted(self, backwards: bool) -> tuple[QuerySet[Any], bool]:
-        """Return the rows after the cursor, and True; all rows and False without a valid cursor."""
+        """Return the rows after the cursor and True; without a valid cursor, all rows and False."""
         cursor = self.params.get(BEFORE) or self.params.get(AFTER)
         keyset = self.keyset.reversed if backwards else self.keyset
         try:
@@ -129,7 +129,7 @@ class KeysetChangeList(BoundedChangeList):
 
     @property
     def count_text(self) -> str:
-        """Return the number of rows: exact below the limit, if counted."""
+        """Return the number of rows as text, exact if they were all counted."""
         return (
             super().count_text
             if self.counted

@@ -80,7 +80,10 @@ def _marked(inputs: Any, found: Sequence[Suspect]) -> SafeString:
 def _replaced(
     value: Any, places: Mapping[tuple[Any, ...], str], values: dict[str, Any], path: tuple[Any, ...]
 ) -> Any:
-    """Return the value with a token at each of the places; add the replaced values to `values`."""
+    """Return the value with a token at each of the paths in `places`.
+
+    Add the replaced values to `values`.
+    """
     if path in places:
         values[places[path]] = value
         return places[path]

@@ -26,7 +26,7 @@ HEADERS = (lazy("Step"), lazy("State"), lazy("Why"), lazy("Since"), lazy("Resolv
 
 
 def dead_letters(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return one row per dead letter, newest first; None without one."""
+    """Return one row per dead letter, newest first; None if there are none."""
     found = list(
         DeadLetterEntry.objects.filter(execution=execution)
         .defer("original_inputs", "original_config")

@@ -61,7 +61,7 @@ def against_good(entry: DeadLetterEntry) -> GoodComparison:
 def differences(
     request: HttpRequest, entry: DeadLetterEntry, good: GoodComparison | None
 ) -> Iterator[PageSection]:
-    """Yield the three comparisons; none for users who may not see payloads."""
+    """Yield the three comparisons, or none for users who may not see payloads."""
     if good is None:
         yield from (hidden_section(title) for title in (GOOD, OTHER, NOW))
         return
@@ -166,7 +166,7 @@ def table(
     *,
     folded: bool = False,
 ) -> PageSection:
-    """Return a comparison as a table: a word and an icon per row, both values side by side."""
+    """Return a comparison as a table: a word and an icon per row, and both values side by side."""
     if found.same:
         return PageSection(
             title, body=format_html(gettext("{} No differences."), note), folded=folded

@@ -38,7 +38,7 @@ PASSING = ("next", "previous", "e", "p", "_changelist_filters")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A saved view in the list; `current` if the list shows it."""
+    """A saved view in the list; `current` says whether the list shows it."""
 
     name: str
     address: str
@@ -65,7 +65,7 @@ class SavedViews(ScopedAdmin):
         ]
 
     def views_of(self, request: HttpRequest) -> list[View]:
-        """Return the user's views of this list by name. One query."""
+        """Return the user's views of this list by name. Uses one query."""
         rows = SavedView.objects.filter(owner_id=request.user.pk, page=self.page_name)
         here = filters_in(request.GET)
         address = reverse(f"admin:{self.page_name}_changelist")
@@ -172,7 +172,7 @@ class TriageList(SavedViews):
         return KeysetChangeList
 
     def order_of(self, request: HttpRequest) -> tuple[str, ...]:
-        """Return the columns of the order in the URL; of the first order if it names none."""
+        """Return the columns of the order that the URL names, or of the first order."""
         first, *_ = self.orders.values()
         return self.orders.get(request.GET.get(ORDER, ""), first)[1]
 
@@ -214,7 +214,7 @@ class TriageList(SavedViews):
         }
 
     def tab_counts(self, request: HttpRequest, changelist: Any) -> Mapping[str, int | str]:
-        """Return the number of rows of each tab, by the tab's word; none if it is not known."""
+        """Return the number of rows of each tab, by the tab's word; omit unknown numbers."""
         return {}
 
     def behind_tabs(self, request: HttpRequest, changelist: Any) -> QuerySet[Any]:

@@ -80,7 +80,7 @@ class DeadLetterSummary(CamelCase, serializers.ModelSerializer[DeadLetterEntry])
 
     @extend_schema_field(serializers.DictField(child=serializers.CharField()))
     def get_labels(self, entry: DeadLetterEntry) -> dict[str, str]:
-        """Return the labels of its execution: values by name."""
+        """Return the labels of the dead letter's execution, values by name."""
         return entry.labels or {}
 
     def get_occurrences(self, entry: DeadLetterEntry) -> int:
@@ -151,7 +151,7 @@ class Quarantine(Body):
 
 
 def occurrences(entries: Iterable[DeadLetterEntry]) -> dict[tuple[UUID, str], int]:
-    """Count the dead letters with each fingerprint of `entries`, by workspace. One query."""
+    """Count the dead letters with each fingerprint of `entries`, by workspace. Uses one query."""
     entries = list(entries)
     rows = (
         DeadLetterEntry.objects.filter(

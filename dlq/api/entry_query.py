@@ -32,7 +32,7 @@ class Conditions(serializers.Field[Any, Any, Any, Any]):
     """A JSON array of conditions on the original inputs."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the list of conditions; raises ValidationError."""
+        """Return the list of conditions. Raises ValidationError."""
         try:
             found = json.loads(data) if isinstance(data, str) else data
             if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
@@ -96,7 +96,7 @@ class DeadLetterQuery(EntryFilters, ListQuery):
 
 @contextmanager
 def in_time() -> Iterator[None]:
-    """Report that too many dead letters match to be searched in time, as a 422."""
+    """Answer with status 422 if too many dead letters match to be searched in time."""
     try:
         yield
     except TooManyRows:
@@ -114,5 +114,5 @@ def power(query: Mapping[str, Any]) -> Power:
 
 
 def passing(rows: QuerySet[DeadLetterEntry], query: Mapping[str, Any]) -> QuerySet[DeadLetterEntry]:
-    """Return the matching rows, which are already scoped to the caller's `power`."""
+    """Return the matching rows of `rows`, on which the caller already has `power`."""
     return chosen(rows, {name: value for name, value in query.items() if name in GRAMMAR})

@@ -155,7 +155,7 @@ class FailureGroupDetail(FailureGroupSummary):
 
     @extend_schema_field(FailedHourShape(many=True))
     def get_hours(self, group: FailureGroup) -> Any:
-        """Return the hours of seven days with a failure, oldest first."""
+        """Return the hours of the last seven days that have a failure, oldest first."""
         return FailedHourShape(self.context["hours"], many=True).data
 
     @extend_schema_field(GroupVersionShape(many=True))
@@ -170,7 +170,7 @@ class FailureGroupDetail(FailureGroupSummary):
 
     @extend_schema_field(BreakdownShape)
     def get_breakdown(self, group: FailureGroup) -> Any:
-        """Return the differences between its newest 2,000 dead letters."""
+        """Return the differences between the group's newest 2,000 dead letters."""
         return BreakdownShape(self.context["breakdown"]).data
 
     @extend_schema_field(FingerprintShape(many=True))
@@ -206,7 +206,7 @@ class GroupQuery(PageQuery):
 
 
 class GroupChange(Body):
-    """The changes; omitted fields stay."""
+    """The changes; omitted fields stay unchanged."""
 
     status = serializers.ChoiceField(SETTABLE, required=False)
     snoozeUntil = serializers.DateTimeField(required=False)
@@ -230,7 +230,7 @@ class GroupChange(Body):
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check that conditions match the status and something changes; raises ValidationError."""
+        """Check that conditions match the status and something changes. Raises ValidationError."""
         terms = {
             "SNOOZED": {"snoozeUntil", "snoozeTotal", "snoozeVersion"},
             "RESOLVED": {"resolvedIn"},

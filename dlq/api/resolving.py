@@ -98,7 +98,7 @@ class DiscardEntry(Endpoint):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Discard a dead letter; its notes say why."""
+        """Discard a dead letter; its notes record the reason."""
         entry, may = self.perform(DISCARD, entries().defer(*LARGE), id, Discard)
         return shown(entry, may)
 

@@ -8,7 +8,8 @@ common one. So there are two attempts, each with its own limit:
 2. gather: everything that matches, by any suitable index, sorted afterwards. Only rare values
    reach this attempt, so the matches are few.
 
-If neither finishes in time, TooManyRows is raised: the user narrows the list, and no request hangs.
+If neither finishes in time, TooManyRows is raised, so that no request hangs; the user narrows the
+list.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,14 +37,14 @@ class TooManyRows(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Ids in the list's order, and their number if it is known at no extra cost."""
+    """IDs in the list's order, and their number if it is known at no extra cost."""
 
     ids: list[Any]
     count: int | None = None
 
 
 def first(rows: QuerySet[Any], many: int, bound: int) -> Found:
-    """Return the first `many` ids of `rows`, ordered by id; raises TooManyRows.
+    """Return the first `many` IDs of `rows`, ordered by ID. Raises TooManyRows.
 
     The count stops at `bound`.
     """
@@ -63,7 +64,8 @@ def count(rows: QuerySet[Any], bound: int) -> int | None:
 def counts(lists: Mapping[str, QuerySet[Any]], bound: int) -> dict[str, int]:
     """Return the number of rows of each list, up to `bound`, by the list's name.
 
-    All are counted in one transaction. If one takes too long, it and the following are omitted.
+    All are counted in one transaction. If one takes too long, it and the lists after it are
+    omitted.
     """
     found: dict[str, int] = {}
     with suppress(TooManyRows), patience(COUNT_MS, ALONE):
@@ -73,7 +75,7 @@ def counts(lists: Mapping[str, QuerySet[Any]], bound: int) -> dict[str, int]:
 
 
 def _gather(rows: QuerySet[Any], many: int, bound: int) -> Found:
-    """Return all matches, isolated from order and limit, so that neither affects the plan."""
+    """Return the first of all matches, which are searched without order and limit."""
     inner, values = rows.order_by().values("id").query.sql_with_params()
     order = "DESC" if str(rows.query.order_by[0]).startswith("-") else "ASC"
     sql = (
@@ -88,7 +90,7 @@ def _gather(rows: QuerySet[Any], many: int, bound: int) -> Found:
 
 @contextmanager
 def patience(milliseconds: int, settings: str = "") -> Iterator[None]:
-    """Limit the time of each read in the block; raises TooManyRows. Writes are rolled back."""
+    """Limit the time of each read in the block. Raises TooManyRows. Writes are rolled back."""
     try:
         with transaction.atomic():
             with connection.cursor() as cursor:

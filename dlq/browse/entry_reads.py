@@ -1,4 +1,4 @@
-"""Read dead letters: the open ones of runs, their first view, and revealed payloads."""
+"""Read the open dead letters of runs and revealed payloads; record the first view."""
 
 from collections.abc import Sequence
 from uuid import UUID

@@ -47,7 +47,7 @@ def answer(request: HttpRequest, name: str, batch: Batch) -> StreamingHttpRespon
 
 
 def lines(batch: Batch) -> Iterator[bytes]:
-    """Yield the rows, one batch at a time."""
+    """Yield the rows as JSON lines, one batch at a time."""
     last: Any = None
     while found := batch(last):
         text, last = found

@@ -69,7 +69,7 @@ def chosen(rows: QuerySet[DeadLetterEntry], wanted: Mapping[str, Any]) -> QueryS
 
 
 def _refuse_sealed(rows: QuerySet[DeadLetterEntry]) -> None:
-    """Raise SearchSealed if a row belongs to a workspace with sealed payloads. One query."""
+    """Raise SearchSealed if a row belongs to a workspace with sealed payloads. Uses one query."""
     sealed = rows.order_by().filter(workspace__payload_keys__isnull=False)
     slug = sealed.values_list("workspace__slug", flat=True).first()
     if slug is not None:

@@ -34,7 +34,7 @@ class Condition:
 
     @property
     def as_text(self) -> str:
-        """Return the condition as in a URL: `order.country:eq:"DE"`."""
+        """Return the condition as written in a URL, such as `order.country:eq:"DE"`."""
         return f"{self.path}:{self.op}:{json.dumps(self.value, ensure_ascii=False)}"
 
     @property
@@ -82,7 +82,7 @@ def condition(path: Any, op: Any, value: Any) -> Condition:
 
 
 def from_text(text: str) -> Condition:
-    """Return a condition from its form in a URL; raises BadCondition."""
+    """Return a condition from its form in a URL. Raises BadCondition."""
     path, op, value = _parts(text)
     try:
         return condition(path, op, json.loads(value, parse_constant=_refuse))
@@ -108,7 +108,7 @@ def from_form(path: str, op: str, value: str) -> Condition:
 
 
 def several(wanted: Sequence[Mapping[str, Any]]) -> list[Condition]:
-    """Parse conditions from JSON, `[{"path", "op", "value"}]`; raises BadCondition."""
+    """Parse conditions from JSON, `[{"path", "op", "value"}]`. Raises BadCondition."""
     if len(wanted) > MAX_CONDITIONS:
         raise BadCondition(f"At most {MAX_CONDITIONS} conditions on inputs, found {len(wanted)}.")
     return [condition(one.get("path"), one.get("op"), one.get("value")) for one in wanted]
@@ -117,7 +117,7 @@ def several(wanted: Sequence[Mapping[str, Any]]) -> list[Condition]:
 def _parts(text: str) -> tuple[str, str, str]:
     """Return path, operator and value.
 
-    The first `:eq:` or `:contains:` ends the path, which may hold `:`.
+    The first `:eq:` or `:contains:` ends the path, which may contain `:`.
     """
     found = [(text.find(f":{op}:"), op) for op in OPERATORS if f":{op}:" in text]
     if not found:

@@ -1,4 +1,7 @@
-"""Compare two JSON values by path: added, removed and changed values. Pure, and bounded."""
+"""Compare two JSON values by path: added, removed and changed values.
+
+This module is pure, and its work is bounded.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -105,7 +108,7 @@ class _Walk:
 
 
 def compare(before: Any, after: Any) -> Comparison:
-    """Return the differences: lists by position, objects by key; at most `MAX_CHANGES`."""
+    """Return at most `MAX_CHANGES` differences; compare lists by position, and objects by key."""
     found: list[ValueDifference] = []
     try:
         for change in _Walk(MAX_LOOKED_AT).changes(before, after, ()):
@@ -118,7 +121,7 @@ def compare(before: Any, after: Any) -> Comparison:
 
 
 def written(path: Sequence[Key]) -> str:
-    """Return a path for display: `lines[2].sku`, unusual keys quoted: `headers["x-id"]`."""
+    """Return a path for display, such as `lines[2].sku`; quote unusual keys: `headers["x-id"]`."""
     text = ""
     for key in path:
         if isinstance(key, int):
@@ -136,7 +139,7 @@ def _equal(before: Any, after: Any) -> bool:
 
 
 def _shown(value: Any, path: Sequence[Key]) -> str:
-    """Return a value as JSON, truncated; dots if its key usually names a secret."""
+    """Return a value as truncated JSON, or dots if its key usually names a secret."""
     names = [key for key in path if isinstance(key, str)]
     if any(masked({name: "x"})[name] != "x" for name in names):
         return str(masked({"password": "x"})["password"])

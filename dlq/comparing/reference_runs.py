@@ -42,9 +42,9 @@ class Search:
 def last_good(entry: DeadLetterEntry) -> Search:
     """Return the newest success of the entry's step in executions that began before it failed.
 
-    If none had the same item or iteration, the first one is used. Two queries, each by an index: at
-    most `LOOKED_THROUGH` executions, one lookup each. If all of them failed, as in a large outage,
-    the newest successful executions are searched, for a limited time.
+    If none had the same item or iteration, the first one is used. Uses two queries, each by an
+    index: at most `LOOKED_THROUGH` executions, one lookup each. If all of them failed, as in a
+    large outage, the newest successful executions are searched, for a limited time.
     """
     rows = WorkflowExecution.objects.filter(
         workflow_id=entry.workflow_id, created_at__lte=entry.quarantined_at

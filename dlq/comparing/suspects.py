@@ -1,4 +1,7 @@
-"""Find the values of a failed step's inputs that its error may be about. Pure, and bounded."""
+"""Find the values of a failed step's inputs that its error may be about.
+
+This module is pure, and its work is bounded.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -28,7 +31,7 @@ class SuspectReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A value of the inputs, and why it is suspected."""
+    """A value of the inputs, and the reason for the suspicion."""
 
     path: Path
     reason: SuspectReason
@@ -44,10 +47,10 @@ def suspects(
 ) -> list[Suspect]:
     """Return the values that the error names, and the values that differ from a good run.
 
-    `details` are the failure's own: a list of problems with a `field`, or an object that has one.
-    `against` compares `{"inputs": …}` of a good run with this one: a value that is in the error's
-    text but equal in a good run, such as an allowed value, is not a suspect. The values that the
-    error names come first.
+    `details` are the details of the failure: a list of problems with a `field`, or an object that
+    has one. `against` compares `{"inputs": …}` of a good run with this one: a value that is in the
+    error's text but equal in a good run, such as an allowed value, is not a suspect. The values
+    that the error names come first.
     """
     fields = set(_fields(details))
     differing = _differing(against)
@@ -62,7 +65,7 @@ def suspects(
 
 
 def _leaves(inputs: Any) -> Iterator[tuple[Path, Any]]:
-    """Yield the values without parts, in their order; at most `MAX_LOOKED_AT` are visited."""
+    """Yield the values that have no parts, in order; visit at most `MAX_LOOKED_AT` values."""
     waiting: list[tuple[Path, Any]] = [((), inputs)]
     for _ in range(MAX_LOOKED_AT):
         if not waiting:
@@ -121,7 +124,7 @@ def _differing(against: Comparison | None) -> frozenset[str]:
 
 
 def _differs(path: Path, differing: Collection[str]) -> bool:
-    """Return whether this value, or one that it is a part of, differs."""
+    """Return whether this value, or a value that contains it, differs."""
     return bool(differing) and any(
         written(("inputs", *path[:end])) in differing for end in range(len(path) + 1)
     )

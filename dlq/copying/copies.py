@@ -13,6 +13,7 @@ from executions.definition.graph.places import find
 from executions.definition.versions import compiled
 from executions.errors import ValkyrError
 from executions.models import Credential
+from executions.payloads import references_in
 from runners.modules import registry
 from runners.modules.registry import UnknownModule
 
@@ -36,7 +37,8 @@ class CopyFormat:
 
 
 def as_curl(entry: DeadLetterEntry) -> str:
-    """Return the step's request as a command; raises CannotCopy if the step made no request."""
+    """Return the step's request as a command. Raises CannotCopy if the step made no request."""
+    _require_complete(entry)
     request = request_of(entry.module, entry.original_inputs)
     if request is None:
         raise CannotCopy(
@@ -48,13 +50,14 @@ def as_curl(entry: DeadLetterEntry) -> str:
 
 
 def as_pytest(entry: DeadLetterEntry) -> str:
-    """Return a test file that replays the step; raises CannotCopy if no single module runs it."""
+    """Return a test file that replays the step. Raises CannotCopy if no single module runs it."""
     if not _replayable(entry):
         raise CannotCopy(
             f"Step {entry.step_path} had no inputs yet, or the module {entry.module} is not "
             "installed or cannot run alone. Test the workflow instead: see "
             "docs/how-to/testing.md."
         )
+    _require_complete(entry)
     _, kind = _credential(entry)
     return pytest_file(
         entry.module,
@@ -64,6 +67,14 @@ def as_pytest(entry: DeadLetterEntry) -> str:
         exception=entry.exception,
         fields=_FIELDS.get(kind, ()),
     )
+
+
+def _require_complete(entry: DeadLetterEntry) -> None:
+    if next(references_in(entry.original_inputs), None) is not None:
+        raise CannotCopy(
+            f"Step {entry.step_path} has inputs with values in the payload store. Download them "
+            "from the page of the dead letter."
+        )
 
 
 def kind_of(name: str) -> CopyFormat | None:

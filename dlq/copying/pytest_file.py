@@ -1,4 +1,7 @@
-"""A test file that replays a step against its module, on recorded inputs without secrets. Pure."""
+"""A test file that replays a step against its module, on recorded inputs without secrets.
+
+This module is pure.
+"""
 
 import keyword
 import re

@@ -1,4 +1,6 @@
-"""The HTTP request that a step made, from its recorded inputs, without secrets, and as curl. Pure.
+"""The HTTP request that a step made, from its recorded inputs, without secrets, and as curl.
+
+This module is pure.
 
 Only the first request is reconstructed: redirects, pages and retries depend on its response.
 """
@@ -33,13 +35,13 @@ def redacted(value: Any) -> Any:
 
 
 def reference_of(name: str) -> str:
-    """Return the reference to a secret of that name: `[secret:x_api_key]`."""
+    """Return the reference to a secret of that name, such as `[secret:x_api_key]`."""
     plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:70]
     return f"[secret:{plain if plain[:1].isalpha() else f'secret_{plain}'}]"
 
 
 def references(text: str) -> list[str]:
-    """Return the references in a text, each once, in order."""
+    """Return the distinct references in a text, in their order."""
     return list(dict.fromkeys(match[0] for match in REFERENCE.finditer(text)))
 
 
@@ -59,7 +61,7 @@ FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True, slots=True)
 class CopiedRequest:
-    """A request that a step made; texts may hold references to secrets."""
+    """A request that a step made; its texts may contain references to secrets."""
 
     method: str
     url: str
@@ -78,7 +80,7 @@ class CopiedRequest:
 def request_of(module: str, inputs: Any) -> CopiedRequest | None:
     """Return the request of a step of that type.
 
-    None if it makes no request or the inputs are invalid.
+    Return None if it makes no request or the inputs are invalid.
     """
     made = _TYPES.get(module)
     given = redacted(inputs)
@@ -162,7 +164,7 @@ def _with(headers: dict[str, str], name: str, value: str) -> dict[str, str]:
 
 
 def _body(given: dict[str, Any]) -> tuple[str | None, str, str]:
-    """Return the body's text, or its Base64, and its type."""
+    """Return the body as text, the body as Base64, and its content type; unused ones are empty."""
     if given.get("body") is not None:
         return str(given["body"]), "", ""
     if given.get("bodyBase64") is not None:
@@ -184,7 +186,7 @@ def _url(given: dict[str, Any]) -> str:
 
 
 def _encoded(values: dict[str, Any]) -> str:
-    """Return pairs as a query: a list repeats the name, null omits it."""
+    """Return pairs as a query string; a list repeats the name, and null omits it."""
     pairs = [
         (name, one)
         for name, value in values.items()
@@ -260,8 +262,8 @@ def _literal(text: str) -> str:
 def curl(request: CopiedRequest, *, key: str = "", credential: str = "", kind: str = "") -> str:
     """Return the command.
 
-    `key` is the step's idempotency key, `credential` the name of a credential of type `kind`. A
-    comment above the command lists the secrets to fill in.
+    `key` is the step's idempotency key, and `credential` is the name of a credential of type
+    `kind`. A comment above the command lists the secrets to fill in.
     """
     options = list(options_of(request, key=key, credential=credential, kind=kind))
     piped = f"printf %s {word(request.base64)} | base64 -d | " if request.base64 else ""
@@ -333,5 +335,5 @@ def _part(part: Mapping[str, Any]) -> Option:
 
 
 def _quoted(path: str) -> str:
-    """Return a path quoted for curl, because file names may hold commas and semicolons."""
+    """Return a path quoted for curl, because file names may contain commas and semicolons."""
     return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,1 +1,1 @@
-"""Failure groups: groups of equal failures, their frequency, and their triage."""
+"""Failure groups: equal failures with their frequency, and their triage."""

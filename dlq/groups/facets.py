@@ -34,7 +34,7 @@ def facets_of(entry: DeadLetterEntry) -> dict[str, str]:
 
 
 def facet(name: str) -> Combinable:
-    """Return the facet as SQL; a step's path without its iterations."""
+    """Return the facet as an SQL expression; a step's path loses the numbers of its iterations."""
     if name == "step_path":
         return Func(
             F(name), Value(r"\[\d+\]"), Value("[]"), Value("g"),
@@ -44,7 +44,7 @@ def facet(name: str) -> Combinable:
 
 
 def label(name: str, value: str) -> str:
-    """Return the label of a part of a group: `HTTP status 503`, `no target`."""
+    """Return the label of a part of a group, such as `HTTP status 503` or `no target`."""
     text = f"{FACETS[name]} {value}" if value else f"no {FACETS[name]}"
     return text[:LONGEST_LABEL]
 
@@ -86,12 +86,12 @@ class Breakdown:
     facets: tuple[Facet, ...]
 
     def facet(self, name: str) -> Facet:
-        """Return one facet; raises KeyError."""
+        """Return the facet of that name. Raises KeyError."""
         return {facet.name: facet for facet in self.facets}[name]
 
 
 def breakdown(group_id: UUID, most: int = LOOKED_AT) -> Breakdown:
-    """Count the newest entries of a group by every facet. Two queries."""
+    """Count the newest entries of a group by every facet. Uses two queries."""
     params = {"group": group_id, "most": most, "resolutions": Resolution.values}
     counts: dict[int, list[Share]] = {}
     looked_at = 0

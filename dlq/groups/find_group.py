@@ -42,7 +42,7 @@ class Placed:
 
 
 def placed(failing: Failing) -> Placed:
-    """Return the failure's group. One query for a known fingerprint, one more for each split.
+    """Return the failure's group. Uses one query for a known fingerprint, one more for each split.
 
     If two transactions insert a new fingerprint at the same time, one waits for the other.
     """
@@ -67,7 +67,7 @@ def group_of(failing: Failing) -> UUID:
 
 
 def part_fingerprint(fingerprint: str, by: str, value: str) -> str:
-    """Return the fingerprint of a fingerprint's failures that have this value of a facet."""
+    """Return the fingerprint of those failures of a fingerprint that have this value of a facet."""
     return hashlib.sha256(f"{fingerprint}\n{by}\n{value}".encode()).hexdigest()
 
 
@@ -87,12 +87,12 @@ def note_news(group_id: UUID, *, version_number: int = 0, seen: int = 0, opened:
 
 
 def note_entry(entry_id: UUID) -> None:
-    """Queue for the counters that a new entry was added."""
+    """Queue a new entry for the counters."""
     statements.fetch("note_entry", {"id": entry_id})
 
 
 def note_of_entries(entry_ids: Sequence[UUID], *, opened: int) -> None:
-    """Queue for the counters that each entry was opened (1) or closed (-1), in one statement.
+    """Queue a change of the counters for each entry, in one statement: opened (1) or closed (-1).
 
     The entries' current groups are used, because entries move and a group read earlier may be
     outdated. The caller has changed the entries in this transaction, which fixes their group.

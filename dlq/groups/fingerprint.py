@@ -1,7 +1,7 @@
 """Fingerprints of equal failures: workflow, step, class of error, shape of the message.
 
 A module can name the failure itself (`StepError(fingerprint=…)`); the name then replaces the
-message. Pure; the same input gives the same fingerprint on every machine.
+message. This module is pure: the same input gives the same fingerprint on every machine.
 """
 
 import hashlib
@@ -57,7 +57,7 @@ def normalise(message: str) -> str:
     """Return the first line of a message without the parts that vary between failures.
 
     Addresses, IDs, times, quotes, paths, tokens and numbers each become a placeholder, and so does
-    a list of them. At most 300 characters.
+    a list of them. The result has at most 300 characters.
     """
     line = next((line for line in message.splitlines() if line.strip()), "")
     text = re.sub(r"\s+", " ", line[:_READ]).strip()
@@ -68,7 +68,7 @@ def normalise(message: str) -> str:
 
 
 def place_of(step_path: str) -> str:
-    """Return the path without iterations: refine[2].draft and refine[3].draft have one path."""
+    """Return the path without numbers: `refine[2].draft` and `refine[3].draft` have one path."""
     return re.sub(r"\[\d+\]", "[]", step_path)
 
 

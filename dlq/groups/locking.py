@@ -1,6 +1,6 @@
 """Lock a failure group without making failing steps wait.
 
-Locks exclude the key (`no_key`), so that dead letters can be added meanwhile.
+Locks exclude the key (`no_key`), so that dead letters can be added to a locked group.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from executions.errors import NotFound, WrongState
 def locked(group_id: UUID) -> FailureGroup:
     """Return the group, locked in the caller's transaction.
 
-    Raises NotFound, or WrongState if merged.
+    Raises NotFound, or WrongState if the group is merged.
     """
     group = FailureGroup.objects.select_for_update(no_key=True).filter(pk=group_id).first()
     if group is None:
@@ -35,7 +35,7 @@ def locked_all(group_ids: Iterable[UUID]) -> list[FailureGroup]:
 
 
 def keep_counters() -> None:
-    """Wait until no other process counts, merges or splits.
+    """Take the counters' lock: wait until no other process counts, merges or splits.
 
     The lock is held until the transaction ends.
     """
@@ -44,7 +44,7 @@ def keep_counters() -> None:
 
 
 def try_counters() -> bool:
-    """Lock as `keep_counters` without waiting; return whether it succeeded."""
+    """Take the lock of `keep_counters` if it is free; return whether it was."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_try_advisory_xact_lock(%s)", [AdvisoryLock.FAILURE_GROUP_COUNTERS]

@@ -89,7 +89,7 @@ def _by_age(move: GroupMove) -> bool:
 
 
 def _waiting(move: GroupMove) -> QuerySet[DeadLetterEntry]:
-    """Return the entries that have not been moved yet, within one pass."""
+    """Return the entries that have not been moved yet."""
     rows = DeadLetterEntry.objects.order_by().defer("original_inputs", "original_config")
     if not move.fingerprint:
         return rows.filter(group_id=move.source_id)
@@ -124,7 +124,7 @@ def _homes(move: GroupMove, entries: list[DeadLetterEntry]) -> dict[UUID, Placed
 
 
 def failing_of(entry: DeadLetterEntry) -> Failing:
-    """Return an entry's data for its group, as of the failure."""
+    """Return an entry's data for its group, as it was at the time of the failure."""
     return Failing(
         workspace_id=entry.workspace_id,
         workflow_id=entry.workflow_id,
@@ -140,7 +140,7 @@ def failing_of(entry: DeadLetterEntry) -> Failing:
 
 
 def _take_counts_along(entries: list[DeadLetterEntry], homes: Mapping[UUID, Placed]) -> None:
-    """Queue counter changes for both groups, by version and hour: subtract here, add there."""
+    """Queue counter changes for both groups, by version and hour: subtract here, and add there."""
     seen: Counter[tuple[UUID, int, datetime]] = Counter()
     opened: Counter[tuple[UUID, int, datetime]] = Counter()
     times: dict[tuple[UUID, int, datetime], list[datetime]] = {}
@@ -225,7 +225,8 @@ def merge(
 def unmerge(group_id: UUID, fingerprint: str, *, actor: Actor, reason: str = "") -> FailureGroup:
     """Give one of a group's fingerprints its own group; return that group.
 
-    Entries that retention deleted stay in the old count. Raises NotFound, WrongState, CannotSplit.
+    Entries that retention deleted stay in the old count. Raises NotFound, WrongState or
+    CannotSplit.
     """
     with transaction.atomic():
         keep_counters()
@@ -246,9 +247,10 @@ def unmerge(group_id: UUID, fingerprint: str, *, actor: Actor, reason: str = "")
 def split(group_id: UUID, by: str, *, actor: Actor, reason: str = "") -> list[GroupPart]:
     """Split the group's failures by a facet from now on, such as `http_status`.
 
-    The group keeps those with the most frequent value; each other value gets its own group, also
-    for values that appear later. Returns the parts, the group's own first. Raises NotFound,
-    WrongState, CannotSplit if its newest entries have one value or too many.
+    The group keeps the failures with the most frequent value. Each other value, including values
+    that appear later, gets its own group. Returns the parts, the group's own first. Raises
+    NotFound, WrongState, or CannotSplit if its newest entries have only one value or too many
+    values.
     """
     if by not in FACETS:
         raise CannotSplit(f"Groups cannot be split by {by[:50]!r}; expected {', '.join(FACETS)}.")
@@ -271,7 +273,7 @@ def split(group_id: UUID, by: str, *, actor: Actor, reason: str = "") -> list[Gr
 
 
 def _still(group: FailureGroup) -> FailureGroup:
-    """Return the group if no redrive of it is running; raises WrongState."""
+    """Return the group. Raises WrongState if a redrive of it is running."""
     if group.redriving:
         raise WrongState(
             f"Failure group {group.pk} is being redriven. Wait until the redrive ends, or abort "
@@ -292,7 +294,7 @@ def _repoint(target: FailureGroup, ids: list[UUID]) -> None:
 
 
 def _begin(moves: Iterable[GroupMove]) -> None:
-    """Write the moves, and run as many batches of each as a user can wait for."""
+    """Write the moves, and carry out the first `AT_ONCE` batches of each at once."""
     for move in moves:
         move.save()
         for _ in range(AT_ONCE):

@@ -1,4 +1,7 @@
-"""Users' operations on a failure group. They need OPERATE; each calls the writer of its data."""
+"""Users' operations on a failure group. They need OPERATE.
+
+Each calls the function that writes its data.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,7 +22,7 @@ LONGEST = 10_000
 
 
 def add(group_id: UUID, text: str, *, actor: Actor) -> GroupNote:
-    """Write a note. Raises NotFound, WrongState if merged, BadTerms for invalid text."""
+    """Write a note. Raises NotFound, WrongState for a merged group, or BadTerms for a bad text."""
     text = text.strip()
     if not 0 < len(text) <= LONGEST:
         raise BadTerms(f"A note has 1 to {LONGEST:,} characters; this one has {len(text):,}.")
@@ -69,7 +72,7 @@ def _refuse_unless_muted(muted: bool) -> Callable[[FailureGroup], str]:
 
 
 def _snooze(pk: UUID, actor: Actor, data: Data) -> Any:
-    """Snooze until a time, a version after `version`, `total` failures, or `more` of them."""
+    """Snooze until a time, a version after `version`, `total` failures, or `more` new failures."""
     total = data.get("total")
     if data.get("more") is not None:
         total = FailureGroup.objects.values_list("total", flat=True).get(pk=pk) + data["more"]

@@ -1,4 +1,7 @@
-"""Automatic status changes of a group, and the allowed moves. Pure: no clock, no rows."""
+"""Automatic status changes of a group, and the allowed moves.
+
+This module is pure: it reads no clock and no rows.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

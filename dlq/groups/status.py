@@ -1,7 +1,7 @@
-"""The only writer of a failure group's status, owner and mute: one move, under its lock.
+"""Change the status, owner and mute of a failure group; only this module writes them.
 
-Resolving a group leaves its dead letters open. Only a group that a clean redrive resolved is known
-to have no open ones.
+Each change is one move under the group's lock. Resolving a group leaves its dead letters open. Only
+a group that a clean redrive resolved is known to have no open ones.
 """
 
 from collections.abc import Iterable
@@ -42,8 +42,8 @@ def snooze(
 ) -> FailureGroup:
     """Hide the group until a time, a total count of failures, or a failure in a later version.
 
-    The first condition that holds ends the snooze. Raises BadTerms without a condition, or if one
-    is already met; NotFound, WrongState.
+    The first condition that is met ends the snooze. Raises NotFound or WrongState; raises BadTerms
+    without a condition, or if one is already met.
     """
     if until is None and total is None and version is None:
         raise BadTerms("Name the end of the snooze: a time, a count or a version.")
@@ -85,12 +85,15 @@ def ignore(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
 
 
 def reopen(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Reopen the group as a new one. Raises NotFound or WrongState."""
+    """Reopen the group: its status becomes NEW. Raises NotFound or WrongState."""
     return _decide(group_id, "reopen", GroupStatus.NEW, actor, reason)
 
 
 def assign(group_id: UUID, owner_id: Any, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Set the group's owner, an active user who may see it, or None. Raises NotFound, CannotOwn."""
+    """Set the group's owner, an active user who may see it, or None.
+
+    Raises NotFound or CannotOwn.
+    """
     with transaction.atomic():
         group = locked(group_id)
         before, owner = group.owner, _owner(group, owner_id)
@@ -103,7 +106,7 @@ def assign(group_id: UUID, owner_id: Any, *, actor: Actor, reason: str = "") -> 
 
 
 def mute(group_id: UUID, muted: bool = True, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Mute or unmute the group's alerts. Raises NotFound, WrongState if merged."""
+    """Mute or unmute the group's alerts. Raises NotFound, or WrongState if the group is merged."""
     with transaction.atomic():
         group = locked(group_id)
         if group.muted != muted:
@@ -126,10 +129,10 @@ def begin_redrive(group_ids: Iterable[UUID]) -> None:
 
 
 def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
-    """End a redrive; `clean` says that all of its entries succeeded.
+    """End a redrive in the caller's transaction; `clean` says that all of its entries succeeded.
 
     A group's last redrive resolves the group if it was clean and no entry of the group is open;
-    otherwise the group returns to its earlier status. In the caller's transaction.
+    otherwise the group returns to its earlier status.
     """
     for group in _roots(group_ids):
         group.redriving = max(0, group.redriving - 1)
@@ -158,9 +161,8 @@ def standing_of(group: FailureGroup) -> rules.GroupStanding:
 def hear(group: FailureGroup, seen: rules.Occurrence, now: datetime) -> int | None:
     """Apply new failures to a locked group, which may wake or reopen it.
 
-    Return the regressed version, if any.
-
-    A regression during a redrive takes effect after the redrive.
+    Return the version in which the group regressed, or None. A regression during a redrive takes
+    effect after the redrive.
     """
     standing = standing_of(group)
     number = rules.regressed_in(standing, seen)
@@ -180,7 +182,7 @@ def hear(group: FailureGroup, seen: rules.Occurrence, now: datetime) -> int | No
 
 
 def move(group: FailureGroup, to: GroupStatus, *, before: str = "", **terms: Any) -> None:
-    """Write the move of a locked group. Raises WrongState for a move that is not allowed."""
+    """Change the status of a locked group. Raises WrongState for a move that is not allowed."""
     if to not in rules.MOVES[GroupStatus(group.status)]:
         raise WrongState(
             f"Failure group {group.pk} is {group.get_status_display()}. Nothing was changed.",

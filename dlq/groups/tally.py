@@ -1,4 +1,4 @@
-"""The counters of failure groups, and their only writer.
+"""The counters of failure groups, which only this module writes.
 
 Adding or resolving a dead letter writes a row of changes. `fold` adds the rows up in batches, each
 in one transaction, so a crash loses none. The new counts decide whether a resolved group has

@@ -66,7 +66,10 @@ MOST_INDEXED = 16_384
 def take_in(
     run_id: UUID, failure: Failure, exhausted: bool, manual: str | None
 ) -> DeadLetterEntry | None:
-    """Write the dead letter of a run: its failure, inputs and config; None for a test run."""
+    """Write and return the dead letter of a run: its failure, inputs and config.
+
+    Return None for a test run.
+    """
     run = (
         Run.objects.select_related("execution__version")
         .defer("outputs", "logs", "execution__version__source")

@@ -1,4 +1,4 @@
-"""The records of beat's duties: that beat runs, and the progress of retention."""
+"""The records of beat's duties: the last run, and the progress of retention."""
 
 from django.db import models
 from django.db.models import Q
@@ -23,7 +23,7 @@ class BeatPulse(models.Model):
 
 
 class RetentionMark(models.Model):
-    """The walk's position in ended executions: the end and the id of the last one that was read."""
+    """The walk's position in ended executions: the end and the ID of the last one that was read."""
 
     name = models.CharField(max_length=20, primary_key=True)
     at = models.DateTimeField()

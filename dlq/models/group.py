@@ -1,4 +1,4 @@
-"""Equal failures as one object: how often, where and since when they occur."""
+"""Equal failures as one object, with their frequency, place and times."""
 
 from uuid import UUID
 
@@ -17,8 +17,8 @@ from executions.models.sealed_columns import BlankedText
 class FailureGroup(models.Model):
     """The dead letters that share a fingerprint, or, after merges, one of several.
 
-    `rule` is the version of the fingerprint's rule, `place` the step path without iterations,
-    `message` the normalised first line and `sample` an original one. Only `dlq.groups.tally`
+    `rule` is the version of the fingerprint's rule, `place` is the step path without iterations,
+    `message` is the normalised first line and `sample` is an original one. Only `dlq.groups.tally`
     updates `total` and `open`, some seconds late. `merged_into` is set on a group that was merged
     away.
     """

@@ -1,4 +1,4 @@
-"""Saved views: a list with its filters, stored under a name as the query of its address."""
+"""Saved views: a list with its filters, stored under a name as the query string of its URL."""
 
 from django.conf import settings
 from django.db import models
@@ -9,7 +9,7 @@ from executions.database.ids import uuid7
 
 
 class SavedView(models.Model):
-    """A user's own view of a list; `page` is `app_model`, `query` the part after the "?"."""
+    """A user's own view of a list; `page` is `app_model`, and `query` is the part after the "?"."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     owner = models.ForeignKey(

@@ -1,6 +1,6 @@
 """The public modules of `dlq` for plugins. Everything else may change without notice.
 
-- `beat`: when beat last ticked
+- `beat`: the times at which beat last ran its duties
 - `dashboard`: add tables to the admin's home page
 - `events`: the signals
 - `metrics`: add values to the Prometheus metrics

@@ -1,4 +1,4 @@
-"""Signals for events, and whether they still apply."""
+"""Signals for events, and a check whether a stopped redrive still needs attention."""
 
 from dlq.events import (
     StoppedRedrive,

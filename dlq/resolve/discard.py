@@ -15,7 +15,7 @@ from executions.events import execution_rolled_back
 def discard(entry_id: UUID, *, actor: Actor, notes: str = "") -> DeadLetterEntry:
     """Discard a dead letter: no step runs again, and the execution stays FAILED or will fail.
 
-    Raises NotFound, WrongState if it is resolved already.
+    Raises NotFound, or WrongState if the dead letter is already resolved.
     """
     entry = transitions.find(entry_id)
     with transaction.atomic():
@@ -24,7 +24,7 @@ def discard(entry_id: UUID, *, actor: Actor, notes: str = "") -> DeadLetterEntry
 
 
 def restore(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
-    """Reopen a discarded dead letter that still exists; raises NotFound or WrongState."""
+    """Reopen a discarded dead letter that still exists. Raises NotFound or WrongState."""
     entry = transitions.find(entry_id)
     with transaction.atomic():
         transitions.restore(entry, actor=actor, reason=reason)
@@ -32,12 +32,12 @@ def restore(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntr
 
 
 def pin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
-    """Exclude a dead letter from retention; does nothing for a pinned one. Raises NotFound."""
+    """Exclude a dead letter from retention; do nothing if it is pinned. Raises NotFound."""
     return _pinned(entry_id, True, actor, reason)
 
 
 def unpin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
-    """Include a pinned dead letter in retention again; raises NotFound."""
+    """Include a pinned dead letter in retention again. Raises NotFound."""
     return _pinned(entry_id, False, actor, reason)
 
 

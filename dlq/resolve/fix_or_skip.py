@@ -29,8 +29,8 @@ def fix(
     """Record a new run of the dead step as successful with `outputs`, without executing it.
 
     A step with a choice of next steps needs the `outcome` as well. Later steps read the given
-    outputs; the audit trail names the user. Raises NotFound; WrongState as `requeue`; ResultRefused
-    for a result that the step could not have.
+    outputs; the audit trail names the user. Raises NotFound, WrongState as `requeue` does, and
+    ResultRefused for a result that the step could not have.
     """
     entry = transitions.find(entry_id)
     transitions.must_be_open(entry, "fixed")
@@ -68,8 +68,8 @@ def _note(entry: DeadLetterEntry, actor: Actor) -> str:
 def skip(entry_id: UUID, *, actor: Actor, reason: str = "") -> Run:
     """Record the dead step as skipped, and continue as if the step was not taken.
 
-    Steps that depend on it alone are skipped too; a join that needs any of several edges continues
-    with the others. Raises NotFound; WrongState as `requeue`.
+    Steps that depend only on it are skipped too; a join that needs any one of several edges
+    continues with the others. Raises NotFound, and WrongState as `requeue` does.
     """
     entry = transitions.find(entry_id)
     transitions.must_be_open(entry, "skipped")
@@ -105,7 +105,7 @@ BLANKS: Mapping[str, Any] = {
 
 
 def outputs_template(entry: DeadLetterEntry, *, with_payloads: bool) -> tuple[Any, str]:
-    """Return outputs to fill in and a text with their origin; None if nothing is known.
+    """Return outputs to fill in and a text with their origin; (None, "") if nothing is known.
 
     Outputs of another run are shown to users with permission to view payloads.
     """

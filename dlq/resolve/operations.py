@@ -1,7 +1,7 @@
 """Users' operations on one dead letter: requeue, fix, skip, discard, restore, note, pin, unpin.
 
-After an approval, other inputs or a manual result need more than the power named here: page and API
-first ask `runners.repair.permissions.check_repair`.
+After an approval, other inputs or a manual result need more than the power named here: the admin
+and the API call `runners.repair.permissions.check_repair` first.
 """
 
 from collections.abc import Mapping

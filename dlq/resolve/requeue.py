@@ -32,10 +32,11 @@ def requeue(
 ) -> Run:
     """Start a new run of the dead step; its execution goes from FAILED back to RUNNING.
 
-    `overrides` are merged into the step's rendered inputs, nested keys too. The step gets a new
-    retry budget. After a permanent error, or with overrides, its idempotency key changes. The run's
-    priority is its execution's minus `yields`. Raises NotFound; WrongState if the entry is resolved
-    already, or its execution ended in another state; ApprovalNeeded for overrides of an approval.
+    `overrides` are merged into the step's rendered inputs, including nested keys. The step gets a
+    new retry budget. After a permanent error, or with overrides, its idempotency key changes. The
+    run's priority is the priority of its execution minus `yields`. Raises NotFound; WrongState if
+    the entry is resolved already, or its execution ended in another state; ApprovalNeeded for
+    overrides of an approval.
     """
     entry = transitions.find(entry_id)
     if overrides:
@@ -116,7 +117,7 @@ def requeue_together(
     object_type: str,
     object_id: UUID,
 ) -> RequeuedTogether:
-    """Start new runs of dead steps in the caller's transaction; see `requeue` for one.
+    """Start new runs of dead steps in the caller's transaction; `requeue` does the same for one.
 
     Steps that are locked, or whose dead letter is resolved, stay unchanged and are in neither part
     of the result. The audit trail names `object_type` and `object_id` as the cause. The executions

@@ -1,4 +1,7 @@
-"""The only writer of a dead letter's resolution: one guarded move, once."""
+"""Change the resolution of dead letters; only this module writes it.
+
+Each change is one guarded move, which happens once.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -25,7 +28,7 @@ OVER = frozenset({ExecutionState.SUCCESS, ExecutionState.CANCELLED, ExecutionSta
 
 
 def find(entry_id: UUID) -> DeadLetterEntry:
-    """Return the entry, unlocked; raises NotFound."""
+    """Return the entry, unlocked. Raises NotFound."""
     entry = DeadLetterEntry.objects.filter(pk=entry_id).first()
     if entry is None:
         raise NotFound(f"There is no dead letter {entry_id}.")
@@ -67,9 +70,8 @@ def resolve(
 ) -> None:
     """Move PENDING to a resolution in the caller's transaction.
 
-    Raises WrongState if the entry is already resolved.
-
-    If two users resolve the same entry at the same time, the second one gets the error.
+    Raises WrongState if the entry is already resolved, for example by another user at the same
+    time.
     """
     now = database_now()
     if notes:
@@ -123,7 +125,8 @@ def requeue_many(
     """Move many entries from PENDING to REQUEUED in the caller's transaction; return their IDs.
 
     Resolved entries stay unchanged: lock them first, or undo your work for them. Each group is
-    notified once, and one line in the audit trail names all, under the object that caused it.
+    notified once, and one line in the audit trail names all entries, under the object that caused
+    the requeue.
     """
     rows = statements.fetch(
         "requeue_entries",
@@ -155,7 +158,8 @@ def requeue_many(
 def restore(entry: DeadLetterEntry, *, actor: Actor, reason: str = "") -> None:
     """Move DISCARDED to PENDING in the caller's transaction.
 
-    Its notes stay. Raises WrongState if it is open, resolved otherwise, or its run was rolled back.
+    The notes are kept. Raises WrongState if the entry is open or resolved in another way, or if its
+    run was rolled back.
     """
     moved = DeadLetterEntry.objects.filter(
         pk=entry.pk, resolution=Resolution.DISCARDED, run__superseded=False
@@ -186,7 +190,7 @@ def _not_restored(entry: DeadLetterEntry) -> WrongState:
 def discard_superseded(execution_id: UUID, *, actor: Actor, note: str) -> int:
     """Discard the open entries of an execution's superseded runs; return how many.
 
-    It takes a constant number of statements; one line in the audit trail names all.
+    Uses a constant number of statements; one line in the audit trail names all entries.
     """
     now = database_now()
     entries = DeadLetterEntry.objects.filter(

@@ -1,7 +1,7 @@
 """Delete expired rows in small batches, except those that remaining rows need.
 
-`terms` and `periods` set the periods. `executions` selects and deletes families of executions;
-`dead_letters` deletes dead letters and the rest of their groups, `trials` test versions, `by_age`
-rows by their age alone. `pruning` runs all of these: for some seconds as a duty, to the end as
-`manage.py prune`. The audit trail is never pruned.
+`terms` and `periods` set the periods. `executions` selects and deletes families of executions.
+`dead_letters` deletes dead letters and the rest of their groups, `trials` deletes test versions,
+and `by_age` deletes rows by their age alone. `pruning` runs all of these: a duty runs it for some
+seconds, and `manage.py prune` runs it to the end. The audit trail is never pruned.
 """

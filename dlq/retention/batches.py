@@ -59,8 +59,8 @@ class PruningPace:
 class PruningTally:
     """The number of rows of a kind, their first and last end, and the reasons why others stay.
 
-    `parts` counts dependent rows by kind: the runs of executions. `more` says that the time ended
-    before all rows were deleted.
+    `parts` counts dependent rows by kind, such as the runs of executions. `more` says that the time
+    ended before all rows were deleted.
     """
 
     kind: str

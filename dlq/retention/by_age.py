@@ -1,4 +1,4 @@
-"""Delete rows by age alone, since no remaining row needs them; and measure their size."""
+"""Delete rows by age alone, because no remaining row needs them, and measure their size."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Aged:
 
     `workspace` and `workflow` are the lookups to a row's workspace and workflow; a kind without one
     is skipped if a single workspace or workflow is pruned. `clear` deletes a limited number of rows
-    that refer to the rows with these keys; it returns how many.
+    that refer to the rows with these keys, and returns their number.
     """
 
     kind: str
@@ -49,7 +49,7 @@ class Aged:
         return self.rows(NEVER).model
 
     def due(self, wanted: RetentionPeriods) -> QuerySet[Any] | None:
-        """Return the expired rows, or None."""
+        """Return the expired rows; None if this kind is kept or not in the scope."""
         before, scope = wanted.before(self.days()), wanted.scope
         if before is None or scope.states or (scope.workflow_id and not self.workflow):
             return None
@@ -115,7 +115,7 @@ def prune(kind: str, wanted: RetentionPeriods, pace: PruningPace) -> PruningTall
 
 
 def look(kind: str, wanted: RetentionPeriods) -> PruningTally:
-    """Return the rows that `prune` would delete."""
+    """Return the tally of the rows that `prune` would delete."""
     rows = KINDS[kind].due(wanted)
     if rows is None:
         return PruningTally(kind)
@@ -125,7 +125,7 @@ def look(kind: str, wanted: RetentionPeriods) -> PruningTally:
 
 
 def _some(aged: Aged, rows: QuerySet[Any], most: int, tally: PruningTally) -> int:
-    """Delete a batch; return how many rows, including dependent ones."""
+    """Delete a batch; return the number of deleted rows, including dependent ones."""
     chosen = rows.order_by(aged.order).select_for_update(skip_locked=True, of=("self",))
     found = list(chosen.values_list("pk", aged.time)[:most])
     ids = [pk for pk, _ in found]
@@ -159,7 +159,10 @@ SELECT sum(pg_total_relation_size(c.oid))
 
 
 def weigh(tally: PruningTally) -> int:
-    """Return the approximate size in bytes; 0 for kinds that keep their rows (logs)."""
+    """Return the approximate size of the deleted rows in bytes.
+
+    Return 0 for kinds whose rows are kept (logs).
+    """
     counts = {tally.kind: tally.rows, **tally.parts}
     return round(sum(_each(kind) * number for kind, number in counts.items() if number))
 

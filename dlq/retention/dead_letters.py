@@ -1,6 +1,7 @@
 """Delete expired dead letters (`expires_at`, set at the resolution) with their items.
 
-Pinned and held ones stay, and so do those of an unfinished execution; open ones never expire.
+Pinned and held dead letters stay, and so do those of an unfinished execution. Open dead letters
+never expire.
 """
 
 from collections.abc import Callable, Sequence
@@ -65,7 +66,7 @@ def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def look(wanted: RetentionPeriods) -> PruningTally:
-    """Return the rows that `prune` would delete, and how many others stay and why."""
+    """Return the tally of the rows that `prune` would delete, and why other rows stay."""
     rows = _due(wanted)
     first, last = rows.aggregate(first=Min("resolved_at"), last=Max("resolved_at")).values()
     tally = PruningTally(KIND, rows.count(), first, last)
@@ -75,7 +76,7 @@ def look(wanted: RetentionPeriods) -> PruningTally:
 
 
 def gone_by(wanted: RetentionPeriods) -> LettersGone:
-    """Return the dead letters that count as deleted: limits of their times, and the held IDs."""
+    """Return the limits by which dead letters count as deleted, and the IDs of held ones."""
     held = _resolved(wanted).filter(_held())
     ids = tuple(held.values_list("pk", flat=True))
     if wanted.older_than is None:
@@ -160,14 +161,14 @@ def _in_batches(kind: str, pace: PruningPace, delete: Callable[[], int]) -> Prun
 
 
 def _groups(old: datetime, most: int) -> int:
-    """Return groups that ended long ago and have neither entries nor fingerprints."""
+    """Delete groups that ended long ago, without entries and fingerprints; return how many."""
     keep_counters()
     led_to = GroupFingerprint.objects.filter(group=OuterRef("pk"))
     return _gone(_empty(old).filter(~Exists(led_to)), most)
 
 
 def _fingerprints(old: datetime, most: int) -> int:
-    """Return the fingerprints of groups that ended long ago and have no entries.
+    """Delete the fingerprints of groups that ended long ago and have no entries; return how many.
 
     The groups are deleted in the next pass, so that a failure being recorded now can still find its
     group.

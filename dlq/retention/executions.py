@@ -1,8 +1,8 @@
 """Delete finished executions, family by family, with their runs and other dependent rows.
 
-A transaction takes families of `batch` executions, and 5,000 runs, at most. A larger family takes
-several: runs first, executions without children next, the root last, so that the next process can
-continue after a crash.
+A transaction takes families of at most `batch` executions and 5,000 runs. A larger family takes
+several transactions: runs first, executions without children next, the root last, so that the next
+process can continue after a crash.
 """
 
 from collections import Counter
@@ -53,7 +53,8 @@ NOT_STORED = "they are not in the archive yet"
 class Family:
     """A root and its descendants; `reason` says why it stays, "" if it may be deleted.
 
-    `members` are at most 500, executions without children first; `size` and `runs` count all.
+    `members` are at most 500 executions, those without children first. `size` and `runs` count all
+    members and all their runs.
     """
 
     root: UUID
@@ -169,7 +170,7 @@ def _families(
 
 
 def _stored(found: list[Family]) -> list[Family]:
-    """Return the families; those that a plugin has not stored yet stay."""
+    """Return the families, with a reason to stay for those that a plugin has not stored yet."""
     free = [pk for family in found if not family.reason for pk in family.members]
     if not UNSTORED or not free:
         return found
@@ -217,7 +218,10 @@ def clear(
     tally: PruningTally,
     partitions: RunPartitions | None = None,
 ) -> None:
-    """Delete these roots' families until the time is over, if allowed; `ends` by root."""
+    """Delete the families of these roots that may be deleted, until the time is over.
+
+    `ends` are the ends of the roots.
+    """
     partitions = partitions or RunPartitions(wanted)
     for roots in _some(ends):
         found = families(roots, wanted, before)
@@ -250,7 +254,7 @@ def look_at(
 
 
 def look(wanted: RetentionPeriods, pace: PruningPace, without: LettersGone) -> PruningTally:
-    """Return the rows that `prune` would delete, from the beginning."""
+    """Return the tally of the rows that `prune` would delete from the beginning."""
     tally = PruningTally("executions")
     before = horizon(wanted)
     if before is None:
@@ -265,7 +269,10 @@ def look(wanted: RetentionPeriods, pace: PruningPace, without: LettersGone) -> P
 
 
 def packs(found: Sequence[Family], most: int) -> Iterator[list[Family]]:
-    """Group families that fit into one transaction; a larger family is a group of its own. Pure."""
+    """Group families that fit into one transaction; a larger family forms a separate group.
+
+    This function is pure.
+    """
     pack: list[Family] = []
     size = runs = 0
     for family in found:
@@ -322,7 +329,7 @@ def _locked(pack: list[Family], wanted: RetentionPeriods, before: datetime) -> l
 
 
 def _delete(pack: list[Family], most: int, partitions: RunPartitions) -> Counter[str]:
-    """Delete as many rows of locked families as fit; return the numbers of executions and runs."""
+    """Delete families, at most `most` executions; return the numbers of executions and runs."""
     # Executions without children first: the rest of a family may need their parents.
     ids = [pk for family in pack for pk in family.members][:most]
     if not ids:

@@ -30,30 +30,30 @@ def keep_days() -> dict[str, float]:
 
 
 def log_days() -> float:
-    """Return how long step logs stay after their execution's end.
+    """Return the days for which step logs stay after their execution's end.
 
-    The period is in days; 0 keeps them as long as the execution.
+    0 keeps them as long as the execution.
     """
     return valkyr_settings().keep_logs_days
 
 
 def test_days() -> float:
-    """Return how many days test versions and their executions stay."""
+    """Return the days for which test versions and their executions stay."""
     return valkyr_settings().test_version_hours / 24
 
 
 def tick_days() -> float:
-    """Return how many days ticks of schedules that started no execution stay."""
+    """Return the days for which ticks of schedules that started no execution stay."""
     return valkyr_settings().keep_ticks_days
 
 
 def credential_use_days() -> float:
-    """Return how long uses of credentials stay."""
+    """Return the days for which uses of credentials stay."""
     return valkyr_settings().keep_credential_uses_days
 
 
 def overrides() -> dict[str, dict[str, float]]:
-    """Return other numbers of days, by workspace, `workspace/workflow` or `tier:name`.
+    """Return the exceptions in days, by workspace, `workspace/workflow` or `tier:name`.
 
     Raises ImproperlyConfigured if the setting has another form.
     """
@@ -111,7 +111,7 @@ def as_set(now: datetime, scope: RetentionScope | None = None) -> RetentionPerio
 
 
 def older_than(days: float, now: datetime, scope: RetentionScope | None = None) -> RetentionPeriods:
-    """Return periods that delete everything older than `days`, whatever the settings."""
+    """Return periods that delete everything older than `days`, regardless of the settings."""
     return RetentionPeriods(
         now, tuple(terms_of(dict.fromkeys(ENDINGS, days))), scope or RetentionScope(), days
     )

@@ -20,10 +20,10 @@ from executions.database.clock import database_now
 def prune_logs(
     wanted: RetentionPeriods, pace: PruningPace, since: PruningPosition, *, looking: bool = False
 ) -> tuple[PruningTally, PruningPosition]:
-    """Clear the logs of executions that ended long enough ago; return the progress.
+    """Clear the logs of executions that ended long enough ago.
 
-    Executions behind the position are not visited again: an execution that is reopened and ends
-    again gets a new position.
+    Return the tally and the next position. Executions behind the position are not visited again: an
+    execution that is reopened and ends again gets a new position.
     """
     tally, before = PruningTally("logs"), wanted.before(periods.log_days())
     while before is not None:
@@ -72,7 +72,7 @@ def prune(
 def look(
     chosen: Sequence[str], wanted: RetentionPeriods, pace: PruningPace
 ) -> Iterator[PruningTally]:
-    """Yield the rows that `prune` would delete, and why other rows stay; changes no rows."""
+    """Yield tallies of the rows that `prune` would delete, and why others stay; change no rows."""
     for kind in kinds():
         if kind not in chosen:
             continue
@@ -91,7 +91,7 @@ def look(
 
 
 def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
-    """Delete what has expired by the settings, from the position where the last pass stopped."""
+    """Delete the rows that expired by the settings, from where the last pass stopped."""
     done = [dead_letters.prune(wanted, pace), *dead_letters.prune_groups(wanted.now, pace)]
     tally, place = executions.prune(wanted, pace, read("executions"))
     write("executions", place)

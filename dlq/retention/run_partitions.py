@@ -1,10 +1,10 @@
-"""How retention uses the partitions of the runs' table, if there are any.
+"""Retention with a partitioned table of runs.
 
-Executions are deleted row by row as always; their runs go with the partition. So a partition waits
-until it is over by the shortest period and a day. If few of its executions must stay then, it is
-*released*: the runs of deleted executions are left in it, those of executions that stay are moved,
-and it is dropped. If many must stay, the runs are deleted row by row, as in a table without
-partitions.
+Executions are deleted row by row as always; their runs are deleted with the partition. So a
+partition waits until its end is past by the shortest period and a day. If few of its executions
+must stay then, it is *released*: the runs of deleted executions are left in it, those of executions
+that stay are moved, and it is dropped. If many must stay, the runs are deleted row by row, as in a
+table without partitions.
 """
 
 import logging
@@ -37,7 +37,7 @@ class RunPartitions:
     def of(cls, wanted: RetentionPeriods) -> "RunPartitions":
         """Return the partitions for these periods.
 
-        A part of the executions (of a workspace, for example) never releases a partition.
+        Periods for a part of the executions, such as one workspace, never release a partition.
         """
         scope = wanted.scope
         partial = scope.workspace_id or scope.workflow_id or scope.states
@@ -105,7 +105,10 @@ class RunPartitions:
 
 
 def add_ahead() -> int:
-    """Add partitions ahead; return how many. A table that is in use gets them at the next turn."""
+    """Add future partitions; return how many.
+
+    If the table is in use, they are added in the next turn.
+    """
     try:
         return upkeep.add_ahead()
     except TableBusy as error:

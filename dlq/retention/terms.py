@@ -1,7 +1,7 @@
 """The retention of executions: by final state, with exceptions for workspaces and workflows.
 
-Pure. A workflow's term takes precedence over its workspace's term, which takes precedence over the
-installation's term.
+This module is pure. A workflow's term takes precedence over its workspace's term, which takes
+precedence over the installation's term.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """The number of days for which executions that ended in `state` are kept; 0: forever."""
+    """The number of days for which executions that ended in `state` are kept; 0 means forever."""
 
     state: str
     days: float
@@ -41,7 +41,7 @@ class RetentionScope:
 def terms_of(
     days: Mapping[str, float], *, workspace_id: UUID | None = None, workflow_id: UUID | None = None
 ) -> list[Term]:
-    """Return the terms in `{"succeeded": 30, "failed": 90}` for one place."""
+    """Return the terms in `{"succeeded": 30, "failed": 90}` for the given workspace or workflow."""
     return [
         Term(state, number, workspace_id, workflow_id)
         for ending, number in days.items()

@@ -1,7 +1,7 @@
 """Delete test versions some hours after their creation, with their executions, except live ones.
 
-Their executions are deleted by whole families, like all others, but by the age of test versions. A
-version is deleted when it has no executions left.
+The executions are deleted by whole families, as always, but by the age of test versions. A version
+is deleted when it has no executions left.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def look(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
-    """Return what `prune` would delete."""
+    """Return the tally of the rows that `prune` would delete."""
     tally = PruningTally(KIND)
     for versions, before in _batches(wanted):
         runs, roots = PruningTally("executions"), _roots(versions, before)
@@ -92,7 +92,7 @@ def _aged(wanted: RetentionPeriods, before: datetime) -> RetentionPeriods:
 def _drop(versions: dict[UUID, datetime], pace: PruningPace, tally: PruningTally) -> None:
     """Delete versions without remaining executions.
 
-    The versions are locked, so that no execution of them starts meanwhile.
+    The versions are locked, so that no execution of them starts during the deletion.
     """
     with pace.transaction():
         rows = WorkflowVersion.objects.filter(pk__in=versions).order_by("pk")

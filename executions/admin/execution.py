@@ -322,7 +322,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         shown = [panel(request, obj) for panel in panels]
         sections += [section for section in shown if section is not None]
         sections += [
-            payload_section(name, value, shown=sees, download=("execution-output", obj.pk))
+            payload_section(name, value, shown=sees, download=obj.pk)
             for name, value in (
                 (gettext("Payload"), obj.trigger_payload),
                 (gettext("Variables"), obj.context_data),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
@@ -13,9 +13,12 @@ from executions import addresses
 from executions.admin.marks import EMPTY
 from executions.admin.values import as_json, preformatted
 from executions.language import lazy
-from executions.payloads import is_reference
+from executions.payload_store.references import facts as facts_of
+from executions.payloads import STORED, references_in
 
 Cell = SafeString | str
+# Links to stored values in one panel.
+MOST_LINKS = 20
 # Shown in place of payloads to users who may not see them.
 HIDDEN = lazy("Hidden. You need the permission view_payloads.")
 
@@ -79,20 +82,33 @@ def payload_section(
     *,
     shown: bool,
     folded: bool = True,
-    download: tuple[str, Any] | None = None,
+    download: Any = None,
 ) -> PageSection:
     """Return a panel with a payload, or with the permission required to see it.
 
-    `download` is the route and the id of the whole value, to which a reference links.
+    `download` is the id of the execution, by which the stored values in it are downloaded.
     """
     if not shown:
         return hidden_section(title, folded)
     section = json_section(title, value, folded=folded)
-    if download and is_reference(value):
-        text = gettext("Download ({size} bytes)").format(size=f"{value.get('bytes', 0):,}")
-        address = addresses.api(download[0], id=download[1])
-        return replace(section, more=format_html('<a href="{}">{}</a>', address, text))
-    return section
+    links: Sequence[Any] = [] if download is None else _downloads(value, download)
+    return replace(section, more=format_html_join(" ", "{}", links)) if links else section
+
+
+def _downloads(value: Any, execution_id: Any) -> list[tuple[Cell]]:
+    """Return links to the stored values and contents in a payload, each in a tuple."""
+    found: dict[str, Any] = {}
+    for reference in references_in(value):
+        if facts_of(reference) is not None:
+            found.setdefault(reference[STORED], reference)
+        if len(found) == MOST_LINKS:
+            break
+    links: list[tuple[Cell]] = []
+    for stored_id, reference in found.items():
+        text = gettext("Download ({size} bytes)").format(size=f"{reference.get('bytes', 0):,}")
+        address = addresses.api("execution-stored", id=execution_id, storedId=stored_id)
+        links.append((format_html('<a href="{}">{}</a>', address, text),))
+    return links
 
 
 def hidden_section(title: str, folded: bool = True) -> PageSection:

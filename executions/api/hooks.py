@@ -30,18 +30,17 @@ from executions.database.stepping_aside import step_aside
 from executions.models import WorkflowExecution
 from executions.states import FINAL, ExecutionState
 from executions.triggers import webhook
+from executions.triggers.stored_input import most_bytes
 from executions.vendor_seams.rest_framework_requests import django_request
 
 # A webhook's body as a payload: JSON unchanged, any other text as `{"body", "contentType"}`.
 
 
-MAX_BYTES = 1024 * 1024
-
-
 def check_size(body: bytes) -> None:
     """Raise BodyTooLarge for a body over the limit of payloads."""
-    if len(body) > MAX_BYTES:
-        raise BodyTooLarge(MAX_BYTES)
+    most = most_bytes()
+    if len(body) > most:
+        raise BodyTooLarge(most)
 
 
 def payload_of(body: bytes, content_type: str) -> Any:

@@ -8,13 +8,13 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from django.db import InterfaceError, OperationalError
 from rest_framework.response import Response
 
-from executions.database import routing
+from executions.database import moved_workspaces, routing
 from executions.database.keyset import KeysetOrder
 
 log = logging.getLogger(__name__)
@@ -80,10 +80,21 @@ def merged(
                 continue
             if len(parts) != 1 or not _is_list(answer, parts[0]):
                 return answer
-            answers.append((answer, parts[0]))
+            answers.append((answer, _without_gone(answer, parts[0], of)))
         return _joined(answers, unavailable, link)
 
     return handle
+
+
+def _without_gone(answer: Response, part: ListPart, of: str) -> ListPart:
+    """Leave out the rows that a workspace has left behind in a database, from the answer too."""
+    kept = [
+        (key, row)
+        for key, row in zip(part.keys, answer.data, strict=True)
+        if not (isinstance(row, dict) and moved_workspaces.has_left(of, row))
+    ]
+    answer.data = [row for _, row in kept]
+    return replace(part, keys=[key for key, _ in kept])
 
 
 def _is_list(answer: Any, part: ListPart) -> bool:
@@ -118,8 +129,9 @@ def _joined(
     order, limit = first.order, first.limit
     ends = [part.reached for _, part in answers if part.reached is not None]
     end = (min if order.ascending else max)(ends) if ends else None
-    rows = [pair for one, part in answers for pair in zip(part.keys, one.data, strict=True)]
-    rows.sort(key=lambda pair: pair[0], reverse=not order.ascending)
+    pairs = (pair for one, part in answers for pair in zip(part.keys, one.data, strict=True))
+    # Once each: while a move is being finished, both cells have some rows.
+    rows = sorted(dict(pairs).items(), key=lambda pair: pair[0], reverse=not order.ascending)
     within = [pair for pair in rows if end is None or _reaches(end, pair[0], order)]
     shown = within[:limit]
     if len(within) > limit:

@@ -24,6 +24,7 @@ from executions.accounts.errors import InUse, LastAdministrator, Taken
 from executions.api.throttles import TooMany
 from executions.credentials import CredentialInUse, NameTaken
 from executions.database import cells, routing
+from executions.database.moving import is_moving
 from executions.definition.graph.problem import DefinitionError, DefinitionProblem
 from executions.payload_store import PayloadStoreUnavailable
 from executions.publishing.taking_over import NotFromCode
@@ -189,6 +190,14 @@ def _is_away(error: BaseException) -> bool:
 
 
 def _of_database(error: BaseException) -> JsonResponse:
+    if is_moving(error):
+        return problem(
+            503,
+            "The workspace is being moved to another cell. Nothing was changed. Try again in a "
+            "moment.",
+            code="workspace_moving",
+            headers={"Retry-After": str(RETRY_SECONDS)},
+        )
     log.error("the database did not answer: %s", error)
     cell = routing.cell()
     which = f"The database of the cell {cell!r}" if cell else "The database"

@@ -77,26 +77,37 @@ class RetentionSettings(SettingsModel):
 
 
 class PayloadStoreSettings(SettingsModel):
-    """Object storage for large outputs of steps ([how it works](../how-to/payload-storage.md))."""
+    """Object storage for large values ([how it works](../how-to/payload-storage.md))."""
 
     title: ClassVar[str] = "Large values"
 
     payload_store: str = setting(
         "",
-        "Where large outputs are stored: `s3://bucket/prefix`, `file:///srv/valkyr-payloads`, or "
+        "Where large values are stored: `s3://bucket/prefix`, `file:///srv/valkyr-payloads`, or "
         "another address that fsspec opens; the same for all processes. Keep it while stored "
         "values are needed",
         unset="none: all values are in the database",
     )
     payload_store_above: int = setting(
         262_144,
-        "Outputs whose JSON is longer are stored there",
+        "Payloads, inputs, outputs and variables whose JSON is longer are stored there",
         unit="bytes",
         ge=4_096,
         le=5_242_880,
     )
     payload_store_limit: int = setting(
-        67_108_864, "The largest output of a step with a store", unit="bytes", ge=5_242_880
+        67_108_864,
+        "The largest output, inputs or variable of a step with a store",
+        unit="bytes",
+        ge=5_242_880,
+    )
+    payload_start_limit: int = setting(
+        1_048_576,
+        "The largest payload of a start with a store. Without a store, and for starts in the "
+        "caller's transaction, it is 1 MiB. Raise `VALKYR_MAX_BODY_BYTES`, too, for the API",
+        unit="bytes",
+        ge=1_048_576,
+        le=1_073_741_824,
     )
     payload_content_limit: int = setting(
         1_073_741_824,

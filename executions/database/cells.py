@@ -11,7 +11,7 @@ from uuid import UUID
 from zlib import crc32
 
 from executions.configuration import settings as valkyr_settings
-from executions.database import routing
+from executions.database import moved_workspaces, routing
 
 # Of the 62 random bits: the number takes the first 16.
 BITS, REST = 16, 46
@@ -26,6 +26,14 @@ def number_of(cell: str) -> int:
 
 
 def alias_of_id(pk: UUID) -> str:
+    """Return the alias of the database with an id's row; "" if the id names no cell.
+
+    That is where the id was made, unless its workspace was moved.
+    """
+    return moved_workspaces.place_of(pk, home_of_id(pk))
+
+
+def home_of_id(pk: UUID) -> str:
     """Return the alias of the database in which an id was made; "" if it does not say."""
     if pk.version == OF_FIRST:
         return routing.first()
@@ -36,7 +44,7 @@ def alias_of_id(pk: UUID) -> str:
 
 
 def turn_to_id(pk: UUID | str) -> None:
-    """Use the database in which an id was made for the rest of a request that named no cell.
+    """Use the database with an id's row for the rest of a request that named no cell.
 
     For requests whose id is in a signed token, which the middleware cannot read.
     """

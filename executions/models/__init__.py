@@ -22,6 +22,7 @@ from executions.models.trigger import (
 )
 from executions.models.workflow import Workflow, WorkflowVersion
 from executions.models.workspace import Membership, Tier, Workspace
+from executions.models.workspace_move import WorkspaceMove
 
 __all__ = [
     "AccountSession",
@@ -54,4 +55,5 @@ __all__ = [
     "WorkflowUserPermission",
     "WorkflowVersion",
     "Workspace",
+    "WorkspaceMove",
 ]

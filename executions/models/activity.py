@@ -50,6 +50,10 @@ class Activity(models.Model):
 
     # Rows about the whole installation can be written by all, and are shown to superusers.
     rows_of_no_workspace = "write"
+    # Sealed in the order of its transactions; so a copy gets a transaction of its own database, and
+    # the original stays, whose digest is in the chain there.
+    when_moved = "kept"
+    renewed_columns = ("transaction",)
 
     class Meta:
         ordering = ["-created_at", "-id"]

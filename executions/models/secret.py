@@ -105,6 +105,8 @@ class CredentialUse(models.Model):
     reason = models.TextField(blank=True, default="")
     created_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)
 
+    when_moved = "late"
+
     class Meta:
         ordering = ["-created_at", "-id"]
         verbose_name = "credential use"

@@ -5,6 +5,7 @@ from django.db.models import Q
 
 from executions.database.clock import ClockTimestamp
 from executions.database.ids import uuid7
+from executions.database.postgres_types import ArrayField
 from executions.models.workspace import Workspace
 
 
@@ -14,6 +15,9 @@ class StoredPayload(models.Model):
     Its file is named by digest and id. Equal values of a workspace share a row until it is
     collected: a later one gets a new row and a new file, which the collector never touches.
     `stored_at` is empty until the file is complete. `sealing_key` is 0 for a value in the clear.
+    `refers_to` are the ids of the stored values inside this one, at any depth: an execution that
+    uses this value uses those, too. `content_digest` is that of a content, whose `digest` is
+    derived from its id.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -28,6 +32,8 @@ class StoredPayload(models.Model):
     digest = models.CharField(max_length=64)
     sealing_key = models.BigIntegerField(default=0)
     size = models.BigIntegerField()
+    refers_to = ArrayField(models.UUIDField(), null=True)
+    content_digest = models.CharField(max_length=64, blank=True, default="", db_default="")
     stored_at = models.DateTimeField(null=True)
     # When it was last asked for, or found to be needed.
     checked_at = models.DateTimeField(db_default=ClockTimestamp(), editable=False)

@@ -48,9 +48,10 @@ class Contents:
             with suppress(DatabaseError):
                 StoredPayloadUse.objects.filter(payload=row).delete()
             raise
-        rows = StoredPayload.objects.filter(pk=row.pk)
-        rows.update(size=counted.size, stored_at=ClockTimestamp())
         digest = counted.digest.hexdigest()
+        StoredPayload.objects.filter(pk=row.pk).update(
+            size=counted.size, content_digest=digest, stored_at=ClockTimestamp()
+        )
         return content_reference(
             row.pk, digest, counted.size, row.sealing_key, media_type, counted.beginning
         )

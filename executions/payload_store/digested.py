@@ -11,8 +11,8 @@ from executions.sealing.seekable_reader import SeekableReader
 class DigestedFile(SeekableReader):
     """An open content that raises StoredValueBroken at its end if it differs from its digest.
 
-    Only a content that is read from its beginning to its end has a digest to compare. The bytes of
-    a sealed file are authentic at any position.
+    Only a content that is read from its beginning to its end has a digest to compare. An empty
+    digest is not compared. The bytes of a sealed file are authentic at any position.
     """
 
     def __init__(self, content: Any, name: str, digest: str, size: int) -> None:
@@ -40,7 +40,8 @@ class DigestedFile(SeekableReader):
 
     def _check(self) -> None:
         whole = self._hashed == self._position
-        if whole and (self._hashed != self._size or self._digest.hexdigest() != self._expected):
+        equal = self._digest.hexdigest() == self._expected or not self._expected
+        if whole and (self._hashed != self._size or not equal):
             raise StoredValueBroken(
                 f"The stored value {self._name} differs from its digest. Restore it from a backup."
             )

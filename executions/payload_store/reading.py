@@ -83,39 +83,66 @@ def _unsealed(source: BinaryIO, name: str, size: int, key: int, workspace_id: UU
     return BytesIO(open_bytes(source.read(-1), name, key, workspace_id))
 
 
-def check_size(size: int) -> None:
-    """Raise StoredValueTooLarge if this many bytes may not be loaded."""
-    most = valkyr_settings().payload_load_limit
-    if size > most:
-        raise StoredValueTooLarge(
-            f"The stored values to load have {size:,} bytes; at most {most:,} are allowed. Pass "
-            "on less, for example from the module that makes the value, or raise "
-            "VALKYR_PAYLOAD_LOAD_LIMIT."
-        )
+def check_size(size: int, most: int | None = None) -> None:
+    """Raise StoredValueTooLarge if more than `most` bytes (by default the limit) are to load."""
+    if size > (valkyr_settings().payload_load_limit if most is None else most):
+        raise too_large(size, most)
 
 
-def load(workspace_id: UUID, value: Any) -> Any:
+def too_large(size: int, most: int | None = None) -> StoredValueTooLarge:
+    """Return the error for this many bytes."""
+    most = valkyr_settings().payload_load_limit if most is None else most
+    return StoredValueTooLarge(
+        f"The stored values to load have {size:,} bytes; at most {most:,} are allowed. Pass "
+        "on less, for example from the module that makes the value, or raise "
+        "VALKYR_PAYLOAD_LOAD_LIMIT."
+    )
+
+
+def load(workspace_id: UUID, value: Any, most: int | None = None, *, partly: bool = False) -> Any:
     """Return a value with each reference replaced by its value, except references to contents.
 
-    Raises the errors of `text_of`.
+    Values inside stored values are loaded as well; all of them have at most `most` bytes, by
+    default the limit. `partly` leaves the references to others. Raises the errors of `text_of`.
     """
-    check_size(size_of(value))
-    return _loaded(workspace_id, value)
+    return _Loading(workspace_id, most, partly).loaded(value)
 
 
 def size_of(value: Any) -> int:
-    """Return the bytes that `load` reads; 0 for a value that refers only to contents."""
+    """Return the bytes that `load` reads at least; 0 for a value that refers only to contents."""
     known = (facts(found) for found in references_in(value) if not is_content(found))
     return sum(found[2] if found else 1 for found in known)
 
 
-def _loaded(workspace_id: UUID, value: Any) -> Any:
-    if is_content(value):
-        return trusted(value)
-    if is_reference(value):
-        text = text_of(workspace_id, value).decode()
+class _Loading:
+    """Loads values, and counts their bytes before they are read."""
+
+    def __init__(self, workspace_id: UUID, most: int | None, partly: bool) -> None:
+        self._workspace_id, self._partly = workspace_id, partly
+        self._most = valkyr_settings().payload_load_limit if most is None else most
+        self._size = 0
+
+    def loaded(self, value: Any) -> Any:
+        """Return a value with its stored values, and with those inside of them."""
+        if not self._partly:
+            self._size += size_of(value)
+            check_size(self._size, self._most)
+        return self._filled(value)
+
+    def _filled(self, value: Any) -> Any:
+        if is_reference(value):
+            return self._of(value)
+        if isinstance(value, dict):
+            return {name: self._filled(item) for name, item in value.items()}
+        return [self._filled(item) for item in value] if isinstance(value, list) else value
+
+    def _of(self, reference: dict[str, Any]) -> Any:
+        if is_content(reference):
+            return trusted(reference)
+        if self._partly:
+            if self._size + size_of(reference) > self._most:
+                return trusted(reference)
+            self._size += size_of(reference)
+        text = b"".join(parts_of(self._workspace_id, reference)).decode()
         # The engine has stored it, so what it refers to is the engine's as well.
-        return trusted(json.loads(text)) if STORED in text else json.loads(text)
-    if isinstance(value, dict):
-        return {name: _loaded(workspace_id, item) for name, item in value.items()}
-    return [_loaded(workspace_id, item) for item in value] if isinstance(value, list) else value
+        return self.loaded(json.loads(text)) if STORED in text else json.loads(text)

@@ -8,7 +8,8 @@ from uuid import UUID
 
 from executions.payloads import STORED, StoredReference, is_reference
 
-DIGEST = re.compile(r"[0-9a-f]{64}")
+# Earlier versions did not keep the digest of a content in its row.
+DIGEST = re.compile(r"([0-9a-f]{64})?")
 TYPES: dict[type[Any], str] = {dict: "object", list: "array", str: "string"}
 # A preview has at most this many keys of an object, items of a list, and characters of a text.
 KEYS, ITEMS, CHARACTERS, DEPTH = 12, 3, 80, 3
@@ -38,6 +39,16 @@ def content_reference(
         made["key"] = key
     made |= {"type": CONTENT, "mediaType": media_type[:MEDIA_TYPE]}
     made["preview"] = preview(_text_of(beginning))
+    return made
+
+
+def stored_reference(
+    payload_id: UUID, digest: str, size: int, key: int, *, content: bool
+) -> StoredReference:
+    """Return a reference for reading, without a preview; the digest is empty if it is not known."""
+    made = StoredReference({STORED: str(payload_id), "digest": digest, "bytes": size, "key": key})
+    if content:
+        made["type"] = CONTENT
     return made
 
 

@@ -23,6 +23,9 @@ TRIES = 5
 # The JSON of a value up to this size is kept in memory from its digest to its file. A larger value
 # is encoded twice.
 KEPT = 4 * payloads.PART
+# The most bytes of JSON that one counted byte (`payloads.longer_than`) has.
+ESCAPED = 6
+COLLECTED = "The value was deleted from the store while it was stored. Try again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,21 @@ class Encoded:
     def parts(self) -> Iterator[bytes]:
         """Yield the JSON in parts."""
         return payloads.parts(self.value, limit=self.size) if self.kept is None else iter(self.kept)
+
+
+def is_above(value: Any, above: int) -> bool:
+    """Return whether the JSON of a value has more bytes than `above`; raises PayloadError.
+
+    False for a value that is nested too deeply, which `payloads.dump` reports.
+    """
+    try:
+        if payloads.longer_than(value, above):
+            return True
+        if not payloads.longer_than(value, above // ESCAPED):
+            return False
+    except RecursionError:
+        return False
+    return len(payloads.dump(value, limit=ESCAPED * above).encode()) > above
 
 
 def encoded(value: Any, what: str, limit: int) -> Encoded:
@@ -57,13 +75,23 @@ def file_name(workspace_id: UUID, digest: str, payload_id: UUID | str) -> str:
 
 
 def declare(
-    workspace_id: UUID, execution_id: UUID, digest: str, size: int, key: int
+    workspace_id: UUID,
+    execution_id: UUID | None,
+    digest: str,
+    size: int,
+    key: int,
+    refers_to: Iterable[UUID] = (),
 ) -> StoredPayload:
-    """Return the value's row, after noting that the execution may refer to it. Commits."""
+    """Return the value's row, after noting that the execution may refer to it. Commits.
+
+    `refers_to` are the stored values inside the value, which the execution uses as well. Without an
+    execution, the grace period alone protects the value.
+    """
+    inside = sorted(refers_to)
     for _ in range(TRIES):
         with transaction.atomic():
             same = {"workspace_id": workspace_id, "digest": digest, "sealing_key": key}
-            made = StoredPayload(**same, size=size)
+            made = StoredPayload(**same, size=size, refers_to=inside or None)
             StoredPayload.objects.bulk_create([made], ignore_conflicts=True)
             # Waits for a collector that deletes it; then there is none, and the next try makes one.
             rows = StoredPayload.objects.filter(**same, deleting_at=None)
@@ -71,12 +99,10 @@ def declare(
             if row is None:
                 continue
             rows.filter(pk=row.pk).update(checked_at=ClockTimestamp())
-            use = StoredPayloadUse(payload=row, execution_id=execution_id)
-            StoredPayloadUse.objects.bulk_create([use], ignore_conflicts=True)
+            if execution_id is not None:
+                _use([(pk, execution_id) for pk in (row.pk, *inside)])
         return row
-    raise PayloadStoreUnavailable(
-        "The value was deleted from the store while it was stored. The engine tries again."
-    )
+    raise PayloadStoreUnavailable(COLLECTED)
 
 
 def write(workspace_id: UUID, row: StoredPayload, parts: Iterable[bytes]) -> None:
@@ -99,16 +125,28 @@ def written(row: StoredPayload) -> None:
         StoredPayload.objects.filter(pk=row.pk).update(stored_at=ClockTimestamp())
 
 
-def note(workspace_id: UUID, execution_id: UUID, found: Encoded, key: int | None) -> StoredPayload:
+def note(
+    workspace_id: UUID, execution_id: UUID | None, found: Encoded, key: int | None
+) -> StoredPayload:
     """Return the declared row of a value; opens its sealing key first."""
     if key is not None:
         payload_keys.opened(key)
-    return declare(workspace_id, execution_id, found.digest, found.size, key or 0)
+    inside = everything_in(found.value)
+    return declare(workspace_id, execution_id, found.digest, found.size, key or 0, inside)
 
 
 def refer(row: StoredPayload, value: Any) -> payloads.StoredReference:
     """Return the reference to a stored value."""
     return reference(row.pk, row.digest, row.size, row.sealing_key, value)
+
+
+def everything_in(value: Any) -> set[UUID]:
+    """Return the stored values that a value refers to, and those inside of them. One query or none.
+
+    A stored value's row has the values inside it at any depth.
+    """
+    ids = _direct(value)
+    return ids.union(*_inside(ids).values())
 
 
 def keep(execution_id: UUID, value: Any) -> None:
@@ -117,16 +155,30 @@ def keep(execution_id: UUID, value: Any) -> None:
     Call it in the transaction that writes the value. The lock excludes the collector, which may
     have deleted the other execution's use.
     """
-    ids = {found[0] for found in map(facts, payloads.references_in(value)) if found}
+    keep_each([(execution_id, value)])
+
+
+def keep_each(given: Iterable[tuple[UUID, Any]], *, all_there: bool = False) -> None:
+    """Let executions refer to the stored values in their values, as `keep` does.
+
+    With `all_there`, raises PayloadStoreUnavailable if one of the values was collected.
+    """
+    direct = {execution_id: _direct(value) for execution_id, value in given}
+    ids = set().union(*direct.values())
     if not ids:
         return
-    rows = StoredPayload.objects.filter(pk__in=ids, deleting_at=None).order_by("pk")
-    StoredPayloadUse.objects.bulk_create(
+    inside = _inside(ids)
+    rows = StoredPayload.objects.filter(pk__in=ids.union(*inside.values()), deleting_at=None)
+    locked = rows.order_by("pk").select_for_update(no_key=True)
+    there = set(locked.values_list("pk", flat=True))
+    if all_there and not ids <= there:
+        raise PayloadStoreUnavailable(COLLECTED)
+    _use(
         [
-            StoredPayloadUse(payload=row, execution_id=execution_id)
-            for row in rows.select_for_update(no_key=True)
-        ],
-        ignore_conflicts=True,
+            (pk, execution_id)
+            for execution_id, own in direct.items()
+            for pk in own.union(*(inside.get(one, ()) for one in own)) & there
+        ]
     )
 
 
@@ -135,8 +187,23 @@ def share(origin_id: UUID, execution_id: UUID) -> None:
     ids = StoredPayloadUse.objects.filter(execution_id=origin_id).values_list(
         "payload_id", flat=True
     )
+    _use([(pk, execution_id) for pk in ids])
+
+
+def _use(pairs: Iterable[tuple[UUID, UUID]]) -> None:
     StoredPayloadUse.objects.bulk_create(
-        [StoredPayloadUse(payload_id=pk, execution_id=execution_id) for pk in ids],
+        [StoredPayloadUse(payload_id=pk, execution_id=user) for pk, user in pairs],
         ignore_conflicts=True,
         batch_size=1_000,
     )
+
+
+def _direct(value: Any) -> set[UUID]:
+    return {UUID(found[0]) for found in map(facts, payloads.references_in(value)) if found}
+
+
+def _inside(ids: set[UUID]) -> dict[UUID, list[UUID]]:
+    if not ids:
+        return {}
+    rows = StoredPayload.objects.filter(pk__in=ids, refers_to__isnull=False)
+    return {pk: inside or [] for pk, inside in rows.values_list("pk", "refers_to")}

@@ -3,7 +3,9 @@
 from executions.payload_store import PayloadStoreUnavailable, StoredValueBroken, enabled
 from executions.payload_store.collecting import HOLDERS
 from executions.payload_store.object_storage import CHUNK, ObjectStorage, translated
+from executions.payload_store.reading import load
 from executions.payload_store.writing import share
+from executions.payloads import trusted
 
 __all__ = [
     "CHUNK",
@@ -12,6 +14,8 @@ __all__ = [
     "PayloadStoreUnavailable",
     "StoredValueBroken",
     "enabled",
+    "load",
     "share",
     "translated",
+    "trusted",
 ]

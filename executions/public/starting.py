@@ -9,13 +9,16 @@ from executions.triggers.from_code import (
 from executions.triggers.handle import ExecutionFailed, Handle
 from executions.triggers.request import Branch
 from executions.triggers.start import start_execution
+from executions.triggers.stored_input import StoredInput, from_row
 
 __all__ = [
     "Branch",
     "ExecutionFailed",
     "Handle",
     "OtherTransaction",
+    "StoredInput",
     "deadlock_told",
+    "from_row",
     "start_execution",
     "start_from_code",
     "start_many_from_code",

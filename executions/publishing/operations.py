@@ -15,6 +15,7 @@ from executions.publishing.taking_over import take_over
 from executions.publishing.versioning import publish_trial
 from executions.states import VersionKind
 from executions.triggers.start import start_execution
+from executions.triggers.stored_input import stored
 
 
 def _publish(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowVersion:
@@ -76,6 +77,7 @@ def start_trial(
 
     Raises the errors of `publish_trial` and `start_execution`.
     """
+    payload = stored(workflow.workspace_id, payload)
     with transaction.atomic():
         version = publish_trial(workflow.pk, definition, asked, actor=actor)
         return start_execution(

@@ -61,6 +61,13 @@ def with_new_primary(keys: Keys) -> Keys:
     return _of(keyset)
 
 
+def with_more(keys: Keys, others: Keys) -> Keys:
+    """Return the keys with those of another set; the primary key stays."""
+    keyset = _proto(keys)
+    keyset.key.extend(key for key in _proto(others).key if key.key_id not in keys.ids)
+    return _of(keyset)
+
+
 def without(keys: Keys, ids: Collection[int]) -> Keys:
     """Return the set without these keys; never removes the primary."""
     keyset = _proto(keys)

@@ -24,7 +24,7 @@ from executions.sealing.errors import (
     WrongInstallationKey,
 )
 from executions.sealing.installation_key import KeySource
-from executions.sealing.keys import Keys, new_keys, opened_keys, sealed_keys
+from executions.sealing.keys import Keys, new_keys, opened_keys, sealed_keys, with_more
 
 # The columns that hold sealed values: they are resealed when keys change, and keep keys in use.
 
@@ -177,6 +177,22 @@ def replace(row: Keyset, sealed: bytes, key_uri: str, removed: Collection[int] =
     )
     if not changed:
         raise KeysetChanged
+
+
+def adopt(theirs: Keys) -> None:
+    """Add the data keys of another database, which open values but seal none.
+
+    Call it in a transaction. Raises KeysetChanged, and the errors of `opened`.
+    """
+    row = Keyset.objects.first()
+    if row is None:
+        make()
+        row = Keyset.objects.get()
+    ours, source = opened(row)
+    if set(theirs.ids) <= set(ours.ids):
+        return
+    sealed = sealed_keys(with_more(ours, theirs), installation_key.aead_of(source))
+    replace(row, sealed, source.uri)
 
 
 def _keys(ids: Collection[int]) -> str:

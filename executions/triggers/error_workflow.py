@@ -19,8 +19,8 @@ from executions.errors import NotFound, PayloadError
 from executions.events import execution_failed
 from executions.models import Workflow, WorkflowExecution
 from executions.states import ExecutionState
-from executions.triggers.request import MAX_PAYLOAD_BYTES
 from executions.triggers.start import owe_execution
+from executions.triggers.stored_input import MAX_PAYLOAD_BYTES
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ def described(failed: WorkflowExecution) -> dict[str, Any]:
             "step": None if timed_out else where.get("step"),
             "type": "TIMEOUT" if timed_out else where.get("type", "PERMANENT"),
         },
-        "input": failed.trigger_payload,
+        "input": payloads.trusted(failed.trigger_payload),
         "inputOmitted": False,
     }
     try:

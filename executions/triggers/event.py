@@ -7,10 +7,12 @@ unchanged.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.db import IntegrityError
+from django.db.models import QuerySet
 
-from executions import payloads
+from executions import payload_store, payloads
 from executions.access.actor import Actor, record
 from executions.admission import concurrency
 from executions.database import transaction
@@ -26,8 +28,8 @@ from executions.models import Event, Trigger, Workspace
 from executions.states import TriggerType
 from executions.triggers import event_locks
 from executions.triggers.filters import holds
-from executions.triggers.request import MAX_PAYLOAD_BYTES
 from executions.triggers.start import start_execution
+from executions.triggers.stored_input import MAX_PAYLOAD_BYTES, stored
 
 MAX_TRIGGERS = 500
 # CPU time for all filters of an event, for every publisher. Each filter also has a budget
@@ -59,10 +61,11 @@ def publish_event(
     result. Raises InvalidPayload if the payload cannot be stored.
     """
     _check(payload)
+    given = stored(workspace.pk, payload) if _listens(workspace.pk, name) else payload
     try:
         with transaction.atomic():
             event = _insert(workspace, name, payload, event_id)
-            event.started = _start_all(event, actor)
+            event.started = _start_all(event, given, actor)
             event.save(update_fields=["started"])
             _audit(event, actor)
             event_received.send(Event, event_id=event.pk)
@@ -88,20 +91,30 @@ def _insert(workspace: Workspace, name: str, payload: Any, event_id: str | None)
     return event
 
 
-def _start_all(event: Event, actor: Actor) -> list[Result]:
-    listening = Trigger.objects.filter(
+def _listening(workspace_id: UUID, name: str) -> QuerySet[Trigger]:
+    return Trigger.objects.filter(
         type=TriggerType.EVENT,
         enabled=True,
-        settings__event=event.name,
-        workflow__workspace_id=event.workspace_id,
+        settings__event=name,
+        workflow__workspace_id=workspace_id,
     )
+
+
+def _listens(workspace_id: UUID, name: str) -> bool:
+    """Return whether a trigger may start with the event's payload, which is then stored once."""
+    return payload_store.enabled() and _listening(workspace_id, name).exists()
+
+
+def _start_all(event: Event, given: Any, actor: Actor) -> list[Result]:
+    """Start what listens, with the payload, or with its place in the payload store."""
+    listening = _listening(event.workspace_id, event.name)
     rows = listening.select_related("workflow").defer("workflow__definition").order_by("id")
     triggers = list(rows[: MAX_TRIGGERS + 1])
     judged = _judged(triggers[:MAX_TRIGGERS], event.payload)
     event_locks.take([each for each, refusal in judged if refusal is None], event, actor)
     # A caller without remaining budget is rejected, as `event.started` says.
     with one_request(len(judged)), concurrency.one_budget():
-        results = [refusal or _started(each, event, actor) for each, refusal in judged]
+        results = [refusal or _started(each, event, given, actor) for each, refusal in judged]
     if len(triggers) > MAX_TRIGGERS:
         results.append(_too_many(event, listening.count()))
     return results
@@ -139,14 +152,14 @@ def _judged(triggers: Sequence[Trigger], payload: Any) -> list[tuple[Trigger, Re
     return judged
 
 
-def _started(trigger: Trigger, event: Event, actor: Actor) -> Result:
+def _started(trigger: Trigger, event: Event, given: Any, actor: Actor) -> Result:
     """Return the trigger's result for the event."""
     try:
         # A savepoint: an error half-way must not undo anything else.
         with transaction.atomic():
             started = start_execution(
                 trigger.workflow,
-                event.payload,
+                given,
                 actor=actor,
                 trigger_type=TriggerType.EVENT,
                 trigger=trigger,

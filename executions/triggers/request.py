@@ -17,8 +17,7 @@ from executions.errors import (
 )
 from executions.models import Trigger, Workflow, WorkflowExecution, WorkflowVersion
 from executions.states import VersionKind
-
-MAX_PAYLOAD_BYTES = 1024 * 1024
+from executions.triggers.stored_input import StoredInput, row_limit, row_of, value_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +126,28 @@ def chosen_version(
 
 
 def check(version: Compiled, payload: Any, prefix: str = "params") -> str:
-    """Return the payload as canonical JSON.
+    """Return the canonical JSON of what the row holds: the payload, or its reference.
 
     Raises InvalidPayload if it cannot be stored or breaks the version's input schema.
     """
     try:
-        text = payloads.dump(payload, "payload", MAX_PAYLOAD_BYTES)
+        text = payloads.dump(row_of(payload), "payload", row_limit())
     except PayloadError as error:
-        raise InvalidPayload(
-            error.message, [DefinitionProblem(prefix, error.code, error.message)]
-        ) from error
-    check_payload(version, payload, prefix)
+        raise _rejected(error.message, prefix, error.code) from error
+    check_schema(version, payload, prefix)
     return text
+
+
+def check_schema(version: Compiled, payload: Any, prefix: str) -> None:
+    """Raise InvalidPayload if a payload, or a StoredInput, breaks the version's input schema."""
+    if isinstance(payload, StoredInput) and not payload.loaded and version.input_schema is not None:
+        message = (
+            "The payload is in the payload store and too large to be checked against the "
+            "workflow's input schema. Raise VALKYR_PAYLOAD_LOAD_LIMIT, or remove the schema."
+        )
+        raise _rejected(message, prefix, "payload_unchecked")
+    check_payload(version, value_of(payload), prefix)
+
+
+def _rejected(message: str, prefix: str, code: str) -> InvalidPayload:
+    return InvalidPayload(message, [DefinitionProblem(prefix, code, message)])

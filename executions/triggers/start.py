@@ -28,6 +28,7 @@ from executions.admission.capacity import (
 from executions.admission.concurrency import ConcurrencyKey
 from executions.database import transaction
 from executions.database.ids import uuid7
+from executions.database.statements import BoundStatement
 from executions.definition.graph.model import Concurrency
 from executions.definition.json_schema.budget import one_request
 from executions.definition.versions import SCHEMA_BUDGET
@@ -39,6 +40,7 @@ from executions.events import execution_admitted, executions_asked, executions_s
 from executions.labels.rendering import RenderedLabels, render_all
 from executions.models import Trigger, Workflow, WorkflowExecution, WorkflowVersion, Workspace
 from executions.observability import metrics, tracing
+from executions.payload_store import writing
 from executions.ports import first_runs
 from executions.quotas import Ceilings, count
 from executions.sealing import payload_keys
@@ -54,6 +56,10 @@ from executions.triggers.request import (
     chosen_priority,
     chosen_version,
 )
+from executions.triggers.stored_input import row_of, stored, value_of
+
+# The check of the payload, which follows, has the limit.
+MOST_HASHED = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +95,10 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
     limits or a concurrency key, the execution is counted and admitted only after the commit. A
     taken key makes it wait, whatever the rule for conflicts is. Limits are first checked without a
     lock, so a start over a limit is rejected as usual. Starts in other open transactions are not
-    visible, so the execution may still have to wait for a free slot. Raises InvalidPayload,
-    NotPublished, WorkflowDisabled, NotFound (version), KeyReused, QuotaExceeded,
-    ConcurrencyConflict.
+    visible, so the execution may still have to wait for a free slot. A large payload is written to
+    the payload store first; a caller that begins a transaction calls `stored_input.stored` before.
+    Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version), KeyReused,
+    QuotaExceeded, ConcurrencyConflict, PayloadStoreUnavailable.
     """
     request = StartRequest(
         workflow,
@@ -103,14 +110,14 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
         joined=joined,
     )
     if version is None and branch is None and trial is None:
-        [request] = with_shares(request, [payload], idempotency_key)
+        [request] = with_shares(request, [value_of(payload)], idempotency_key)
     fingerprint = ""
     if idempotency_key is not None:
-        asked = str(version) if isinstance(version, UUID) else version
-        fingerprint = payloads.digest(payloads.dump([payload, asked, priority], "payload"))
+        fingerprint = _fingerprint(value_of(payload), version, priority)
         known = _known(workflow, idempotency_key, fingerprint)
         if known is not None:
             return Started(known, created=False)
+    payload = stored(workflow.workspace_id, payload)
     text = check(request.version, payload)
     try:
         with transaction.atomic():
@@ -155,7 +162,7 @@ def start_child(
         parent=parent,
     )
     if version is None:
-        [request] = with_shares(request, [payload], key)
+        [request] = with_shares(request, [value_of(payload)], key)
     text = check(request.version, payload, "input")
     with transaction.atomic():
         return _insert(request, [payload], [text], actor, idempotency_key=key)[0]
@@ -186,6 +193,7 @@ def start_batch(
     requests = [request] * len(payload_list)
     if version is None:
         requests = with_shares(request, payload_list)
+    payload_list = [stored(workflow.workspace_id, payload) for payload in payload_list]
     problems: list[Any] = []
     texts: list[str] = []
     with one_request(len(payload_list)):
@@ -231,7 +239,7 @@ def owe_execution(
     execution.failure_of, execution.principal_id = failure_of, failure_of.principal_id
     if rule is not None and taken is not None:
         execution.concurrency_key, execution.concurrency_limit = taken.text, rule.limit
-    insert([execution], [text], key=payload_keys.current(workflow.workspace_id))
+    _insert_rows([execution], [text], key=payload_keys.current(workflow.workspace_id))
     tracing.started([execution], workflow, request.version.number)
     metrics.started(request.trigger_type, 1)
     record(
@@ -276,8 +284,9 @@ def _insert(
 ) -> list[WorkflowExecution]:
     workspace_id = request.workflow.workspace_id
     rule = None if request.parent else request.version.graph.concurrency
-    keys = concurrency.render_all(rule, request.workflow.pk, payload_list)
-    rendered = _labels(request, payload_list)
+    values = [value_of(payload) for payload in payload_list]
+    keys = concurrency.render_all(rule, request.workflow.pk, values)
+    rendered = _labels(request, values)
     # Children come with their root, which was counted.
     tier = None if request.parent else _limits(request, actor)
     if tier is not None:
@@ -296,7 +305,7 @@ def _insert(
     executions = [
         _execution(
             request,
-            payload,
+            row_of(payload),
             running=now_on,
             key=idempotency_key,
             hashed=hashed,
@@ -327,7 +336,7 @@ def _insert(
     )
     more = (recording(actor, line), *(first_runs(started) if fresh else ()))
     sealing_key = payload_keys.current(workspace_id) if tier is None else tier.sealing_key
-    insert(executions, texts, *more, last=_is_last(request, verdict), key=sealing_key)
+    _insert_rows(executions, texts, *more, last=_is_last(request, verdict), key=sealing_key)
     tracing.started(executions, request.workflow, request.version.number)
     metrics.started(request.trigger_type, len(executions))
     metrics.left_out(len(rendered.problems))
@@ -337,6 +346,29 @@ def _insert(
         announce(started, WorkflowExecution)
     conflicts.cancel_replaced([e.pk for e in compress(executions, verdict.replaced)])
     return executions
+
+
+def _insert_rows(
+    executions: Sequence[WorkflowExecution],
+    texts: Sequence[str],
+    *more: BoundStatement,
+    last: bool = False,
+    key: int | None,
+) -> None:
+    """Insert executions, which then use the stored values that their payloads refer to.
+
+    Raises PayloadStoreUnavailable if one was collected since it was stored.
+    """
+    pairs = zip(executions, texts, strict=True)
+    refer = [(one.pk, one.trigger_payload) for one, text in pairs if payloads.STORED in text]
+    insert(executions, texts, *more, last=last and not refer, key=key)
+    if refer:
+        writing.keep_each(refer, all_there=True)
+
+
+def _fingerprint(payload: Any, version: int | UUID | None, priority: int | None) -> str:
+    asked = str(version) if isinstance(version, UUID) else version
+    return payloads.digest(payloads.dump([payload, asked, priority], "payload", MOST_HASHED))
 
 
 def _labels(request: StartRequest, payload_list: Sequence[Any]) -> RenderedLabels:

@@ -23,6 +23,7 @@ from executions.payloads import digest
 from executions.states import TriggerType
 from executions.triggers import signature
 from executions.triggers.start import Started, start_execution
+from executions.triggers.stored_input import stored
 from executions.triggers.sync import audit, locked
 
 # A webhook's secret: derived from the installation's key, the trigger and a counter, never stored.
@@ -118,6 +119,7 @@ def accept(
             "This webhook is disabled, or is no longer in the workflow's published version.",
             "RETIRED" if trigger.retired_at else "DISABLED",
         )
+    payload = stored(trigger.workflow.workspace_id, payload)
     with transaction.atomic():
         delivery = _once(trigger, caller.signed) if caller.signed else None
         started = start_execution(

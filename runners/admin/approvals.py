@@ -1,4 +1,4 @@
-"""Approvals: questions for users, waiting ones first; approve or reject here."""
+"""Approvals: questions for users, the waiting ones first, with buttons to approve and reject."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""All work that is currently blocked: by cause, since when, and what would continue it.
+"""All work that is currently blocked, by cause, with its age and what would continue it.
 
 At most 50,000 waiting steps are counted; a larger count is shown with a plus sign.
 """
@@ -57,7 +57,7 @@ WAITS: Mapping[WaitKind, tuple[Any, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Blockage:
-    """One cause: its name, the number of steps, the oldest, what continues them, their list."""
+    """A cause: its name, number of steps and oldest step, its remedy, and the URL of its list."""
 
     cause: str
     number: int
@@ -145,7 +145,7 @@ def _workers(request: HttpRequest) -> list[Runner]:
 
 
 def _waiting(request: HttpRequest) -> Iterator[Blockage]:
-    """Yield the kinds of waits with their steps; one statement."""
+    """Yield the kinds of waits with their steps. Uses one statement."""
     live = scoped(request, Run.objects.all()).filter(in_states(RunState.WAITING))
     some = Run.objects.filter(pk__in=live.order_by().values("pk")[:BOUND])
     rows = some.order_by().values("waits_for").annotate(n=Count("pk"), oldest=Min("started_at"))

@@ -30,7 +30,7 @@ EXECUTION = "executions_workflowexecution"
 def monitor(
     admin: OperatingAdmin, request: HttpRequest, execution: WorkflowExecution, title: str
 ) -> SafeString:
-    """Return the frame; the execution's JSON stays in the database until requested."""
+    """Return the frame; the execution's JSON is not read until the browser requests it."""
     get_token(request)  # the dialogs and decisions post with it
     test = execution.version.kind == VersionKind.TEST
     context = {

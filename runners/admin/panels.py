@@ -1,4 +1,4 @@
-"""Panels on an execution's page: its steps, why it is not running, and its family."""
+"""Panels on an execution's page: its steps, the reason why it is not running, and its family."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -303,7 +303,7 @@ COLUMNS = (
 
 
 def family(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return one row per execution: ancestors, then the newest descendants; two queries."""
+    """Return one row per execution: ancestors, then the newest descendants. Uses two queries."""
     one, *others = _relatives(execution)
     found = list(one.union(*others, all=True))
     if not found:

@@ -1,4 +1,4 @@
-"""Runs: the attempts of each step, read-only, but an operator can quarantine a live run."""
+"""Runs: the attempts of each step, read-only, except that an operator can quarantine a live run."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -279,7 +279,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
                 value,
                 shown=sees,
                 folded=title != "Inputs",
-                download=("run-output", obj.pk),
+                download=obj.execution_id,
             )
             for title, value, always in (
                 (gettext("Inputs"), obj.inputs, True),
@@ -396,7 +396,7 @@ def state_of(row: Run) -> Any:
 
 
 def duration_of(row: Run) -> str:
-    """Return a run's duration, for a container with its body; none for a skipped step."""
+    """Return a run's duration, which includes a container's body; a dash for a skipped step."""
     if row.state == "SKIPPED":
         return marks.EMPTY
     awake = row.state != "WAITING" and row.waits_for != WaitKind.BODY

@@ -1,4 +1,4 @@
-"""Worker processes and when they were last seen, read-only."""
+"""Worker processes and their last heartbeats, read-only."""
 
 from datetime import timedelta
 from typing import Any

@@ -35,8 +35,8 @@ from runners.states import LIVE
 class IterationRow:
     """One iteration or item; `kind` is dead, failed, running, waiting, cancelled or done.
 
-    `runs` counts all its runs, `own` only those outside of nested bodies, `done` the successful
-    ones.
+    `runs` counts all its runs, `own` counts only those outside nested bodies, and `done` counts the
+    successful ones.
     """
 
     index: int
@@ -61,7 +61,7 @@ class IterationRows:
 def turns_in(
     execution_id: UUID, place: str, minded: Sequence[str], most: int
 ) -> dict[str, IterationRows]:
-    """Return at most `most` iterations of each container in a place, by task: one query.
+    """Return at most `most` iterations of each container in a place, by task. Uses one query.
 
     `minded` are the tasks of these bodies that have an `error` edge, as `container.task`.
     """
@@ -78,7 +78,7 @@ def turns_in(
 
 
 def said(run: Run, turns: IterationRows | None, kind: str) -> str:
-    """Return the progress of a loop or map: "97 of 100 items done, 2 under way, 1 failed".
+    """Return the progress of a loop or map, such as "97 of 100 items done, 2 under way, 1 failed".
 
     `turns` is None if the iterations were not read.
     """
@@ -181,7 +181,7 @@ class Steps:
 
 
 def steps_of(execution: WorkflowExecution, prefix: str) -> Steps | None:
-    """Return the steps of one place, in four queries; None for an impossible place."""
+    """Return the steps of one place; None if the place cannot exist. Uses four queries."""
     try:
         place = place_of(compiled(execution.version_id).graph, prefix)
     except (KeyError, ValueError):
@@ -207,7 +207,7 @@ def steps_of(execution: WorkflowExecution, prefix: str) -> Steps | None:
 
 
 def _shown(run: Run, graph: Graph, children: Mapping[UUID, Child]) -> ShownStep:
-    """Convert a run of the graph's own steps to what the page shows."""
+    """Convert a run of the graph's own steps to the form that the page shows."""
     task = split(run.step_path)[1].partition(".")[0]
     index = graph.task_by_id.get(task)
     body = graph.tasks[index].body if index is not None else None
@@ -271,7 +271,10 @@ def _turns(execution: WorkflowExecution, place: Place) -> dict[str, IterationRow
 
 
 def _affordable(turns: Mapping[str, IterationRows]) -> list[str]:
-    """Return the first iterations, as `batch[17]`, as many as fit on the page with their steps."""
+    """Return the names of the first iterations, such as `batch[17]`.
+
+    Return as many as fit on the page with their steps.
+    """
     left, names = INSIDE, []
     for container, own in turns.items():
         for turn in own.shown:

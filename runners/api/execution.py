@@ -1,4 +1,4 @@
-"""One execution over HTTP: the graph of its version, and why the execution has not ended."""
+"""One execution over HTTP: the graph of its version, and the reason why it has not ended."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from collections.abc import Iterator

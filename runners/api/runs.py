@@ -114,12 +114,12 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
 
     @extend_schema_field(serializers.ChoiceField(CONTAINERS))
     def get_container(self, run: Run) -> str:
-        """Return the kind of container that the run's module is."""
+        """Return the kind of container that the run is; "" if it is none."""
         spec = catalog().get(run.module)
         return spec.container if spec else ""
 
     def get_waitedMs(self, run: Run) -> float | None:  # noqa: N802 - the field's name
-        """Return how long the run waited: until it woke or ended, or until now."""
+        """Return the milliseconds that the run waited: until it woke or ended, or until now."""
         if not run.waits_for or run.started_at is None:
             return None
         noted = getattr(run, "waited_seconds", None)
@@ -129,7 +129,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         return float(1_000 * (until - run.started_at).total_seconds())
 
     def get_waitsUntil(self, run: Run) -> datetime | None:  # noqa: N802 - the field's name
-        """Return a waiting run's timer or expiry."""
+        """Return when a waiting run's timer ends or its wait expires; None for other runs."""
         return run.due_at if run.state == "WAITING" else None
 
     @extend_schema_field(Counters(allow_null=True))
@@ -254,7 +254,7 @@ class Timeline(Endpoint):
 
 
 def _queued(rows: QuerySet[Run], query: dict[str, Any]) -> QuerySet[Run]:
-    """Filter by ID too: the time of queuing has no index, and IDs increase with the time."""
+    """Filter by ID as well: the time of queuing has no index, and IDs increase with the time."""
     if "queuedAfter" in query:
         rows = rows.filter(pk__gte=first_id_at(query["queuedAfter"], -CLOCKS_APART))
     if "queuedBefore" in query:

@@ -1,4 +1,4 @@
-"""Download outputs that are in the payload store."""
+"""Download values and contents that are in the payload store."""
 
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
@@ -15,11 +15,11 @@ from executions.access import obtain
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
 from executions.models import WorkflowExecution
-from executions.payload_store.download import download
+from executions.payload_store.download import Download, download, download_used
 from executions.states import Permission
 from runners.models import Run
 
-JSON = "application/json"
+JSON, BYTES = "application/json", "application/octet-stream"
 # A larger value is sent in parts.
 WHOLE = 4 * 1024 * 1024
 
@@ -27,19 +27,26 @@ WHOLE = 4 * 1024 * 1024
 class _Stored(Endpoint):
     def _value(self, request: Request, rows: Any, pk: UUID, column: str) -> HttpResponseBase:
         row, _ = obtain(self.user, rows, pk, Permission.VIEW_PAYLOADS)
-        size, parts = download(row, column, actor=self.actor)
-        name = f'attachment; filename="{pk}.json"'
-        headers = {"Content-Disposition": name, "Cache-Control": "no-store"}
-        if size <= WHOLE:
-            return HttpResponse(b"".join(parts), content_type=JSON, headers=headers)
-        # The length lets a client notice an answer that ends early, as the digest was wrong.
-        headers["Content-Length"] = str(size)
-        content = _awaited(parts) if hasattr(request, "scope") else parts
-        return StreamingHttpResponse(content, content_type=JSON, headers=headers)
+        return _sent(request, download(row, column, actor=self.actor), str(pk))
+
+
+def _sent(request: Request, found: Download, name: str) -> HttpResponseBase:
+    kind, ending = (BYTES, "bin") if found.content else (JSON, "json")
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}.{ending}"',
+        "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff",
+    }
+    if found.size <= WHOLE:
+        return HttpResponse(b"".join(found.parts), content_type=kind, headers=headers)
+    # The length lets a client notice an answer that ends early, as the digest was wrong.
+    headers["Content-Length"] = str(found.size)
+    content = _awaited(found.parts) if hasattr(request, "scope") else found.parts
+    return StreamingHttpResponse(content, content_type=kind, headers=headers)
 
 
 async def _awaited(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield parts to an ASGI server, which would first collect those of a plain iterator."""
+    """Yield the parts asynchronously: an ASGI server would first collect a plain iterator."""
     following = sync_to_async(partial(next, parts, None), thread_sensitive=False)
     while (part := await following()) is not None:
         yield part
@@ -52,8 +59,8 @@ class RunOutput(_Stored):
     def get(self, request: Request, id: UUID) -> HttpResponseBase:  # noqa: A002 - the path's name
         """Return the complete output of a run that holds only a reference to it.
 
-        Requires the permission view_payloads; each use is recorded. 404 if the run itself contains
-        the output.
+        Requires the permission view_payloads; each use is recorded. Returns 404 if the run itself
+        contains the output.
         """
         rows = Run.objects.select_related("execution")
         return self._value(request, rows, id, "outputs")
@@ -71,8 +78,29 @@ class ExecutionOutput(_Stored):
     def get(self, request: Request, id: UUID) -> HttpResponseBase:  # noqa: A002
         """Return the complete output of an execution that holds only a reference to it.
 
-        Requires the permission view_payloads; each use is recorded. 404 if the execution itself
-        contains the output.
+        Requires the permission view_payloads; each use is recorded. Returns 404 if the execution
+        itself contains the output.
         """
         rows = WorkflowExecution.objects.all()
         return self._value(request, rows, id, "output")
+
+
+class StoredValue(Endpoint):
+    """A stored value or content of an execution."""
+
+    @operation(
+        "getStoredValue",
+        "WorkflowExecution",
+        {(200, BYTES): OpenApiTypes.BINARY, (200, JSON): OpenApiTypes.OBJECT},
+        errors=[403, 404, 503],
+    )
+    def get(self, request: Request, id: UUID, storedId: UUID) -> HttpResponseBase:  # noqa: A002, N803
+        """Return a stored value, or a content, that the execution uses, wherever it refers to it.
+
+        `storedId` is the `$stored` of the reference, which may be nested in another value. Requires
+        the permission view_payloads; each use is recorded.
+        """
+        rows = WorkflowExecution.objects.all()
+        execution, _ = obtain(self.user, rows, id, Permission.VIEW_PAYLOADS)
+        found = download_used(execution, storedId, actor=self.actor)
+        return _sent(request, found, str(storedId))

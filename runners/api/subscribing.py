@@ -45,7 +45,7 @@ class EventStream(BaseRenderer):
 
 
 class SubscribeQuery(Body):
-    """For clients that cannot send `Last-Event-ID`."""
+    """The query of a stream, for clients that cannot send `Last-Event-ID`."""
 
     last = Text(
         required=False,
@@ -91,8 +91,8 @@ class SubscribeExecution(Subscription):
     def get(self, request: Request, id: UUID) -> HttpResponseBase:  # noqa: A002 - the path's name
         """Stream the states of the execution and its runs as server-sent events.
 
-        First a `snapshot`, then `state` frames with changes, and `end` when the execution has
-        ended. The connection ends after five minutes; reconnect with the last ID.
+        The stream sends a `snapshot`, then `state` frames with changes, and `end` when the
+        execution has ended. The connection ends after five minutes; reconnect with the last ID.
         """
         rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id")
         obtain(self.user, rows, id, Action.VIEW)
@@ -108,8 +108,8 @@ class SubscribeWorkflow(Subscription):
     def get(self, request: Request, workflowId: UUID) -> HttpResponseBase:  # noqa: N803
         """Stream the states of the workflow's newest executions as server-sent events.
 
-        First a `snapshot` of the newest 50, then `state` frames with changes among the newest 500.
-        A WebSocket on the same URL carries the same frames.
+        The stream sends a `snapshot` of the newest 50, then `state` frames with changes among the
+        newest 500. A WebSocket on the same URL carries the same frames.
         """
         rows = Workflow.objects.defer("definition")
         obtain(self.user, rows, workflowId, Action.VIEW)

@@ -11,7 +11,7 @@ from runners.api import (
 from runners.api.execution import ExecutionGraph, ExplainExecution
 from runners.api.last_results import LastResultsOf
 from runners.api.runs import RevealRun
-from runners.api.stored import ExecutionOutput, RunOutput
+from runners.api.stored import ExecutionOutput, RunOutput, StoredValue
 from runners.api.subscribing import SubscribeExecution, SubscribeWorkflow
 from runners.api.waits import Callback, SignalExecution
 
@@ -38,6 +38,11 @@ urlpatterns: list[URLPattern] = [
     ),
     path(f"{EXECUTION}/explain", ExplainExecution.as_view(), name="valkyr-execution-explain"),
     path(f"{EXECUTION}/output", ExecutionOutput.as_view(), name="valkyr-execution-output"),
+    path(
+        f"{EXECUTION}/stored/<uuid:storedId>",
+        StoredValue.as_view(),
+        name="valkyr-execution-stored",
+    ),
     path(f"{EXECUTION}/graph", ExecutionGraph.as_view(), name="valkyr-execution-graph"),
     path(f"{EXECUTION}/subscribe", SubscribeExecution.as_view(), name="valkyr-execution-subscribe"),
     path(

@@ -53,8 +53,8 @@ class Callback(OpenEndpoint):
     def post(self, request: Request, token: str) -> Response:
         """Resume the step that waits at this URL with the body, once; an early call is kept.
 
-        404: the URL is unknown. 409 (`callback_used`): the URL was used before. 410: the step no
-        longer waits, because it timed out or the execution ended.
+        Returns 404 if the URL is unknown, 409 (`callback_used`) if the URL was used before, and 410
+        if the step no longer waits, because it timed out or the execution ended.
         """
         # Only invalid addresses are counted: each valid one works once anyway.
         forged = throttles.of_refused_hook(request)
@@ -114,8 +114,8 @@ class SignalExecution(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Wake the steps of one execution that wait for an event of this name.
 
-        409 (`nobody_waits`) if no step waits for it, or no filter accepts the payload; 409
-        (`filters_too_costly`) if their filters take more than 0.25 s of CPU.
+        Returns 409 (`nobody_waits`) if no step waits for it, or no filter accepts the payload, and
+        409 (`filters_too_costly`) if their filters take more than 0.25 s of CPU.
         """
         rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id", "state")
         execution, may = obtain(self.user, rows, id, Action.TRIGGER)
@@ -142,7 +142,7 @@ class Decide(Endpoint):
 
     @operation("decideRun", "Run", {200: RunShape}, request=DecisionBody, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Decide on an approval; the first decision counts, and a later one gets a 409."""
+        """Decide on an approval; the first decision counts, and later ones return 409."""
         given = self.body(DecisionBody)
         run = decide(id, given["decision"], given["comment"], user=self.user, actor=self.actor)
         may = powers_on(self.user, run.execution.workspace_id, run.execution.workflow_id)

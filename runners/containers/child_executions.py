@@ -17,16 +17,19 @@ from executions.database import transaction
 from executions.definition.versions import compiled
 from executions.errors import NotFound, PayloadError, ValkyrError, WithProblems, WrongState
 from executions.models import Workflow, WorkflowExecution
-from executions.payload_store import writing
+from executions.payload_store import PayloadStoreUnavailable, StoredValueBroken, writing
+from executions.sealing import SealBroken
 from executions.states import FINAL, ExecutionState
+from executions.triggers import stored_input
 from executions.triggers.request import ParentRun
 from executions.triggers.start import start_child
 from runners import statements
 from runners.dispatch import messages
-from runners.failures.classification import Failure
+from runners.failures.classification import Failure, classify
 from runners.models import Run
 from runners.modules.base import Result
 from runners.segment.state import SegmentState
+from runners.segment.stored_results import release_connection
 from runners.segment.work import Done, Unit, Work
 from runners.states import ErrorType, RunState, WaitKind
 from runners.waits import wake_runs
@@ -101,7 +104,7 @@ def leave_awaited(run_id: UUID) -> None:
 
 
 def leave(child_id: UUID) -> int:
-    """Cancel a child whose result is no longer awaited; 0 when it has ended."""
+    """Cancel a child whose result is no longer awaited; return 0 if it has ended."""
     child = WorkflowExecution.objects.filter(pk=child_id, parent__isnull=False)
     parent = child.values_list("parent_id", flat=True).first()
     return 0 if parent is None else cancel(child_id, parent)
@@ -146,11 +149,13 @@ CALLER = Actor.system("sub-workflow")
 
 
 class ChildRefused(Exception):
-    """The child cannot be started; `failure` is the permanent reason."""
+    """The child cannot be started; `failure` is the reason, permanent unless given."""
 
-    def __init__(self, path: str, reason: str) -> None:
+    def __init__(self, path: str, reason: str, failure: Failure | None = None) -> None:
         super().__init__(reason)
-        self.failure = Failure(ErrorType.PERMANENT, f"Step {path}: {reason}", "ChildRefused")
+        self.failure = failure or Failure(
+            ErrorType.PERMANENT, f"Step {path}: {reason}", "ChildRefused"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +170,7 @@ class ChildCall:
 
 
 def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildCall:
-    """Look up the workflow that the step calls, before any lock; raises ChildRefused."""
+    """Look up the workflow that the step calls, before any lock is taken. Raises ChildRefused."""
     slug = facts["workflow"]
     execution = (
         WorkflowExecution.objects.filter(pk=state.context.execution_id)
@@ -191,7 +196,7 @@ def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildC
     waits = bool(facts.get("wait", True))
     return ChildCall(
         workflow=workflow,
-        input=facts.get("input", {}),
+        input=_input(execution.workspace_id, facts.get("input", {}), work),
         version=facts.get("version"),
         waits=waits,
         parent=ParentRun(
@@ -206,8 +211,19 @@ def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildC
     )
 
 
+def _input(workspace_id: UUID, value: Any, work: Work) -> Any:
+    """Return the child's payload: a large one is stored, a reference is passed on."""
+    try:
+        given = stored_input.from_row(workspace_id, value)
+        return stored_input.stored(workspace_id, given, release_connection)
+    except PayloadStoreUnavailable as error:
+        raise ChildRefused(work.path, str(error), classify(error)) from error
+    except (StoredValueBroken, SealBroken) as error:
+        raise ChildRefused(work.path, str(error)) from error
+
+
 def start(call: ChildCall, work: Work) -> UUID:
-    """Start the child and return its id; raises ChildRefused.
+    """Start the child and return its ID. Raises ChildRefused.
 
     The caller holds the parent's lock.
     """
@@ -283,7 +299,7 @@ class Child:
 def children_of(execution_id: UUID, runs: Iterable[Run]) -> dict[UUID, Child]:
     """Return the children that these runs of one execution started, by run.
 
-    At most one query. Reads `progress` of steps that call a workflow: load it with the runs.
+    Uses at most one query. Reads `progress` of steps that call a workflow: load it with the runs.
     """
     calls = {run.pk: run.progress or {} for run in runs if run.module == SUBWORKFLOW}
     if not calls:

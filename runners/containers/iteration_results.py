@@ -51,9 +51,10 @@ def sink_paths(place: Place, total: int) -> list[str]:
 def collected(
     place: Place, total: int, values: Mapping[str, Any], failed: Iterable[tuple[Any, ...]] = ()
 ) -> list[Any]:
-    """Return the result of each item, from the existing outputs of `sink_paths`. Pure.
+    """Return the result of each item, from the existing outputs of `sink_paths`.
 
-    `failed` are the failures in a tolerant map's body, as `failures` returns them.
+    This function is pure. `failed` are the failures in a tolerant map's body, as `failures` returns
+    them.
     """
     paths = iter(sink_paths(place, total))
     names = [place.graph.tasks[task].id for task in place.graph.sinks]

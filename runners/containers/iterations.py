@@ -75,7 +75,7 @@ def start(
 
 
 def _keep(state: SegmentState, turn: Place, ready: list[int], batch: Sequence[int]) -> int | None:
-    """Return the step that this worker itself runs next; None if it may not, or already has one."""
+    """Return the step that this worker runs next; None if it may not run one or already has one."""
     if not state.stays or state.next_segment is not None or state.paused:
         return None
     for index in ready:
@@ -98,7 +98,7 @@ def turn_over(
     unstarted: Sequence[int] = (),
     counted_anew: bool = False,
 ) -> bool:
-    """Subtract completed turns from their container, and start the next or wake it.
+    """Subtract completed turns from their container, and start more turns or wake the container.
 
     `place` is any of its turns; `failed` are the ended turns whose failure no edge handled; `begun`
     are turns that have rows although they were set aside, and `unstarted` are turns without rows
@@ -183,10 +183,10 @@ def _carries(state: SegmentState, place: Place) -> bool:
 def _batched(
     state: SegmentState, turns: MapTurns, *, dead: bool
 ) -> tuple[MapTurns, tuple[int, ...], tuple[int, ...]]:
-    """Return the item to continue with and the rest of its batch, which may be a new one.
+    """Return the counters, the item to continue with and the rest of its batch, perhaps a new one.
 
-    Return None while other workers run steps of the present item; the worker that ends that item
-    continues.
+    No item is returned while other workers run steps of the present item; the worker that ends that
+    item continues.
     """
     left, state.batch = tuple(state.batch), []
     if state.place.index in turns.open:  # other workers still process it: its lane is not free

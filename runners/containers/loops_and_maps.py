@@ -1,6 +1,6 @@
 """Containers: a loop or a map opens its body, and continues when all its iterations have ended.
 
-The container's own run waits meanwhile and keeps the counters (see `iterations`).
+Until then, the container's own run waits and keeps the counters (see `iterations`).
 """
 
 import time
@@ -67,9 +67,9 @@ def empty(step: Step) -> Any:
 
 
 def open_map(first: Place, given: Mapping[str, Any]) -> MapTurns | None:
-    """Return the counters of a map with these inputs; None without items. Pure.
+    """Return the counters of a map with these inputs; None if it has no items.
 
-    `first` is its first item's place. Raises StepError.
+    This function is pure. `first` is its first item's place. Raises StepError.
     """
     items = given.get("items")
     if not isinstance(items, list):
@@ -91,7 +91,7 @@ def open_map(first: Place, given: Mapping[str, Any]) -> MapTurns | None:
 def open_loop(
     step: Step, given: Mapping[str, Any], holds: Callable[[str], bool]
 ) -> LoopTurns | None:
-    """Return the counters of a loop with these inputs; None without iterations.
+    """Return the counters of a loop with these inputs; None if it has no iterations.
 
     `holds` evaluates the loop's condition of a name, before the first iteration. Raises StepError.
     """

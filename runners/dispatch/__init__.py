@@ -1,1 +1,1 @@
-"""From rows to messages: pack segments together and send them to the broker."""
+"""Turn rows into messages: pack segments together and send them to the broker."""

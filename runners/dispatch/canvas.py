@@ -1,4 +1,4 @@
-"""From ready steps to Celery messages: single segments, chains across queues, chords.
+"""Turn ready steps into Celery messages: single segments, chains across queues, chords.
 
 This is a pure look-ahead on the graph, which saves messages and planning. The rows always decide
 whether a step runs.
@@ -30,7 +30,7 @@ class SegmentLink:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Segments that follow each other on different queues; usually one."""
+    """Segments that follow each other on different queues; usually only one segment."""
 
     links: tuple[SegmentLink, ...]
 
@@ -142,7 +142,7 @@ def segment_of(graph: Graph, step: Step) -> list[Step]:
 
 
 def join_of(graph: Graph, step: Step) -> int | None:
-    """Return the join of a branch of one segment on one queue without a choice; else None."""
+    """Return the join to which one segment on one queue leads without a choice, or None."""
     steps = segment_of(graph, step)
     if any(following.queue != step.queue for following in steps):
         return None

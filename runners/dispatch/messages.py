@@ -88,7 +88,7 @@ def publish_after_commit(parcels: Sequence[Parcel]) -> None:
 
 
 def publish(parcels: Sequence[Parcel]) -> None:
-    """Send now, over one connection; the sweeper sends messages that fail."""
+    """Send the messages now, over one connection; the sweeper sends those that fail."""
     try:
         with messaging.sending(), messaging.celery_app().producer_or_acquire() as producer:
             if sum(len(item.canvas) for item in parcels) > 1:
@@ -145,7 +145,7 @@ def _unsend(parcels: Sequence[Parcel]) -> None:
 
 
 def _segments(canvas: Sequence[Canvas]) -> Iterator[str]:
-    """Return the first segments of a canvas's messages; later ones of a chain have no run yet."""
+    """Yield the first segments of a canvas's messages; later ones of a chain have no run yet."""
     for whole in canvas:
         for link in whole.headers if isinstance(whole, Chord) else whole.links[:1]:
             yield from (link.segment, *link.others)
@@ -219,7 +219,7 @@ def _uncounted(canvas: Canvas) -> tuple[Canvas, ...]:
 
 
 def _far(item: Parcel) -> Parcel:
-    """Return the segments that begin with remote steps."""
+    """Return the work reduced to the segments that begin with remote steps."""
     remote = limits().remote_queues
     if not remote:
         return replace(item, canvas=())
@@ -288,7 +288,10 @@ BATCH = 500
 
 
 def resend(rows: Iterable[tuple[UUID, UUID, int, str, str, str]]) -> int:
-    """Send (execution, version, priority, segment, queue, step path) rows; return how many."""
+    """Send the segments in these rows; return how many.
+
+    A row is (execution, version, priority, segment, queue, step path).
+    """
     parcels = [
         Parcel(execution, version, priority, (Chain((SegmentLink(segment, queue, path),)),))
         for execution, version, priority, segment, queue, path in rows

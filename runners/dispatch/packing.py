@@ -3,8 +3,8 @@
 The segments are siblings of one execution, or the same segment of several.
 
 A message and a query cost more than a short step. A step without a timing counts as short: its pack
-runs under a time limit (`pack_trial`), which bounds the cost of a wrong guess. Pure: the caller
-gives the estimates and the number of workers.
+runs under a time limit (`pack_trial`), which bounds the cost of a wrong guess. This module is pure:
+the caller gives the estimates and the number of workers.
 """
 
 import math
@@ -20,7 +20,7 @@ FLOOR = 1.0  # ms a step at least: what recording it takes, however short its wo
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """The limits of packs, and their data: a step's estimated milliseconds, a queue's workers."""
+    """The limits of packs, and functions that give a step's time (ms) and a queue's workers."""
 
     seconds: float  # of work in one pack, at most
     most: int  # segments in one pack, at most
@@ -64,7 +64,7 @@ def executions_together(count: int, steps: list[Step], rules: Packing) -> int:
 
 
 def _fill(group: list[tuple[Step, float]], queue: str, rules: Packing) -> list[list[Step]]:
-    """Return as few packs as the limits allow, of about equal size."""
+    """Return as few packs of about equal size as the limits allow."""
     most = max(1, min(rules.most, len(group) // rules.workers(queue)))
     wanted = math.ceil(len(group) / most)
     packs: list[list[Step]] = []
@@ -79,7 +79,10 @@ def _fill(group: list[tuple[Step, float]], queue: str, rules: Packing) -> list[l
 
 
 def _cost(steps: list[Step], rules: Packing) -> float | None:
-    """Return a branch's estimated milliseconds, or the minimum; None if it must go alone."""
+    """Return a branch's estimated milliseconds, or None if it must go alone.
+
+    Each step counts for at least `FLOOR`.
+    """
     total = 0.0
     for step in steps:
         if step.inline:

@@ -266,7 +266,7 @@ class Explanation:
 def explain(row: WorkflowExecution) -> Explanation:
     """Return why an execution has not ended, and each unfinished step's reason.
 
-    About fifteen queries.
+    Uses about fifteen queries.
     """
     now = database_now()
     version = compiled(row.version_id)

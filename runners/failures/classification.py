@@ -31,8 +31,8 @@ _TRANSIENT, _PERMANENT, _TIMEOUT = ErrorType.TRANSIENT, ErrorType.PERMANENT, Err
 class Failure:
     """The record of a failed attempt; PostgreSQL can store all of its values.
 
-    `fingerprint` is the module's name for this kind of failure, `target` the system that the step
-    called; both may be empty. `http_status` is the status of the target's answer, if it speaks
+    `fingerprint` is the module's name for this kind of failure, and `target` is the system that the
+    step called; both may be empty. `http_status` is the status of the target's answer, if it speaks
     HTTP.
     """
 
@@ -163,7 +163,7 @@ def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
 
 
 def template_failure(error: TemplateError, path: str) -> Failure:
-    """Return the failure of a step whose inputs cannot be rendered, or not in time."""
+    """Return the failure of a step whose inputs cannot be rendered, or take too long to render."""
     late = isinstance(error, TemplateTimeout)
     return Failure(
         error_type=ErrorType.TIMEOUT if late else ErrorType.PERMANENT,
@@ -186,7 +186,7 @@ def status_error_type(status: int) -> ErrorType:
 
 
 def error_type_of(error: BaseException) -> ErrorType:
-    """Return the class of an exception of Python or a library; if unknown, its cause's class."""
+    """Return the class of an exception of Python or a library, or else the class of its cause."""
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return _PERMANENT
@@ -218,7 +218,7 @@ def _by_sqlstate(error: BaseException) -> ErrorType | None:
 
 
 def _by_status(error: BaseException) -> ErrorType | None:
-    """Return the class by HTTP status: httpx and requests carry the response, urllib a code."""
+    """Return the class by HTTP status: httpx and requests have a response, urllib has a code."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     if status is None and type(error).__module__ == "urllib.error":
         status = getattr(error, "code", None)
@@ -239,7 +239,7 @@ def _http_status(error: BaseException) -> int | None:
 
 
 def _by_smtp(error: BaseException) -> ErrorType | None:
-    """Return the class of an SMTP code: 400 to 499 is temporary, from 500 permanent.
+    """Return the class of an SMTP code: 400 to 499 are temporary, 500 and more are permanent.
 
     See RFC 5321, section 4.2.1.
     """

@@ -1,7 +1,7 @@
 """Tracebacks for users who repair steps, and failure texts and JSON that PostgreSQL can store.
 
 A traceback names files, lines and functions and quotes the source, but no values and no messages,
-which may hold secrets. Runs of library frames are folded into one line.
+which may contain secrets. Runs of library frames are folded into one line.
 """
 
 import json
@@ -31,7 +31,7 @@ def storable_text(text: str, limit: int) -> str:
 
 
 def storable_details(details: Any) -> Any:
-    """Return the details as storable JSON; if they are too large, the start of their text."""
+    """Return the details as storable JSON, or the start of their text if they are too large."""
     if details is None:
         return None
     clean = _json(details, MAX_DEPTH)
@@ -64,7 +64,7 @@ LIBRARIES = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib", "s
 def own_frames(error: BaseException) -> str:
     """Return the frames of the error and of its causes, newest error first.
 
-    At most 8,000 characters.
+    Return at most 8,000 characters.
     """
     lines = [line for cause in _chain(error) for line in _lines(cause)]
     text = "\n".join(lines)

@@ -18,9 +18,9 @@ def delay(
 ) -> float | None:
     """Return the seconds to wait before the attempt after `attempt` (from 1).
 
-    None if it was the last. The base doubles with each attempt; the jitter (`random` is from 0 to
-    1) is added, then the policy's cap applies. A server's Retry-After applies if it is longer. The
-    result is at most one day.
+    Return None if it was the last attempt. The base doubles with each attempt; the jitter (`random`
+    is from 0 to 1) is added, then the policy's cap applies. A server's Retry-After applies if it is
+    longer. The result is at most one day.
     """
     if attempt >= policy.max_attempts:
         return None
@@ -38,8 +38,8 @@ def delay(
 def parse_retry_after(value: str | None, now: datetime) -> float | None:
     """Return the seconds a Retry-After header asks for, from now; None if it is unusable.
 
-    Accepts both forms of RFC 9110 section 10.2.3: seconds, or an HTTP date. A time in the past is
-    0.
+    Accepts both forms of RFC 9110 section 10.2.3: seconds, or an HTTP date. A time in the past
+    gives 0.
     """
     if value is None:
         return None

@@ -49,7 +49,7 @@ class Asked:
 class Permit(Protocol):
     """A gate's permission to run a step.
 
-    One of these methods is called once, unless the process dies before.
+    Exactly one of these methods is called, unless the process ends first.
 
     `timeout` is the timeout in seconds for a call of the step's target, if a rule sets one.
     """
@@ -59,10 +59,10 @@ class Permit(Protocol):
         """Return the timeout in seconds; None if the gate sets none."""
 
     def undo(self) -> None:
-        """Take the permit back: another gate held back the step, so it did not run."""
+        """Take the permit back, because another gate held the step back and it did not run."""
 
     def ended(self, failure: Failure | None) -> None:
-        """Record that the module ran; `failure` describes its failure; None if it succeeded."""
+        """Record that the module ran; `failure` is None if it succeeded."""
 
 
 class LeasePermit(Permit, Protocol):
@@ -73,7 +73,7 @@ class LeasePermit(Permit, Protocol):
 
     @property
     def kept(self) -> Any:
-        """Return the JSON from which `LeaseGate.restore` makes this permit again.
+        """Return the JSON from which `LeaseGate.restore` restores this permit.
 
         Return None if the gate does not need the step's end.
         """

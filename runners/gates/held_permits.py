@@ -2,7 +2,7 @@
 
 A row is written in the transaction that leases the run, and deleted in the transaction that
 notifies the gate of the step's end. So each permit ends once: with the report, or by the duty
-`permits` after the lease, however the lease ended.
+`permits` after the lease, regardless of how the lease ended.
 """
 
 import logging
@@ -36,7 +36,7 @@ def keep(given: Iterable[tuple[UUID, int, LeasePassage]]) -> None:
 
 
 def end(run_id: UUID, token: int, failure: Failure | None) -> None:
-    """Notify the gates how a leased run ended; call it after the end was committed."""
+    """Notify the gates of how a leased run ended; call it after the end was committed."""
     rows = HeldPermit.objects.filter(run_id=run_id, token=token).order_by("-id")
     for row in rows.values_list("pk", "gate", "run_id", "token", "kept"):
         _end(row, lambda permit: permit.ended(failure))
@@ -52,7 +52,7 @@ def reclaim() -> int:
 
 
 def _told(own: bool, state: str, kind: str, error: str) -> Callable[[LeasePermit], None]:
-    """Return the function that reports the end of the lease to a gate, as the run's row says."""
+    """Return a function that reports the end of the lease to a gate, according to the run's row."""
     if own and state == RunState.SUCCESS:
         return lambda permit: permit.ended(None)
     if own and kind:

@@ -2,7 +2,8 @@
 
 A worker's own process cannot be forked: its threads would leave their locks held in the child. A
 child forked from here is ready in 0.05 s, and runs one order after another. The server ends when
-its worker's end of the socket closes, however the worker ended, and its children end with it.
+its worker's end of the socket closes, regardless of how the worker ended, and its children end with
+it.
 """
 
 import gc
@@ -39,10 +40,8 @@ def main() -> None:
 def _load() -> None:
     """Import the packages that steps need, once for all children.
 
-    Opens no connection and starts no thread.
-
-    The garbage collector is off during the imports, because it would repeatedly scan objects that
-    stay. That saves a tenth of the time.
+    This opens no connection and starts no thread. The garbage collector is off during the imports,
+    because it would repeatedly scan objects that stay. That saves a tenth of the time.
     """
     gc.disable()
     import django

@@ -1,1 +1,1 @@
-"""The reads of the hub of live states: an execution with its runs, or a workflow's executions."""
+"""Queries of the hub of live states: an execution with its runs, or a workflow's executions."""

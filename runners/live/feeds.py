@@ -46,9 +46,9 @@ def _read_runs(name: str, params: dict[str, Any]) -> dict[UUID, list[Row]]:
 
 
 def _name_children(found: dict[UUID, list[Row]]) -> None:
-    """Add the children for which no run waits; at most one query.
+    """Add the children for which no run waits. Uses at most one query.
 
-    Their ids are not in any `progress`, but the key under which they were started names the run.
+    Their IDs are not in any `progress`, but the key under which they were started names the run.
     """
     callers = {
         f"child:{row['id']}": row
@@ -80,7 +80,7 @@ class ExecutionFeed:
         }
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """Return the execution, and its runs; with a cursor, the runs written since."""
+        """Return the execution and its runs; with a cursor, only the runs written since."""
         execution = next(iter(_executions([pk], None)), None)
         if execution is None:
             return None
@@ -136,7 +136,7 @@ class WorkflowFeed:
         return _read_workflow(ids, since, NEWEST)
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """Return the newest executions, or those written since the cursor."""
+        """Return the newest executions; with a cursor, only those written since the cursor."""
         if since is not None:
             return _read_workflow([pk], since, NEWEST).get(pk, News([], []))
         news = _read_workflow([pk], None, SHOWN + 1).get(pk, News([], []))

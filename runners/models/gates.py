@@ -8,7 +8,7 @@ from executions.database.clock import ClockTimestamp
 class HeldPermit(models.Model):
     """A permit of a gate for one lease of a run, until the lease ends.
 
-    `token` is the lease's fencing token; from `kept`, the gate makes its permit again.
+    `token` is the lease's fencing token; the gate restores its permit from `kept`.
     """
 
     run_id = models.UUIDField()

@@ -3,8 +3,8 @@
 Each run has an entry in four indexes, the primary key included, and in small partial ones of
 retries, approvals, remote queues and failures; renewing a lease touches no indexed column.
 
-PostgreSQL evaluates every CHECK of a table in every statement: only two exist, which tie a state to
-its columns (an unknown state breaks the second), and none on the counters.
+PostgreSQL evaluates every CHECK of a table in every statement, so only two exist. They tie a state
+to its columns (an unknown state breaks the second). The counters have no CHECK.
 """
 
 from uuid import UUID
@@ -25,12 +25,12 @@ class Run(models.Model):
 
     `due_at` is when the sweeper must check a live run: the message of a pending run may be lost, a
     retry is due, the holder of a leased run may be lost, or a timer or an expiry is due.
-    `recoveries` counts how often the run was taken from a lost holder, whatever the cause.
-    `crashes` counts the processes that ended while this run alone was executing in them; only these
-    make a dead letter. A `suspect` run was lost with its process and is executed in a process of
-    its own. `budget_start` is the attempt at which the present retry budget began. `waits_for` (a
-    WaitKind) is set once the run has waited; `progress` is the state of its wait (a container's
-    counters, an event's name), `wake` the cause of its end.
+    `recoveries` counts how often the run was taken from a lost holder, for any cause. `crashes`
+    counts the processes that ended while this run alone was executing in them; only these make a
+    dead letter. A `suspect` run was lost with its process and is executed in a separate process.
+    `budget_start` is the attempt at which the present retry budget began. `waits_for` (a WaitKind)
+    is set once the run has waited; `progress` is the state of its wait (a container's counters, an
+    event's name), and `wake` is the cause of its end.
     """
 
     SEALED_BY = "execution__workspace"

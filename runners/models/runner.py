@@ -33,6 +33,7 @@ class Runner(models.Model):
     )
 
     rows_of_no_workspace = "read"
+    when_moved = "never"  # a runner reports again where its workspace is
 
     class Meta:
         ordering = ["name"]

@@ -16,7 +16,7 @@ from runners.states import WaitKind
 class Waiter(models.Model):
     """A WAITING run that an outside event may wake; the row is deleted when the wait ends.
 
-    `key` names what the run waits for: an event's name, the hash of a callback's token, the id of a
+    `key` names what the run waits for: an event's name, the hash of a callback's token, the ID of a
     child execution; empty for an approval. `unheard_since` is set when the run begins to wait,
     until a worker has looked for events that arrived before the wait was visible to others.
     """

@@ -61,7 +61,7 @@ class ApprovalOutputs(ModuleOutputs):
 
 
 class ApprovalModule(WaitingModule):
-    """Waits for a person's decision, in the admin under "Approvals" or by the API (`decideRun`)."""
+    """Waits for a decision that a person makes in the admin or with `decideRun` in the API."""
 
     type = "flow.approval"
     title = "Approval"

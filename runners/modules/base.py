@@ -29,7 +29,7 @@ _LOADING = RLock()
 
 
 class ModuleInputs(BaseModel):
-    """Base of all inputs: camelCase keys, rejects unknown keys, keeps values out of error texts."""
+    """The base of inputs: camelCase keys, no unknown keys, and no values in error texts."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -40,7 +40,7 @@ class ModuleInputs(BaseModel):
 
 
 class ModuleOutputs(BaseModel):
-    """Base of described outputs: camelCase keys outside, Python names inside."""
+    """The base of described outputs, with camelCase keys outside and Python names inside."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -98,7 +98,7 @@ class StepContext(Protocol):
     def target_timeout(self) -> float | None:
         """Return the timeout in seconds that the circuit rule sets for calls to the step's target.
 
-        None if no rule sets one, or circuit breakers are off.
+        Return None if no rule sets one, or circuit breakers are off.
         """
 
     @property
@@ -107,7 +107,7 @@ class StepContext(Protocol):
 
     @property
     def uses_secrets(self) -> bool:
-        """Return whether the inputs may hold values of secrets, or the step names a credential."""
+        """Return whether the inputs may contain secrets, or the step names a credential."""
 
     @property
     def origin(self) -> str:
@@ -162,9 +162,9 @@ class StepContext(Protocol):
     ) -> StoredReference:
         """Write bytes to the payload store in parts, and return their reference for the outputs.
 
-        `content` is an open file or yields parts; a few MiB of it are in memory. The values of the
-        step's secrets are replaced in it. Raises StepError without a payload store, PayloadError
-        above VALKYR_PAYLOAD_CONTENT_LIMIT, and what `content` raises.
+        `content` is an open file or yields parts; only a few MiB of it are in memory at a time. The
+        values of the step's secrets are replaced in it. Raises StepError without a payload store,
+        PayloadError above VALKYR_PAYLOAD_CONTENT_LIMIT, and the errors of `content`.
         """
 
     def open_content(self, reference: Mapping[str, Any]) -> AbstractContextManager[BinaryIO]:
@@ -176,7 +176,7 @@ class StepContext(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PublishedEvent:
-    """An event that a step published: its id, the executions it started, and the rejected starts.
+    """An event that a step published: its ID, the executions it started, and the rejected starts.
 
     `created` is False if an earlier attempt published it. Runs that wait for it are woken
     afterwards.
@@ -202,9 +202,9 @@ class Wait:
     """A request to suspend a step: it holds no worker until something wakes it.
 
     A timer wakes the step after `seconds` (or at the instant `until`) unless another cause wakes it
-    first; without both, it has no timer. `key` names another cause of waking: an event's name, or
-    the hash of a callback's token. `facts` are kept with the run and shown to users. When the step
-    is woken, the module's `woken` is called.
+    first; if neither is given, it has no timer. `key` names another cause of waking: an event's
+    name, or the hash of a callback's token. `facts` are kept with the run and shown to users. When
+    the step is woken, the module's `woken` is called.
     """
 
     kind: WaitKind
@@ -217,9 +217,9 @@ class Wait:
 class StepError(Exception):
     """A failure that the module classifies.
 
-    `retry_after` is in seconds; `details` is shown to users as JSON and must not hold secrets.
+    `retry_after` is in seconds; `details` is shown to users as JSON and must not contain secrets.
     `fingerprint` names the kind of failure (`card_declined`): failures of a step that share it form
-    one failure group, whatever their messages. Without a fingerprint, the shape of the message
+    one failure group, regardless of their messages. Without a fingerprint, the shape of the message
     decides.
     """
 
@@ -269,20 +269,20 @@ class Module(Generic[InputsT]):
     """A kind of step. Subclasses declare the facts below and write `execute`.
 
     `effect` is `none` (safe to repeat), `idempotent` (safe with the idempotency key), `database`
-    (what it writes to Valkyr's database commits with the step's record, or not at all) or
-    `external` (may happen twice after a crash). A module that `computes` is CPU-bound and cannot
-    use a queue that threads of one process serve. An `inline` module does no I/O and takes under a
-    millisecond. `outcomes` is empty for a module that has only `success`; if they depend on its
-    `with`, `outcomes_from` says how. `credential` lists the types of credential it accepts; a step
-    gets one, as `ctx.credential`. `takes_secrets` is False for a module that returns its inputs, is
-    inline, holds a body or sets variables. `judges_hosts` is for modules that open connections by
-    the guarded clients only (see `network.judging`): `everything` if all inputs go only through
-    them, `credential` if only the credential certainly does; `addresses` are the keys of `with`
-    that hold the target, `keeps` those that name something on this machine, such as a file. A
-    module that `costs` spends money or tokens (`ctx.cost`): it is rejected once a budget is spent,
-    and it is not inline. `circuit_target` describes the result of `circuit` for the docs; `example`
-    is a valid `with`; `bad_inputs` lists errors and their messages. The docstring of a subclass is
-    its description, shown to authors of workflows.
+    (its writes to Valkyr's database commit with the step's record, or not at all) or `external`
+    (may happen twice after a crash). A module that `computes` is CPU-bound and cannot use a queue
+    that threads of one process serve. An `inline` module does no I/O and takes under a millisecond.
+    `outcomes` is empty for a module that has only `success`; if they depend on its `with`,
+    `outcomes_from` says how. `credential` lists the types of credential it accepts; a step gets
+    one, as `ctx.credential`. `takes_secrets` is False for a module that returns its inputs, is
+    inline, has a body or sets variables. `judges_hosts` is for modules that open connections only
+    with the guarded clients (see `network.judging`): `everything` if all inputs go only through
+    them, `credential` if only the credential certainly does. `addresses` are the keys of `with`
+    that contain the target; `keeps` are the keys that name something on this machine, such as a
+    file. A module that `costs` spends money or tokens (`ctx.cost`): it is rejected once a budget is
+    spent, and it is not inline. `circuit_target` describes the result of `circuit` for the docs;
+    `example` is a valid `with`; `bad_inputs` lists errors and their messages. The docstring of a
+    subclass is its description, shown to authors of workflows.
     """
 
     type: ClassVar[str]
@@ -344,7 +344,7 @@ class Module(Generic[InputsT]):
 
     @classmethod
     def may_take_secrets(cls) -> bool:
-        """Return whether the module's inputs may hold secrets."""
+        """Return whether the module's inputs may contain secrets."""
         kept = cls.inline or cls.container or cls.writes_variables
         return cls.takes_secrets and not kept
 
@@ -355,8 +355,8 @@ class Module(Generic[InputsT]):
     def circuit(self, inputs: InputsT) -> str | None:
         """Return the target whose failures open a circuit breaker, or None.
 
-        It begins with the module's type, or a word that several modules share, and a colon:
-        `http.request:api.example.com`. Users see it, so it must not hold a secret.
+        It begins with the module's type, or a word that several modules share, and a colon, such as
+        `http.request:api.example.com`. Users see it, so it must not contain a secret.
         """
         return None
 
@@ -384,9 +384,9 @@ class Module(Generic[InputsT]):
     def load(self) -> None:
         """Warm up once in this process.
 
-        One module at a time: threads that import concurrently can meet in a cycle of imports, and
-        then one of them receives a half-initialised package. If warming up fails, the module is
-        used anyway.
+        Modules warm up one at a time: threads that import concurrently can meet in a cycle of
+        imports, and then one of them receives a half-initialised package. If warming up fails, the
+        module is used anyway.
         """
         with _LOADING:
             if self._loaded:
@@ -415,11 +415,11 @@ class Module(Generic[InputsT]):
         raise NotImplementedError(f"module {self.type} does not wait")
 
     def collected(self, inputs: Mapping[str, Any], turns: int, last: Any) -> Any:
-        """Return a loop's output: from its rendered `with` and its last iteration's outputs."""
+        """Return a loop's output, from its rendered `with` and its last iteration's outputs."""
         raise NotImplementedError(f"module {self.type} has no body")
 
     def validated(self, config: Any) -> InputsT:
-        """Return rendered inputs as the module's model; raises pydantic's ValidationError."""
+        """Return rendered inputs as the module's model. Raises pydantic's ValidationError."""
         inputs: Any = self.Inputs.model_validate(config)
         return cast("InputsT", inputs)
 

@@ -1,6 +1,6 @@
 """Check a step's `with` when a workflow is published, before any template has a value.
 
-A string that holds `{{` may become any value; everything else is checked in full, by the JSON
+A string that contains `{{` may become any value; everything else is checked in full, by the JSON
 Schema of the inputs and by the validators of their fields. All problems are reported.
 """
 
@@ -42,7 +42,7 @@ def check(module: "Module[Any]", config: Any) -> list[ConfigProblem]:
 
 
 def holds_template(value: Any) -> bool:
-    """Return whether the value holds a template anywhere."""
+    """Return whether the value contains a template."""
     if isinstance(value, str):
         return TEMPLATE_MARK in value
     if isinstance(value, Mapping):

@@ -22,6 +22,7 @@ from runners.modules.base import (
     StepError,
     Wait,
 )
+from runners.modules.stored_content import PassedOn
 from runners.modules.waits import WaitingModule
 from runners.states import WaitKind
 
@@ -48,7 +49,7 @@ class ExpandingContainer(Container):
     """The base of containers that write the body that the engine runs, when published.
 
     Authors write a `body` of tasks, which see the names of a `body_kind`. `expand` makes the task
-    that the engine runs, with tasks of its own around them. Its `credential`, `retry`,
+    that the engine runs, with further tasks around them. Its `credential`, `retry`,
     `timeoutSeconds` and `queue` are for a step of that body.
     """
 
@@ -108,8 +109,8 @@ class Loop(Container):
 
     The output is `{"iterations": n, "last": {task: output, …}}`; `last` is null if there was no
     iteration. In the body, `loop.index` counts from 0 and `loop.iteration` from 1. `loop.previous`
-    holds the outputs of the previous iteration (null in the first), and `tasks.<id>.history` a
-    task's outputs in earlier iterations.
+    holds the outputs of the previous iteration (null in the first), and `tasks.<id>.history` holds
+    a task's outputs in earlier iterations.
     """
 
     type = "flow.loop"
@@ -168,8 +169,8 @@ class MapInputs(ModuleInputs):
 class Map(Container):
     """Runs its body once for each item of a list, in parallel.
 
-    The output is the list of the bodies' outputs in the order of the items. In the body, `item`
-    is the item and `index` its number, from 0.
+    The output is the list of the bodies' outputs in the order of the items. In the body, `item` is
+    the item and `index` is its number, from 0.
     """
 
     type = "flow.map"
@@ -202,7 +203,7 @@ def _items_problems(items: Any) -> Iterator[ConfigProblem]:
 
 
 def _written_out(config: Mapping[str, Any], *keys: str) -> list[ConfigProblem]:
-    """Return problems for keys with a template that the engine reads before anything runs."""
+    """Return problems for keys that contain a template but are read before the workflow runs."""
     return [
         ConfigProblem(
             (key,),
@@ -233,7 +234,7 @@ class SubworkflowInputs(ModuleInputs):
         description="The slug of a workflow of the same workspace, looked up when the step runs.",
         examples=["ship-order"],
     )
-    input: Any = Field(
+    input: PassedOn = Field(
         {},
         description="The child's payload; it must match that workflow's input schema.",
         examples=[{"orderId": "{{ input.orderId }}"}],
@@ -264,8 +265,8 @@ class Subworkflow(WaitingModule):
 
     A child inherits its parent's priority and kind of trigger. It starts at once and uses neither a
     slot nor a concurrency key. If the child fails, is cancelled or times out, the step fails
-    permanently and can take its `error` edge. If the parent is cancelled or times out, so are its
-    children; a pause does not affect them. If you requeue the child's dead letter, the child
+    permanently and can take its `error` edge. If the parent is cancelled or times out, its children
+    are cancelled; a pause does not affect them. If you requeue the child's dead letter, the child
     continues without its parent. Requeue the parent's step too: it starts a new child. Calls can be
     16 deep.
     """

@@ -48,7 +48,7 @@ def using(
 ) -> Iterator[None]:
     """Check every connection of this thread against these credentials while the block runs.
 
-    Refused connections are added to `refused`, whatever the module does with the error.
+    Refused connections are added to `refused`, even if the module handles the error.
     """
     mark = _in_use.set({name: one for name, one in credentials.items() if not one.any_host})
     noted = _refused.set([] if refused is None else refused)
@@ -65,7 +65,7 @@ def restricted() -> bool:
 
 
 def judge(host: str, port: int | None) -> None:
-    """Raise EgressRefused if the rules forbid the host; HostRefused if the credential does."""
+    """Raise EgressRefused if the rules forbid the host, or HostRefused if the credential does."""
     judge_egress(host, port)
     for name, boundary in _in_use.get(NONE).items():
         if not boundary.allows_host(host, port):
@@ -78,7 +78,7 @@ def judge(host: str, port: int | None) -> None:
 
 
 def refusal(name: str, boundary: "Boundary", place: str) -> str:
-    """Return the error message for a credential that must not go to a place."""
+    """Return the error message for a credential that must not be sent to an address."""
     hosts = ", ".join(boundary.hosts[:5]) + (", …" if len(boundary.hosts) > 5 else "")
     return (
         f'the credential "{name}" may not be sent to {place[:200]}, only to {hosts or "no host"}. '

@@ -57,7 +57,7 @@ def egress_rules() -> "EgressRules | None":
 
 
 def judge_egress(host: str, port: int | None) -> None:
-    """Raise EgressRefused for a host that the rules forbid, whatever its addresses are."""
+    """Raise EgressRefused for a host that the rules forbid, regardless of its addresses."""
     rules = egress_rules()
     if rules is not None and rules.verdict(host, port).name == "REFUSED":
         raise EgressRefused(rules.refusal(_place(host, port)))

@@ -1,4 +1,4 @@
-"""Control modules that decide, fail or set variables; pure, so they run inline."""
+"""Control modules that decide, fail or set variables. They are pure, so they run inline."""
 
 import json
 from collections.abc import Mapping
@@ -8,6 +8,7 @@ from pydantic import Field, field_validator
 
 from executions.definition.catalog import ConfigProblem, OutcomeRule, outcome_text
 from runners.modules.base import Bad, Module, ModuleInputs, Result, StepContext, StepError
+from runners.modules.stored_content import PassedOn
 from runners.states import ErrorType
 
 FALSE_WORDS = frozenset({"", "false", "0", "no", "off", "null", "none"})
@@ -15,7 +16,7 @@ MAX_OUTCOME_LENGTH = 100
 
 
 class FlowModule(Module[Any]):
-    """The base of this family's modules."""
+    """The base of the control modules."""
 
     category: ClassVar[str] = "control"
     inline: ClassVar[bool] = True
@@ -26,7 +27,9 @@ class FlowModule(Module[Any]):
 class NoopInputs(ModuleInputs):
     """The value to pass on."""
 
-    value: Any = Field(None, description="Passed on as the step's output.", examples=[{"n": 1}])
+    value: PassedOn = Field(
+        None, description="Passed on as the step's output.", examples=[{"n": 1}]
+    )
 
 
 class Noop(FlowModule):
@@ -203,7 +206,7 @@ class Fail(FlowModule):
 class SetVariablesInputs(ModuleInputs):
     """The variables to set."""
 
-    values: dict[str, Any] = Field(
+    values: dict[str, PassedOn] = Field(
         description="New values by the names of variables that the workflow declares.",
         examples=[{"carrier": "{{ tasks.quote.output.body.carrier }}"}],
     )
@@ -244,7 +247,7 @@ ERROR = "error"
 
 
 class PinnedInputs(ModuleInputs):
-    """The result that the task must have."""
+    """The pinned result: an output and an outcome."""
 
     output: Any = Field(None, description="The output.", examples=[{"total": 1200}])
     json_text: str | None = Field(
@@ -278,7 +281,7 @@ class PinnedInputs(ModuleInputs):
 
     @property
     def value(self) -> Any:
-        """Return the output from `json` or `value`, whichever holds it."""
+        """Return the output from `json` or `value`."""
         return self.output if self.json_text is None else json.loads(self.json_text)
 
 

@@ -1,4 +1,4 @@
-"""`@step`: make a module of a plain typed function; its annotations are inputs and outputs.
+"""`@step`: turn a plain typed function into a module; its annotations are inputs and outputs.
 
 The models are made on first use, so that registering a step costs almost nothing; mistakes in a
 function are reported when it is imported.
@@ -35,7 +35,7 @@ Retry = str | Mapping[str, Any]
 
 
 class StepDecorator(Protocol):
-    """The result of `@step(...)`: it makes a step of a function and keeps its types."""
+    """The result of `@step(...)`: it turns a function into a step and keeps its types."""
 
     @overload
     def __call__(
@@ -97,11 +97,11 @@ def step(
 def step(what: Any = "", /, **facts: Any) -> Any:
     """Make a function, plain or `async`, a step: `@step`, or with arguments `@step(...)`.
 
-    The first argument is the type's name; by default it is made from module and function:
+    The first argument is the type's name; by default it is made from module and function, such as
     `shop.flows.charge`. Parameters become the inputs (`order_id` is `orderId` in a workflow;
     describe one by `Annotated[int, "Which order."]` or a pydantic Field), the annotated return
-    value the outputs, the docstring the description. A parameter annotated `StepContext` receives
-    the context.
+    value becomes the outputs, and the docstring becomes the description. A parameter annotated
+    `StepContext` receives the context.
 
     With `outcomes` the step chooses the branch: the function returns a Literal of the outcomes, or
     a tuple of the outcome and the output. `retry` is a policy's name or your own values, such as
@@ -228,7 +228,7 @@ def _execute(
 
 
 def _awaited(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a plain function that runs an async one in an event loop of its own."""
+    """Return a plain function that runs an async one in a separate event loop."""
 
     def call(**arguments: Any) -> Any:
         return asyncio.run(function(**arguments))
@@ -259,7 +259,7 @@ _ENDINGS = {"output": _output, "outcome": _outcome, "pair": _pair, "result": _re
 
 
 def _plain(model: type[BaseModel] | None, returned: Any) -> Any:
-    """Return the output as JSON: dates, decimals and dataclasses as their annotations say."""
+    """Return the output as JSON, with dates, decimals and dataclasses as annotated."""
     if model is None:
         return returned
     return model.model_validate(returned).model_dump(mode="json", by_alias=True)

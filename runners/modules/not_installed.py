@@ -47,7 +47,7 @@ class NotInstalled(Module[BaseModel]):
 
 
 def stand_in(type_name: str, needed: tuple[str, str] | None) -> NotInstalled | None:
-    """Return a stand-in if the package of `(package, extra)` is missing, else None."""
+    """Return a stand-in if the package of `(package, extra)` is missing, otherwise None."""
     if needed is None or _is_installed(needed[0]):
         return None
     return NotInstalled(type_name, *needed)

@@ -133,7 +133,7 @@ class Registry:
     def describe(self, type_name: str) -> ModuleSpec | None:
         """Return the graph's view of a module.
 
-        None for a broken module of a third party.
+        Return None for a broken module of a third party.
         """
         with self._lock:
             if type_name not in self._described:
@@ -167,7 +167,7 @@ class Registry:
                 module.load()
 
     def add(self, module: Module[Any]) -> None:
-        """Register another module; raises ValueError if its type is taken."""
+        """Register another module. Raises ValueError if its type is taken."""
         with self._lock:
             present = self._modules.get(module.type)
             if module.type in declared() or (present is not None and present is not module):
@@ -181,7 +181,7 @@ class Registry:
 
     @contextmanager
     def standing_in(self, wrap: Callable[[Module[Any]], Module[Any]]) -> Iterator[None]:
-        """Replace every module by `wrap(module)` while the block runs: for tests."""
+        """Replace every module by `wrap(module)` while the block runs. For tests only."""
         with self._lock:
             real, self._modules = self._modules, StandIns(self._modules, wrap)
         try:

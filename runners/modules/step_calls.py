@@ -1,7 +1,7 @@
 """Calls of `@step` functions: a plain call runs the function; a call during tracing is recorded.
 
 A tracer sets `TRACER` while it runs a workflow's function. The engine has no tracer; a plugin
-provides it.
+provides one.
 """
 
 import inspect
@@ -31,7 +31,7 @@ class NoResult:
 
 
 class StepFunction(Generic[P, R]):
-    """A function that is a step; outside of a workflow's trace, a call runs the function.
+    """A function that is a step; outside a workflow's trace, a call runs the function.
 
     `given` are the decorator's arguments, by their names in a workflow's document.
     """
@@ -59,7 +59,7 @@ class StepFunction(Generic[P, R]):
     def options(self, **options: Any) -> Callable[P, R]:
         """Return the step with options for one call, such as `retry` or `undo`.
 
-        `valkyr_plugins.python_workflows` documents them. Outside of a trace they have no effect.
+        `valkyr_plugins.python_workflows` documents them. Outside a trace they have no effect.
         """
 
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -90,7 +90,7 @@ class StepFunction(Generic[P, R]):
 
 
 def type_name_of(function: Callable[..., Any]) -> str:
-    """Return the default type of a step, from module and function: `shop.flows.charge`."""
+    """Return the default type of a step, from module and function, such as `shop.flows.charge`."""
     path = f"{function.__module__}.{function.__qualname__}".replace(".<locals>", "")
     words = [re.sub(r"\W", "_", word).strip("_").lower() for word in path.split(".")]
     return ".".join(f"m{word}" if word[:1].isdigit() else word for word in words if word)

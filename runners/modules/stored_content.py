@@ -1,4 +1,4 @@
-"""Contents in the payload store, as modules pass them on: references in inputs and outputs."""
+"""Contents in the payload store, which modules pass on as references in inputs and outputs."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -35,8 +35,17 @@ StoredContent = Annotated[
 ]
 
 
+class _Passes:
+    """Marks an input that a module passes on and does not read."""
+
+
+_PASSES = _Passes()
+# The type of an input that may be a reference to any stored value or content.
+PassedOn = Annotated[Any, _PASSES]
+
+
 class ContentStore(Protocol):
-    """Where a step's contents are."""
+    """The store of a step's contents."""
 
     def store(self, parts: Iterable[bytes], media_type: str) -> StoredReference:
         """Write a content, and return its reference."""
@@ -47,7 +56,7 @@ class ContentStore(Protocol):
 
 @lru_cache(maxsize=256)
 def stored_inputs(inputs: type[BaseModel]) -> tuple[str, ...]:
-    """Return the keys of `with` that may refer to stored contents."""
+    """Return the keys of `with` that may refer to stored contents, or to what is passed on."""
     fields = inputs.model_fields.items()
     return tuple(
         field.alias or name
@@ -57,9 +66,9 @@ def stored_inputs(inputs: type[BaseModel]) -> tuple[str, ...]:
 
 
 def _takes(kinds: Iterable[Any], seen: set[Any]) -> bool:
-    """Return whether one of these types, or a part of it, is `StoredContent`."""
+    """Return whether one of these types, or a part of it, is `StoredContent` or `PassedOn`."""
     for kind in kinds:
-        if kind is _CHECK or _takes(get_args(kind), seen):
+        if kind is _CHECK or kind is _PASSES or _takes(get_args(kind), seen):
             return True
         if isinstance(kind, type) and issubclass(kind, BaseModel) and kind not in seen:
             seen.add(kind)
@@ -70,7 +79,7 @@ def _takes(kinds: Iterable[Any], seen: set[Any]) -> bool:
 
 
 def marked(value: Any, known: list[dict[str, Any]]) -> Any:
-    """Return a value in which copies of these references are references again."""
+    """Return the value with each copy of a known reference replaced by the reference."""
     if is_reference(value):
         return StoredReference(value) if value in known else value
     if isinstance(value, dict):

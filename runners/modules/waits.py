@@ -159,7 +159,7 @@ MAX_NAME = 200
 
 
 class WaitForEventInputs(ModuleInputs):
-    """The event to wait for, and how long."""
+    """The event to wait for, and the time limit."""
 
     event: str = Field(
         min_length=1,
@@ -267,7 +267,7 @@ class WaitForEvent(WaitingModule):
 
 
 class CallbackInputs(ModuleInputs):
-    """How long to wait, and for what."""
+    """A description of the wait, and its time limit."""
 
     title: str = Field(
         "",

@@ -19,7 +19,7 @@ MOST_MESSAGE = 500
 def observed(perform: Perform) -> Perform:
     """Add logs and traces to the function that executes claimed runs.
 
-    The ids stay until the task ends.
+    The IDs stay on log lines until the task ends.
     """
 
     @wraps(perform)
@@ -52,7 +52,7 @@ def ids_of(state: SegmentState, work: Work) -> dict[str, object]:
 
 
 def tell_failure(work: Work, unit: Unit) -> None:
-    """Log one line for a failed attempt; whether it is retried is decided from rows."""
+    """Log one line for a failed attempt. The rows decide whether it is retried."""
     failure = unit.failure
     assert failure is not None
     log.warning(

@@ -26,10 +26,10 @@ SELECT c.relname, pg_get_expr(c.relpartbound, c.oid), greatest(c.reltuples, 0)::
 
 @dataclass(frozen=True, slots=True)
 class RunPartition:
-    """A partition: the ids of executions from `first` up to, but not including, `end`.
+    """A partition: the IDs of executions from `first` up to, but not including, `end`.
 
-    Without `first` it begins with the smallest id. The default partition has neither: it holds the
-    executions of no other partition. `rows` is PostgreSQL's estimate.
+    Without `first` it begins with the smallest ID. The default partition has neither: it holds the
+    executions that belong to no other partition. `rows` is PostgreSQL's estimate.
     """
 
     name: str
@@ -40,28 +40,28 @@ class RunPartition:
 
     @property
     def default(self) -> bool:
-        """Return whether it is the default partition."""
+        """Return whether this is the default partition."""
         return self.end is None
 
     @property
     def begins(self) -> datetime | None:
-        """Return the time of the first execution that it can hold; None without a limit."""
+        """Return the time of the partition's first possible execution; None if it has no limit."""
         return None if self.first is None else time_of(self.first)
 
     @property
     def ends(self) -> datetime | None:
-        """Return the time at which it ends; None for the default partition."""
+        """Return the time at which the partition ends; None for the default partition."""
         return None if self.end is None else time_of(self.end)
 
     @property
     def open_start(self) -> bool:
-        """Return whether it holds all executions before its end."""
+        """Return whether the partition holds all executions before its end."""
         return self.first is None and self.end is not None
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionLayout:
-    """Whether the table is partitioned, its partitions by time, and what a return needs.
+    """The partitions of the table by time, if there are any, and the data for converting it back.
 
     `foreign_keys` are the foreign keys that were removed: (table, name, definition). `days` is the
     length of new partitions.
@@ -116,7 +116,7 @@ def is_partitioned() -> bool:
 
 
 def note(foreign_keys: tuple[tuple[str, str, str], ...], days: int) -> str:
-    """Return the comment on the table that keeps the removed foreign keys and the length."""
+    """Return the table's comment, which keeps the removed foreign keys and the length."""
     return MARK + json.dumps({"foreignKeys": foreign_keys, "days": days})
 
 
@@ -126,7 +126,7 @@ def time_of(pk: UUID) -> datetime:
 
 
 def quoted(name: str) -> str:
-    """Return a quoted name."""
+    """Return a name quoted for SQL."""
     return connection.ops.quote_name(name)
 
 

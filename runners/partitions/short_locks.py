@@ -1,8 +1,8 @@
-"""Transactions that change tables beside running workers.
+"""Transactions that change tables while workers run.
 
-A statement that waits for an exclusive lock blocks everyone who comes after it. So these wait at
-most half a second, which is less than PostgreSQL's `deadlock_timeout`: no worker's transaction is
-ended for theirs. They are tried again until they succeed.
+A statement that waits for an exclusive lock blocks all later statements. So these statements wait
+at most half a second, which is less than PostgreSQL's `deadlock_timeout`: no worker's transaction
+is ended because of them. They are tried again until they succeed.
 """
 
 import random

@@ -2,7 +2,7 @@
 
 `turn_on` copies no row: the existing table becomes the first partition. Each of its steps can be
 repeated, so a call after a crash continues. `turn_off` copies all rows except those of the largest
-partition, and blocks the workers meanwhile.
+partition, and blocks the workers until it ends.
 
 PostgreSQL has no unique key on `id` alone in a partitioned table, so no foreign key can refer to
 it: those from and to the table are removed, and their definitions are kept in the table's comment
@@ -117,7 +117,7 @@ def _boundary() -> datetime:
 def _bound(end: datetime) -> None:
     """Have PostgreSQL check that all runs belong to the first partition, without blocking writes.
 
-    Then it does not read the table while it is locked.
+    After that, PostgreSQL need not read the table while it is locked.
     """
     name, limit = quoted(table()), first_id_at(end)
 
@@ -149,7 +149,7 @@ def _unbound() -> None:
 
 
 def _remove_foreign_keys(days: int) -> None:
-    """Remove the foreign keys from and to the table, each in a transaction of its own."""
+    """Remove the foreign keys from and to the table, each in a separate transaction."""
     with connection.cursor() as cursor:
         cursor.execute(FOREIGN_KEYS, {"table": quoted(table())})
         found = cursor.fetchall()
@@ -169,7 +169,7 @@ def _comment(cursor: Any, text: str) -> None:
 
 
 def _partition(cursor: Any, end: datetime, days: int) -> None:
-    """Put a partitioned table in the place of the table, which becomes its first partition."""
+    """Put a partitioned table in place of the table, and make the table its first partition."""
     name, first = table(), f"{table()}_first"
     cursor.execute(f"LOCK TABLE {quoted(name)} IN ACCESS EXCLUSIVE MODE")
     kept = note(layout().foreign_keys, days)
@@ -215,10 +215,10 @@ def index_of(definition: str, index: str, of: str) -> str:
 
 
 class TableFacts:
-    """What depends on a table or belongs to it, read before another takes its name."""
+    """The objects that belong to a table or depend on it, read before another takes its name."""
 
     def __init__(self, cursor: Any, name: str) -> None:
-        """Read them."""
+        """Read the facts of the table `name`."""
         cursor.execute(OWNER, [quoted(name)])
         self.owner, self.row_security, self.options = cursor.fetchone()
         cursor.execute(GRANTS, [quoted(name)])
@@ -227,7 +227,7 @@ class TableFacts:
         self.views = cursor.fetchall()
 
     def give(self, cursor: Any, name: str) -> None:
-        """Give them to the table that has the name now."""
+        """Apply the facts to the table that has the name now."""
         of = quoted(name)
         cursor.execute(f"ALTER TABLE {of} OWNER TO {self.owner}")
         for privilege, role, grantable in self.grants:

@@ -1,8 +1,8 @@
-"""Add partitions ahead of time, and remove one whose executions are gone.
+"""Add future partitions, and remove partitions whose executions are gone.
 
 A start never fails for lack of a partition: the default partition takes the executions of days that
-have none. Days whose executions it holds already get no partition of their own; retention deletes
-their rows one by one, as in a table without partitions.
+have none. Days whose executions it already holds get no partition; retention deletes their rows one
+by one, as in a table without partitions.
 """
 
 from dataclasses import dataclass
@@ -82,13 +82,13 @@ def add(begins: datetime, ends: datetime, *, attempts: int = SOON) -> str:
 
 
 def ahead(now: PartitionLayout) -> int:
-    """Return for how many days from now there are partitions."""
+    """Return the number of days from now for which partitions exist."""
     last = now.last_end
     return 0 if last is None else max(0, (last - database_now()).days)
 
 
 def problems(now: PartitionLayout) -> list[str]:
-    """Return what needs an operator, with what to do; without reading rows."""
+    """Return the problems that an operator must solve, with instructions. Reads no rows."""
     found = []
     if not now.partitioned and now.foreign_keys:
         found.append(
@@ -196,14 +196,14 @@ def long_name() -> str:
 
 
 def is_long(one: RunPartition) -> bool:
-    """Return whether it is the partition of executions that outlived their own."""
+    """Return whether this is the partition of executions that outlived their own."""
     return one.name == long_name()
 
 
 def _detach(cursor: Any, old: RunPartition) -> None:
     """Detach a partition; the runs of its remaining executions move to the long partition.
 
-    Under the lock of the table, so that no run of them is written meanwhile.
+    The table is locked, so that no run of these executions is written during the move.
     """
     of, name, long = quoted(table()), quoted(old.name), quoted(long_name())
     cursor.execute(f"LOCK TABLE {of} IN ACCESS EXCLUSIVE MODE")

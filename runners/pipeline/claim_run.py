@@ -1,15 +1,14 @@
 """Claim a segment's live run; the token in the row is the fence."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from executions import payload_store
 from executions.definition.graph.model import Step
 from executions.definition.templates import TemplateError
 from executions.errors import PayloadError
 from executions.payload_store import PayloadStoreUnavailable
-from executions.payloads import trusted
 from executions.sealing import SealBroken
 from runners import statements
 from runners.conf import config
@@ -20,7 +19,7 @@ from runners.observability.tracing import tell_taken_over
 from runners.process import activity
 from runners.process.cause_of_death import Death, judge
 from runners.process.identity import gone, process_identity
-from runners.segment.inputs import Prepared, prepare, restored, stored_inputs
+from runners.segment.inputs import Prepared, prepare, put_away, recorded, stored_inputs
 from runners.segment.packs import ExecutionPack
 from runners.segment.run_rows import release
 from runners.segment.state import SegmentState
@@ -33,7 +32,7 @@ Inputs = tuple[Prepared | None, Failure | None]  # of a step, or why they cannot
 
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
-    """A claim to make, with its inputs rendered and a lost holder's crash assessed."""
+    """A claim to make, with the rendered inputs and the assessment of a lost holder's crash."""
 
     state: SegmentState
     seen: LiveRun
@@ -44,7 +43,7 @@ class ClaimRequest:
     made_at: float = field(default_factory=time.monotonic)
 
     def claimed(self, row: tuple[Any, ...] | None) -> Work | None:
-        """Return the run that this process holds, from the claim's row; None without a row."""
+        """Return the run that this process holds, from the claim's row; None if there is no row."""
         if row is None:
             return None
         state, seen = self.state, self.seen
@@ -77,12 +76,12 @@ class ClaimRequest:
 
 
 def claim(state: SegmentState, seen: LiveRun, inputs: Inputs | None = None) -> Work | None:
-    """Claim the run; None if it is taken, not due or cancelled.
+    """Claim the run; return None if it is taken, not due or cancelled.
 
     Inputs and key are stored with the claim, before the step can have any effect. A run whose
     inputs cannot be rendered is claimed too, and fails. Processes with several threads do not claim
-    a run whose holder was lost: it runs isolated (`runners/isolation`). `inputs` are the inputs if
-    they were rendered before.
+    a run whose holder was lost: it runs isolated (`runners/isolation`). `inputs` are the step's
+    inputs if they are already rendered.
     """
     request = request_claim(state, seen, inputs)
     if request is None:
@@ -131,8 +130,8 @@ def request_claim(
 def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | None:
     """Return the claim of the next execution's run, made with the record of this one's end.
 
-    None if there is no next run, this worker is late, or the run was tried before; such a run is
-    loaded separately.
+    Return None if there is no next run, this worker is late, or the run was tried before; such a
+    run is loaded separately.
     """
     if pack is None or pack.late() or activity.draining():
         return None
@@ -147,7 +146,7 @@ def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | Non
 
 
 def claim_following(state: SegmentState) -> Work | None:
-    """Claim the next sibling that came with the state's message; None if there is none."""
+    """Claim the next sibling that came with the state's message; return None if there is none."""
     while state.pack is not None and (seen := state.pack.following()) is not None:
         state.turn_to(seen.step)
         work = claim(state, seen)
@@ -157,11 +156,11 @@ def claim_following(state: SegmentState) -> Work | None:
 
 
 def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failure | None]:
-    """Return a woken run's stored inputs; render them for other runs."""
+    """Return a woken run's recorded inputs; render them for other runs."""
     if seen.wake is not None and state.unreadable is None:
-        # A map's items may refer to stored contents; the engine wrote them.
-        inputs = trusted(seen.inputs) if payload_store.enabled() else seen.inputs
-        return restored(state.data, seen.step, inputs, seen.overrides), None
+        return _attempt(
+            state, seen.step, lambda: recorded(state.data, seen.step, seen.inputs, seen.overrides)
+        )
     return attempt_prepare(state, seen.step, seen.attempt, seen.overrides)
 
 
@@ -173,14 +172,25 @@ def held_seconds(waits_for: str, wake: Any) -> float:
 def attempt_prepare(
     state: SegmentState, step: Step, attempt: int, overrides: Any = None
 ) -> tuple[Prepared | None, Failure | None]:
-    """Return the step's inputs, or the failure to render them.
+    """Return the step's inputs, or the failure to render or store them.
 
-    Raises LoadsOutside in a transaction, if a template reads a stored value.
+    Raises LoadsOutside in a transaction, if a template reads a stored value, or if the inputs are
+    to be stored.
     """
-    try:
+
+    def prepared() -> Prepared:
         if state.unreadable is not None:
             raise state.unreadable
-        return prepare(state.data, step, attempt, overrides), None
+        return put_away(state.data, step, prepare(state.data, step, attempt, overrides))
+
+    return _attempt(state, step, prepared)
+
+
+def _attempt(
+    state: SegmentState, step: Step, made: Callable[[], Prepared]
+) -> tuple[Prepared | None, Failure | None]:
+    try:
+        return made(), None
     except LoadsOutside:
         raise
     except TemplateError as error:

@@ -41,10 +41,10 @@ def mend(
     *,
     at_once: bool = False,
 ) -> int:
-    """Release a lost run and send it, or fail it after too many crashes; 0 if it was taken over.
+    """Release a lost run and send it, or fail it after too many crashes.
 
-    `crashes` is the previous count. From the second crash on, the run waits before it is sent,
-    unless `at_once`.
+    Return 0 if the run was taken over. `crashes` is the previous count. From the second crash on,
+    the run waits before it is sent, unless `at_once`.
     """
     crashes += death.crashed
     if crashes >= config().poison:
@@ -62,7 +62,7 @@ def mend(
 
 
 def backoff(crashes: int) -> float:
-    """Return how long a run waits after this many crashes; no time after the first."""
+    """Return the seconds that a run waits after this many crashes; 0 after the first."""
     if crashes <= 1:
         return 0.0
     return float(min(MOST_DELAY, FIRST_DELAY * 2 ** min(crashes - 2, 10)))

@@ -35,7 +35,7 @@ TRANSACTION_TIMEOUT_SINCE = 170000  # PostgreSQL 17 has `transaction_timeout`
 
 
 def applies(work: Work) -> bool:
-    """Return whether the step's module, in its code now, writes in the recording transaction."""
+    """Return whether the step's module, as now installed, writes in the recording transaction."""
     if work.step.inline or work.failure is not None:
         return False
     try:
@@ -87,7 +87,7 @@ class _StepTransaction(ExitStack):
 
     @contextmanager
     def module(self) -> Iterator[None]:
-        """Run the module in the block; raises if the module's writes cannot be committed."""
+        """Run the module in the block. Raises an error if its writes cannot be committed."""
         began, limits = time.monotonic(), config()
         outermost = not connection.in_atomic_block  # not in a test that is rolled back
         hooks = hooks_for_commit(connection)
@@ -155,6 +155,6 @@ def _hand_over(state: SegmentState) -> None:
 
 
 def _status() -> TransactionStatus | None:
-    """Return the transaction's state as the driver knows it; None without a connection."""
+    """Return the transaction's state as the driver knows it; None if there is no connection."""
     raw: Any = connection.connection
     return None if raw is None or raw.closed else raw.info.transaction_status

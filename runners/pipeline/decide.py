@@ -1,4 +1,7 @@
-"""Decide how to record a unit that ran. Pure: no database, no clock, no randomness."""
+"""Decide how to record a unit that ran.
+
+This module is pure: it uses no database, clock or randomness.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -83,7 +86,8 @@ def _of_failure(
 def ends_execution(state: "SegmentState", unit: "Unit") -> bool:
     """Return whether this worker knows that every task of the workflow has ended.
 
-    False if the output may read variables, which are certain only under the execution's lock.
+    Return False if the output may read variables, which are certain only under the execution's
+    lock.
     """
     graph = state.context.version.graph
     return (

@@ -39,9 +39,10 @@ class Looked:
 
 
 def execution_of(run_id: UUID) -> UUID | None:
-    """Return the execution of a run, for callers that know only the run; None without such a run.
+    """Return the execution of a run, for callers that know only the run; None if no run is found.
 
-    Statements about a run name its execution too: of a partitioned table they read one partition.
+    Statements about a run name its execution too, so that they read only one partition of a
+    partitioned table.
     """
     row = statements.fetch_one("execution_of", {"run": run_id})
     return row[0] if row else None
@@ -97,7 +98,7 @@ def fail(
 def put_to_sleep(execution_id: UUID, run_id: UUID, wait: Wait, *, token: int) -> bool:
     """Suspend a live run.
 
-    Return False if it is not live, or was taken over since the token was read.
+    Return False if the run is not live, or was taken over since the token was read.
     """
     with transaction.atomic():
         seized = _seize(execution_id, run_id, token)
@@ -110,9 +111,8 @@ def put_to_sleep(execution_id: UUID, run_id: UUID, wait: Wait, *, token: int) ->
 def dead_letter(execution_id: UUID, run_id: UUID, failure: Failure, *, manual: str) -> Any:
     """Send a live run to the dead-letter queue for a user.
 
-    Return the dead letter, or None if it is not live.
-
-    Raises WrongState for a container whose body is running.
+    Return the dead letter, or None if the run is not live. Raises WrongState for a container whose
+    body is running.
     """
     with transaction.atomic():
         seized = _seize(execution_id, run_id, None)

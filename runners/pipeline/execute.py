@@ -44,7 +44,7 @@ from runners.process import activity
 from runners.process.memory_limit import limited_megabytes, what_to_raise
 from runners.secrets.scrubbing import scrubbed_logs
 from runners.segment import run_rows
-from runners.segment.inputs import Prepared, prepare
+from runners.segment.inputs import Prepared, prepare, put_away
 from runners.segment.packs import Pack
 from runners.segment.state import SegmentState
 from runners.segment.step_context import Context, StepTimeout, time_limit
@@ -56,7 +56,7 @@ from runners.waits import events
 
 
 def seconds_for(step: Step) -> float:
-    """Return a step's time limit; a pure step's is below its lease, which is not renewed."""
+    """Return a step's time limit; a pure step's limit is below its lease, which is not renewed."""
     return min(step.timeout_seconds, config().lease / 2) if step.inline else step.timeout_seconds
 
 
@@ -67,7 +67,10 @@ def _seconds(work: Work) -> float:
 def failure_of(
     error: BaseException, seconds: float, path: str, revealed: Revealed | None = None
 ) -> Failure:
-    """Return the error's class and message without the step's secrets; `seconds` is its timeout."""
+    """Return the error's class and message without the step's secrets.
+
+    `seconds` is the step's timeout.
+    """
     if isinstance(error, StepTimeout):
         return Failure(
             ErrorType.TIMEOUT,
@@ -213,7 +216,7 @@ def stretch(state: SegmentState, unit: Unit) -> None:
         step = steps[index]
         prepared = None
         try:
-            prepared = prepare(state.data, step, 1)
+            prepared = put_away(state.data, step, prepare(state.data, step, 1))
             context = Context(
                 execution_id=state.context.execution_id,
                 step_path=state.path(step),
@@ -270,7 +273,7 @@ def _run_module(
     context: Context,
     revealed: Revealed | None,
 ) -> Done | Wait:
-    """Run the module; once more if a receiver rejected short-lived secrets that were not new.
+    """Run the module; run it again if a receiver rejected short-lived secrets that were not new.
 
     Writes in the recording transaction would be made twice, so such a step gets new secrets at its
     next attempt.
@@ -321,7 +324,7 @@ def run_module(
     wake: Any = None,
     revealed: Revealed | None = None,
 ) -> Done | Wait:
-    """Run or resume the step's module on its inputs; raises whatever the module raises."""
+    """Run or resume the step's module on its inputs. Raises the exceptions of the module."""
     started, path = time.perf_counter(), place.prefix + step.path
     module = registry.get(step.module)
     passed = stored_contents.passed_to(module, prepared)
@@ -365,7 +368,7 @@ def run_module(
 def held(
     work: Work, context: Context, pack: Pack[Any] | None = None, sealer: PayloadSealer | None = None
 ) -> Iterator[None]:
-    """Run a module in the block: timed, its lease renewed, no connection kept.
+    """Run a module in the block: limit its time, renew its lease, and keep no connection.
 
     The rendering time of the step's inputs counts towards its time limit. Raises LeaseLost if the
     lease could not be renewed, so that the step did not begin or was stopped.
@@ -397,7 +400,7 @@ def held(
 
 
 def _not_renewed(work: Work) -> LeaseLost:
-    """Return why a step was stopped; anything it returned is discarded."""
+    """Return the error of a step that was stopped; anything that the step returned is discarded."""
     log.warning(
         "stopped: run %s of step %s could not renew its lease; another worker runs it again",
         work.run_id,
@@ -434,7 +437,7 @@ def _writes(unit: Unit) -> bool:
 def failure_target(module: str, prepared: Prepared, revealed: Revealed | None) -> str:
     """Return the target of the step's circuit, without secrets and without the part before a colon.
 
-    Empty if the module names none, or its inputs do not contain it; never raises.
+    Return "" if the module names none, or its inputs do not contain it. Never raises.
     """
     try:
         kind = registry.get(module)

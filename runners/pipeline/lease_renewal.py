@@ -74,7 +74,10 @@ class Heart:
             return sum(beat.expired for beat in self._beats.values())
 
     def _active(self) -> list[ActiveRun]:
-        """Return the steps that execute now. Takes no lock: an interrupted thread may hold it."""
+        """Return the steps that execute now.
+
+        Takes no lock, because an interrupted thread may hold it.
+        """
         return list(self._beats.values())
 
     def _mind(self) -> None:

@@ -76,10 +76,10 @@ def reveal(looked: Looked, inputs: Any, places: Sequence[Place]) -> Revealed:
 
 
 def scrubber(looked: Looked) -> Scrubber | None:
-    """Return the scrubber of the run's reports; None for a step without secrets.
+    """Return the scrubber of the run's reports; None if the step has no secrets.
 
     Call it outside a transaction: reading secrets may call a key service. Raises SecretUnavailable
-    if a secret was deleted meanwhile.
+    if a secret has been deleted since the lease began.
     """
     if not uses_secrets(looked.work.step):
         return None
@@ -90,7 +90,7 @@ def scrubber(looked: Looked) -> Scrubber | None:
 class Leasable:
     """A run about to be leased under `token`, with the data that its gates need.
 
-    `inputs` are the rendered ones, with references; `revealed` is None for a step without secrets.
+    `inputs` are rendered and contain references; `revealed` is None for a step without secrets.
     """
 
     context: SegmentContext
@@ -204,7 +204,7 @@ def _record(
 
 
 def _hold(state: SegmentState, work: Work) -> _Held | None:
-    """Lock the execution and then the run; None if the lease is over.
+    """Lock the execution and then the run; return None if the lease is over.
 
     Needs an open transaction.
     """

@@ -40,7 +40,7 @@ def load(
     others: Sequence[str] = (),
     states: tuple[str, ...] = CLAIMABLE,
 ) -> tuple[SegmentState, LiveRun] | None:
-    """Load the segment's live run and its first step's data; None if there is nothing to do.
+    """Load the segment's live run and its first step's data; return None if nothing is to do.
 
     The data of `others`, the siblings that came with it, is also loaded. `states` are the states of
     interest. If the execution was moved to another version after the message was sent, that version
@@ -248,7 +248,7 @@ def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
 
 
 def _patience(version: Compiled, segments: Sequence[str]) -> float:
-    """Return the seconds that these segments may take: few if any segment's duration is unknown."""
+    """Return the seconds that these segments may take: only a few if a duration is unknown."""
     steps = [find(version.graph, segment)[1] for segment in segments]
     effects = [step for step in steps if not step.inline]
     estimates.learn_durations(version.workflow_id, effects)

@@ -1,6 +1,7 @@
-"""Choose the step that this worker runs next, and the steps for others. Pure: no clock.
+"""Choose the step that this worker runs next, and the steps for others.
 
-It uses only what this worker knows; the results of other segments are planned under the lock.
+This module is pure: it reads no clock. It uses only what this worker knows; the results of other
+segments are planned under the lock.
 """
 
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ def choose(
 def _mine(
     state: "SegmentState", work: "Work", effects: list[int], limits: SegmentLimits
 ) -> int | None:
-    """Return the next effect step: on this queue, within limits, not a chord's branch.
+    """Return the next effect step on this queue that is within limits and not a chord's branch.
 
     If siblings are left, only steps of the same segment qualify.
     """

@@ -122,7 +122,7 @@ def next_execution(
 
 
 def _leave(pack: ExecutionPack[SegmentState]) -> None:
-    """Send work that has not begun to other workers, including a run that is already claimed."""
+    """Give work that has not started back to other workers, including a run already claimed."""
     pack.hand_back()
     claimed, pack.claimed = pack.claimed, None
     if claimed is not None:
@@ -160,7 +160,10 @@ def _run_one(
 
 
 def _run_on(state: SegmentState, work: Work | None, until: float) -> SegmentState | None:
-    """Run a claimed segment and the siblings that came with it; None if other workers continue."""
+    """Run a claimed segment and the siblings that came with it.
+
+    Return None if other workers continue.
+    """
     held_now = work
     try:
         while work is not None or (work := claim_run.claim_following(state)) is not None:
@@ -233,7 +236,7 @@ def run_one_step(
 
 
 def hand_back(state: SegmentState, work: Work | None) -> None:
-    """Send the held run and the siblings that have not begun to other workers."""
+    """Give the held run, and the siblings that have not started, back to other workers."""
     if work is not None:
         claim_run.give_back(work)
     if state.pack is not None:
@@ -252,7 +255,6 @@ def claim_segment(
     """Load a segment and claim its live run.
 
     Return None if there is no live run, and None for the work if another worker has the run.
-
     `others` are the siblings that came with the segment; siblings that ran are removed.
     """
     found = load_segment.load(

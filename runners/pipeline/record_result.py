@@ -129,7 +129,7 @@ def _sibling(state: SegmentState, unit: Unit, next_steps: NextSteps) -> LiveRun 
 
 
 def _hand_on(state: SegmentState, work: Work, unit: Unit, sibling: LiveRun) -> Work | None:
-    """Record, and claim a sibling in the same statement.
+    """Record a unit, and claim a sibling in the same statement.
 
     Return None if another worker has the sibling.
     """
@@ -253,7 +253,7 @@ def _record_locked(
     run_state: RunState = RunState.SUCCESS,
     outcome: str | None = None,
 ) -> Work | None:
-    """Record, plan and, if due, end the execution under its lock."""
+    """Record a unit, plan the execution, and end it if it is over, under its lock."""
     finish.load_output(state)
     with transaction.atomic():
         next_steps, others = _write_locked(state, work, unit, run_state, outcome)
@@ -274,9 +274,10 @@ def _record_locked(
 def _write_locked(
     state: SegmentState, work: Work, unit: Unit, run_state: RunState, outcome: str | None
 ) -> tuple[NextSteps, bool | None]:
-    """Lock the execution, choose the next steps and write them; return whether other runs are live.
+    """Lock the execution, choose and write the next steps.
 
-    Takes one round trip if the choice does not depend on data that only the lock makes certain.
+    Return the next steps, and whether other runs are live. Takes one round trip if the choice does
+    not depend on data that only the lock makes certain.
     """
     variables = unit.variables
     if not variables and not state.frontier.unsettled:

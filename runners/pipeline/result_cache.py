@@ -1,8 +1,8 @@
 """Results that equal steps reuse across executions until they expire.
 
-Equal means: the same module type and the same `with`, as written and as rendered, in the same
-workflow or workspace. The cache is optional: if a result is missing or cannot be stored, the step
-runs.
+Steps are equal if they have the same module type and the same `with`, as written and as rendered,
+in the same workflow or workspace. The cache is optional: if a result is missing or cannot be
+stored, the step runs.
 """
 
 import logging
@@ -89,7 +89,7 @@ def key(step: Step, inputs_hash: str) -> str:
 
 
 def _place(step: Step, prepared: Prepared) -> str:
-    """Return the place that a sealed result is bound to: its key, whatever execution reads it."""
+    """Return the place that a sealed result is bound to: its key, regardless of the execution."""
     return f"cached {key(step, prepared.hash)}||outputs"
 
 

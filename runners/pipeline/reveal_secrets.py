@@ -63,9 +63,9 @@ class SecretRefused(SecretUnavailable):
 class Revealed:
     """The module's real inputs, its credential's fields, and the scrubber of its results.
 
-    `boundaries` are the boundaries of all credentials that the step names, `opened` the
-    credentials, `short_lived` those whose values were issued, and `kept_from` the connections that
-    a boundary refused.
+    `boundaries` are the boundaries of all credentials that the step names, `opened` are the
+    credentials, `short_lived` are those whose values were issued, and `kept_from` are the
+    connections that a boundary refused.
     """
 
     inputs: Any
@@ -82,7 +82,7 @@ class Revealed:
         return using(self.boundaries, self.kept_from)
 
     def cleaned(self, ended: Result | Wait, path: str) -> Result | Wait:
-        """Return the module's result without secrets; raises StepError or PayloadError."""
+        """Return the module's result without secrets. Raises StepError or PayloadError."""
         scrub = self.scrub
         if isinstance(ended, Wait):
             if scrub.text(ended.key) != ended.key:
@@ -137,7 +137,7 @@ def renew(
 ) -> None:
     """Replace short-lived values that a receiver rejected; raise `error` if that cannot help.
 
-    Values that were issued for this attempt are not asked for again. No query.
+    Values that were issued for this attempt are not asked for again. Makes no query.
     """
     asking = revealed.step
     if asking is None or not forget_rejected(revealed.short_lived, error):
@@ -157,7 +157,7 @@ def renew(
 
 
 def note_refused(revealed: Revealed | None) -> None:
-    """Record the connections that a boundary refused. No query if there are none.
+    """Record the connections that a boundary refused. Makes no query if there are none.
 
     The step's result does not depend on it.
     """
@@ -197,9 +197,9 @@ def _given(
 def secret_places(
     data: TemplateData, step: Step, inputs: Any, *, attempt: int, overrides: Any = None
 ) -> list[Place]:
-    """Return where a step's rendered inputs name secrets, for `filled`; reads no values.
+    """Return where a step's rendered inputs name secrets, for `filled`. Reads no values.
 
-    Raises SecretUnavailable for a reference that a person wrote by hand, TemplateError.
+    Raises TemplateError, and SecretUnavailable for a reference that a person wrote by hand.
     """
     if not step.secrets:
         return []
@@ -267,7 +267,7 @@ def _asking(
 
 
 def _host(step: Step, inputs: Any) -> str:
-    """Return the host and port in the step's inputs; "" if there is none or it holds a secret."""
+    """Return the host and port in the step's inputs; "" if there are none or they hold a secret."""
     for key in registry.get(step.module).addresses if isinstance(inputs, Mapping) else ():
         text = inputs.get(key)
         named = isinstance(text, str) and "[secret:" not in text.partition("?")[0]

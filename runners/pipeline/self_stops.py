@@ -1,9 +1,10 @@
 """Stop this process's steps before leases that it cannot renew end; `lease_guard` decides when.
 
-One thread per process checks its leases, apart from the heartbeat, which waits for the database. In
-a process whose main thread executes the step, SIGCONT triggers the check too: a process that was
-frozen past its lease ends when it resumes, before the step continues. Only workers are ended.
-Programs that run steps in their own process, such as tests, have no other worker to take over.
+One thread per process checks its leases, separately from the heartbeat, which waits for the
+database. In a process whose main thread executes the step, SIGCONT triggers the check too: a
+process that was frozen past its lease ends when it resumes, before the step continues. Only workers
+are ended. Programs that run steps in their own process, such as tests, have no other worker to take
+over.
 """
 
 import logging
@@ -43,7 +44,7 @@ class LeaseGuard:
         self._word = last_words.OwnWord()
 
     def begin(self) -> None:
-        """Start checking, in a worker; called once, in a thread that executes a step."""
+        """Start checking, in a worker. Called once, by a thread that executes a step."""
         self._armed = of_a_worker()
         if not self._armed:
             return

@@ -3,7 +3,7 @@
     issue(who, step, stored) -> (opened, short_lived)
     forget_rejected(short_lived, error)    after the receiver rejected them
 
-The workspace's egress rules apply. No connection of a pool is held meanwhile.
+The workspace's egress rules apply. A thread holds no pooled connection while it asks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ class ShortLived:
 def issue(
     who: str, step: UsingStep, stored: Mapping[str, OpenedCredential]
 ) -> tuple[Mapping[str, OpenedCredential], list[ShortLived]]:
-    """Return the credentials with issued values in place of how to get them.
+    """Return the credentials with issued values in place of the data for requesting them.
 
     Errors begin with `who`. Raises SecretNotIssued.
     """

@@ -1,7 +1,7 @@
 """Contents in the payload store that a step writes, reads and passes on.
 
-Templates pass references to contents on, so an input may hold one. Only inputs of the
-type `StoredContent` may: another module would take the reference for a value.
+Templates pass references to contents on, so an input may contain one. Only inputs of the type
+`StoredContent` may: another module would take the reference for a value.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,14 +10,17 @@ from dataclasses import replace
 from typing import Any, BinaryIO
 
 from executions.definition.templates import TemplateError
+from executions.payload_store import reading
 from executions.payload_store.contents import Contents
-from executions.payloads import STORED, StoredReference, references_in
+from executions.payload_store.reading import too_large
+from executions.payload_store.references import is_content
+from executions.payloads import StoredReference, references_in
 from runners.modules.base import Module, Result
 from runners.modules.stored_content import marked, stored_inputs
-from runners.pipeline.stored_outputs import release_connection
 from runners.segment.context import SegmentContext
 from runners.segment.inputs import Prepared
 from runners.segment.step_context import Context
+from runners.segment.stored_results import release_connection
 
 
 class StepContents:
@@ -51,27 +54,44 @@ def _released(parts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def passed_to(module: Module[Any], prepared: Prepared) -> list[dict[str, Any]]:
-    """Return the references in a step's inputs; raises TemplateError where there may be none."""
-    if STORED not in prepared.text or not isinstance(prepared.value, dict):
+    """Return the references in a step's inputs.
+
+    Raises TemplateError for a reference in an input that does not accept one.
+    """
+    if not prepared.refers or not isinstance(prepared.value, dict):
         return []
     taken = stored_inputs(module.Inputs)
     for name, value in prepared.value.items():
-        if name in taken:
-            continue
-        if next(references_in(value), None) is not None:
+        found = None if name in taken else next(references_in(value), None)
+        if found is not None:
             takes = ", ".join(taken) or "none"
             raise TemplateError(
-                f"with.{name} refers to a stored content, which {module.type} does not read there "
-                f"(inputs that take one: {takes}). Pass it to a step that reads it, such as "
-                "file.write or data.csv_parse"
+                f"with.{name} refers to {_kind(found)}, which {module.type} does not read there "
+                f"(inputs that take one: {takes}). {_advice(found)}"
             )
     return list(references_in(prepared.value))
+
+
+def _kind(found: dict[str, Any]) -> str:
+    if is_content(found):
+        return "a stored content"
+    return f"a stored value of {found.get('bytes', 0):,} bytes, too large to be loaded"
+
+
+def _advice(found: dict[str, Any]) -> str:
+    if is_content(found):
+        return "Pass it to a step that reads it, such as file.write or data.csv_parse"
+    return str(too_large(reading.size_of(found)))
 
 
 def kept_in(result: Result, context: Context, passed: list[dict[str, Any]]) -> Result:
     """Return a result whose references are those that the step stored, or that it was passed.
 
-    A module may have copied them: pydantic does.
+    A module may return copies of them, as pydantic does.
     """
     known = [*passed, *context.stored]
-    return replace(result, outputs=marked(result.outputs, known)) if known else result
+    if not known:
+        return result
+    return replace(
+        result, outputs=marked(result.outputs, known), variables=marked(result.variables, known)
+    )

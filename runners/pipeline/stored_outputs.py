@@ -3,6 +3,7 @@
 A step whose output cannot be stored fails as if its module had failed, and is tried again.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,13 +12,13 @@ from executions.configuration import settings as valkyr_settings
 from executions.database import connection
 from executions.payload_store import writing
 from executions.payload_store.writing import Encoded
-from runners.conf import pool
+from runners.segment import stored_results
 from runners.segment.state import SegmentState
 from runners.segment.work import Done
 
 
 def dumped(value: Any, what: str) -> tuple[str, Encoded | None]:
-    """Return the JSON of an output for its row; or an empty text, and the output to `store`.
+    """Return an output's JSON for its row; or an empty text, and the encoded output for `store`.
 
     A step that writes with its record keeps its output in the row: its transaction holds locks.
     Raises PayloadError.
@@ -41,31 +42,50 @@ def _is_large(value: Any, above: int) -> bool:
 
 
 def store(state: SegmentState, done: Done) -> Done:
-    """Return the step with a reference in place of its output's text, if the output is large.
+    """Return the step with references in place of a large output and of large variables.
 
     The value stays in memory for the next steps, unless it is too large for templates. Raises
     PayloadStoreUnavailable, and the errors of sealing.
     """
+    variables = done.result.variables
+    if variables and payload_store.enabled() and not connection.in_atomic_block:
+        _store_variables(state, done, variables)
     if done.large is None:
         return done
-    context, large = state.context, done.large
-    workspace_id = context.version.workspace_id
-    row = writing.note(workspace_id, context.execution_id, large, context.sealer.key)
-    release_connection()
-    writing.write(workspace_id, row, large.parts())
-    writing.written(row)
-    release_connection()
-    reference = writing.refer(row, large.value)
+    large = done.large
+    reference = stored_results.put(state.data, large)
     done.outputs, done.stored = payloads.dump(reference, "reference to the output"), True
     done.large = None
-    if row.size > valkyr_settings().payload_load_limit:
-        done.result = replace(done.result, outputs=reference)
-    else:
-        state.data.stored[id(large.value)] = (large.value, reference)
+    _remember(state, done, large, reference)
     return done
 
 
-def release_connection() -> None:
-    """Give a thread's connection back to the pool while the thread waits for the store."""
-    if pool() == "threads" and not connection.in_atomic_block:
-        connection.close()
+def _remember(state: SegmentState, done: Done, large: Encoded, reference: Any) -> None:
+    """Keep the value for the next steps; templates load one that is too large, or refers on."""
+    refers = next(payloads.references_in(large.value), None) is not None
+    if refers or large.size > valkyr_settings().payload_load_limit:
+        done.result = replace(done.result, outputs=reference)
+    else:
+        state.data.stored[id(large.value)] = (large.value, reference)
+
+
+def _store_variables(state: SegmentState, done: Done, variables: Mapping[str, Any]) -> None:
+    """Store large variables; an output that has them refers to them as well."""
+    settings, result = valkyr_settings(), done.result
+    references = {}
+    for name, value in variables.items():
+        if writing.is_above(value, settings.payload_store_above):
+            what = f"variable {name}"
+            found = writing.encoded(value, what, settings.payload_store_limit)
+            references[name] = stored_results.put(state.data, found)
+    if not references:
+        return
+    outputs = result.outputs
+    if isinstance(outputs, dict):
+        outputs = {
+            name: references[name] if name in references and value is variables[name] else value
+            for name, value in outputs.items()
+        }
+    done.result = replace(result, outputs=outputs, variables={**variables, **references})
+    done.outputs, done.large = dumped(outputs, "output of the step")
+    done.stored = payloads.STORED in done.outputs

@@ -42,7 +42,7 @@ class Also:
 
 @dataclass(slots=True)
 class NextSteps:
-    """The runs that a record adds: at most one claimed, and pending ones."""
+    """The runs that a record adds: at most one claimed run, and pending runs."""
 
     step: Step | None = None
     run_id: UUID | None = None
@@ -143,9 +143,9 @@ def write_last(
 ) -> LastWritten | None:
     """Lock the execution, record the unit and end the execution, in one round trip.
 
-    None if the unit was recorded and the execution continues: another run is live, or it is paused.
-    Raises LeaseLost; nothing is written then. `also` concerns another execution and runs with the
-    first statements.
+    Return None if the unit was recorded and the execution continues: another run is live, or it is
+    paused. Raises LeaseLost; nothing is written then. `also` concerns another execution and runs
+    with the first statements.
     """
     nothing = NextSteps()
     name, params = _record(state, work, unit, nothing, RunState.SUCCESS, None, survey=False)
@@ -336,7 +336,7 @@ def _insist(name: str, params: dict[str, Any]) -> tuple[Any, ...] | None:
 
 
 def _twice(record: Callable[[], T]) -> T:
-    """Record; try once more if the connection was lost.
+    """Call `record`, and call it once more if the connection was lost.
 
     The fence makes the retry safe: a recorded result is not recorded again.
     """

@@ -1,7 +1,7 @@
 """Undo an execution step by step, decided from its rows under its lock.
 
-Undo steps are runs of the execution like any other: `refine[2].undo:charge.main`. Each is inserted
-when the previous one has ended; the end of the last one ends the execution.
+Undo steps are runs of the execution like any other, such as `refine[2].undo:charge.main`. Each is
+inserted when the previous one has ended; the end of the last one ends the execution.
 """
 
 import logging
@@ -73,7 +73,7 @@ def fail(state: SegmentState, message: str, trace: str) -> bool:
 def go_on(state: SegmentState) -> bool | None:
     """Start the next undo step, or end the execution after the last; return whether it did.
 
-    None if the execution is not being undone. The caller holds its lock.
+    Return None if the execution is not being undone. The caller holds its lock.
     """
     if not state.context.version.graph.undone:
         return None
@@ -97,7 +97,10 @@ def waiting(batch: int) -> list[UUID]:
 
 
 def _proceeds(state: SegmentState) -> bool:
-    """Begin the undo, unless steps or children that must also be undone still run."""
+    """Begin the undo, unless steps or children that must also be undone still run.
+
+    Return whether it began.
+    """
     execution_id = state.context.execution_id
     if not statements.fetch("undo_waits", {"execution": execution_id, "batch": 1}):
         return False

@@ -36,7 +36,7 @@ MAX_NAMED = 5
 
 
 class NoOutput(Exception):
-    """The workflow's output cannot be rendered, or not without the execution's lock."""
+    """The workflow's output cannot be rendered, or only under the execution's lock."""
 
 
 def conclude(state: SegmentState, *, others: bool) -> None:
@@ -182,16 +182,21 @@ def output_of(state: SegmentState) -> Any:
 
 
 def _output(state: SegmentState) -> Any:
-    graph = state.context.version.graph
-    context, variables = state.context, state.data.variables
-    if graph.output is None:
+    if state.context.version.graph.output is None:
         return None
+    context, variables = _present(state)
+    return render_output(state.data, context, variables)
+
+
+def _present(state: SegmentState) -> tuple[SegmentContext, dict[str, Any]]:
+    """Return the context with the input, and the present variables."""
+    context, variables = state.context, state.data.variables
     if context.started_at is None:
         variables, payload, started_at = template_data.current(context.execution_id)
         context = replace(context, started_at=started_at, input=payload)
-    elif graph.variables:
+    elif context.version.graph.variables:
         variables, _, _ = template_data.current(context.execution_id)
-    return render_output(state.data, context, variables)
+    return context, variables
 
 
 def render_output(data: TemplateData, context: SegmentContext, variables: dict[str, Any]) -> Any:
@@ -202,16 +207,14 @@ def render_output(data: TemplateData, context: SegmentContext, variables: dict[s
     template = context.version.graph.output
     if template is None:
         return None
-    _complete(data, context)
-    value = template.render(
-        {
-            "input": context.input,
-            "vars": variables,
-            "tasks": data.results,
-            "execution": described(context, context.version.graph, 1),
-        },
-        while_planning(),
-    )
+    scope = {
+        "input": context.input,
+        "vars": variables,
+        "tasks": data.results,
+        "execution": described(context, context.version.graph, 1),
+    }
+    _complete(data, context, scope)
+    value = template.render(scope, while_planning())
     value = stored_results.reference_to(data, value)
     if data.not_loaded:
         value = stored_results.passed_on(data, value)
@@ -238,13 +241,17 @@ def load_output(state: SegmentState) -> None:
         return
     with suppress(PayloadStoreUnavailable):
         try:
-            _complete(state.data, state.context)
+            context, variables = _present(state)
+            _complete(state.data, context, {"input": context.input, "vars": variables})
         except (TemplateError, SealBroken) as error:
             state.data.unloadable = error
 
 
-def _complete(data: TemplateData, context: SegmentContext) -> None:
-    """Load the results that the workflow's output reads and that this worker does not have."""
+def _complete(data: TemplateData, context: SegmentContext, scope: dict[str, Any]) -> None:
+    """Load the results that the workflow's output reads and that this worker does not have.
+
+    Also load the stored values that it reads, into the data and the scope.
+    """
     graph = context.version.graph
     assert graph.output is not None
     missing = [
@@ -256,6 +263,9 @@ def _complete(data: TemplateData, context: SegmentContext) -> None:
     if missing:
         data.learn(data.source.results(context.execution_id, missing))
     if payload_store.enabled():
-        names = stored_results.names_read(graph.output.references)
+        references = graph.output.references
+        names = stored_results.names_read(references)
         found = {name: data.results[name] for name in names if name in data.results}
-        stored_results.load_outputs(data, found, passes=True)
+        given = stored_results.given_read(data, references, scope)
+        stored_results.load_outputs(data, {**found, **given})
+        stored_results.put_given(given, scope)

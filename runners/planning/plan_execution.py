@@ -17,7 +17,7 @@ UNDER_WAY = ("RUNNING", "PAUSED")
 
 
 def advance(execution_id: UUID) -> bool:
-    """Start every ready step, or end the execution; idempotent.
+    """Start every ready step, or end the execution; a second call is harmless.
 
     Returns whether the execution is running.
     """
@@ -46,7 +46,7 @@ def catch_up(execution_id: UUID) -> bool:
 def _end_with_stored_output(state: SegmentState) -> None:
     """Load the stored values that the workflow's output reads, then end the execution.
 
-    While the store is away, the execution stays as it is, and the sweeper tries again.
+    While the store is unavailable, the execution does not change, and the sweeper tries again.
     """
     finish.load_output(state)
     with transaction.atomic():

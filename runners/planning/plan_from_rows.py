@@ -58,7 +58,10 @@ class _Container:
 
 
 def plan_all(state: SegmentState) -> Overview:
-    """Start everything that is ready and close every finished iteration; one query per level."""
+    """Start everything that is ready and close every finished iteration.
+
+    Uses one query per level.
+    """
     found = Overview()
     containers: dict[str, _Container] = {}
     level = [Place("", state.context.version.graph)]
@@ -88,7 +91,7 @@ def place_facts(state: SegmentState, place: Place) -> dict[int, StepFact]:
 
 
 def facts_of(graph: Graph, found: Iterable[tuple[Any, ...]]) -> dict[int, StepFact]:
-    """Return the steps' facts from rows (path, state, outcome, …), paths relative to the graph.
+    """Return the steps' facts from rows (path, state, outcome, …) with paths relative to the graph.
 
     A failed or cancelled step without an outcome has none. If a step has several rows, the live or
     ended one counts.

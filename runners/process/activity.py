@@ -34,7 +34,7 @@ _NO_RUN = bytes(16)
 
 
 class _Own(threading.local):
-    """The calling thread's number among the threads of this process, and its native id."""
+    """The calling thread's number among the threads of this process, and its native ID."""
 
     def __init__(self) -> None:
         self.number = next(_numbers)

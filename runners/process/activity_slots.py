@@ -1,8 +1,8 @@
 """The memory that a worker's processes share with their watchdog; imports no Django.
 
-Each process has a slot: a head (which process, when its ticker last ran) and one note for each of
-its threads (which run it executes). Writing is one store into mapped memory: no system call, no
-lock. Pages that were never written take no memory.
+Each process has a slot: a head (the process, and the time at which its ticker last ran) and one
+note for each of its threads (the run that it executes). Writing is one store into mapped memory,
+without a system call or a lock. Pages that were never written take no memory.
 """
 
 import fcntl
@@ -45,7 +45,7 @@ class SlotHead:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """The state of one thread: its native id, the run, the token it has seen, and the phase."""
+    """The state of one thread: its native ID, the run, the token it has seen, and the phase."""
 
     thread: int
     run_id: UUID
@@ -56,7 +56,7 @@ class Note:
 def create() -> int:
     """Return a descriptor of new shared memory; it is freed with the last process that has it.
 
-    Raises OSError if the system has none to give.
+    Raises OSError if the system cannot provide it.
     """
     descriptor = os.memfd_create("valkyr-stalls")
     os.ftruncate(descriptor, SIZE)
@@ -64,7 +64,7 @@ def create() -> int:
 
 
 class StallSlot:
-    """The slot of this process; created once, by the process itself."""
+    """The slot of this process, which the process itself creates once."""
 
     def __init__(self, descriptor: int, start: int) -> None:
         """Take a slot; `start` is this process's start time.

@@ -1,6 +1,6 @@
-"""The identity of a lease's holder: others on the machine can tell whether it has ended.
+"""The identity of a lease's holder, which tells others on the machine whether it has ended.
 
-A process id alone says nothing after a restart or in another container; boot, pid namespace and
+A process ID alone says nothing after a restart or in another container; boot, pid namespace and
 start time together identify a process. If any of them is unknown or differs, the process is not
 declared gone.
 
@@ -103,7 +103,7 @@ def ended_itself(other: str) -> bool:
 
 
 def pid_of(other: str) -> int | None:
-    """Return the holder's process id; None if the holder is not a process of this machine."""
+    """Return the holder's process ID; None if the holder is not a process of this machine."""
     parts = other.split(SEPARATOR)
     return int(parts[1]) if len(parts) >= SHARED and parts[1].isdigit() else None
 

@@ -1,7 +1,7 @@
 """A note of a process that ended because it could not renew its leases: no step caused this.
 
 It is a file next to the signs of life, for processes on the machine that judge the process's end.
-It imports no Django.
+This module imports no Django.
 """
 
 import _thread
@@ -21,7 +21,7 @@ SECONDS = 0.1  # writing must not keep a process from its end
 
 
 class OwnWord:
-    """The note of this process. Each write has a thread of its own, because a disk may not respond.
+    """The note of this process. Each write has a separate thread, because a disk may not respond.
 
     Use it from one thread at a time, or from a signal handler of the main thread.
     """
@@ -86,7 +86,7 @@ def leave(pid: int) -> None:
 
 
 def left_by(pid: int, start: str) -> bool:
-    """Return whether the process of that id and start was ended because of its leases."""
+    """Return whether the process of that ID and start was ended because of its leases."""
     return _word(pid, start).exists()
 
 

@@ -3,7 +3,7 @@
 The kernel's OOM killer ends a process of its choice, which may not be the one that used the memory:
 isolated steps are killed first, and the cause may be a process outside. Only the parent sees the
 peak of a child, at its end; so the parent judges, and leaves a note for processes that recover the
-child's run. It imports no Django.
+child's run. This module imports no Django.
 """
 
 import json
@@ -99,7 +99,7 @@ of_late = KillWatch(10.0).short
 
 
 def tell(pid: int, start: str, found: Shortage) -> None:
-    """Leave a note about the end of the child that had that id and start."""
+    """Leave a note about the end of the child that had that ID and start."""
     with suppress(OSError):
         where = folder()
         where.mkdir(mode=0o700, parents=True, exist_ok=True)

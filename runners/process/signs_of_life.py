@@ -2,8 +2,8 @@
 
 For containers: `python runners/process/signs_of_life.py worker` exits with 0 or 1 and prints the
 reason, within 0.05 s, because it starts neither Django nor Celery. A worker renews its file only
-after a message of its own came back through the broker, so that a worker that runs but receives no
-messages is detected. This file needs only Python.
+after a message that it sent to itself came back through the broker, so that a worker that runs but
+receives no messages is detected. This file needs only Python.
 """
 
 import argparse
@@ -43,7 +43,7 @@ class Sign:
 
 
 def patience() -> float:
-    """Return after how many seconds without a sign a process counts as unhealthy."""
+    """Return the seconds without a sign after which a process counts as unhealthy."""
     return float(os.environ.get("VALKYR_HEALTH_SECONDS", "").strip() or DEFAULT_SECONDS)
 
 
@@ -56,7 +56,7 @@ def folder() -> Path:
 def give(
     kind: str, name: str, state: str, queues: tuple[str, ...] = (), grace: float = 0.0
 ) -> None:
-    """Write a sign of this process; raises OSError if the file cannot be written."""
+    """Write a sign of this process. Raises OSError if the file cannot be written."""
     where = folder()
     where.mkdir(mode=0o700, parents=True, exist_ok=True)
     sign = Sign(kind, name, os.getpid(), queues, state, time.monotonic(), grace)
@@ -85,7 +85,7 @@ def check(kind: str, queue: str = "") -> tuple[bool, str]:
 
 
 def _answers() -> tuple[bool, str]:
-    """Return whether the web process at `PORT` responds, whatever host name it expects."""
+    """Return whether the web process at `PORT` responds, regardless of its allowed hosts."""
     from http.client import HTTPConnection, HTTPException
 
     port = int(os.environ.get("PORT", "").strip() or 8000)
@@ -138,7 +138,7 @@ def _runs(pid: int) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return 0 if all is healthy, else 1; print one line with the reason."""
+    """Return 0 if all is healthy, otherwise 1; print one line with the reason."""
     parser = argparse.ArgumentParser(description="Check the local process.")
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--queue", default="", help="only workers of this queue")

@@ -19,7 +19,7 @@
 - `replaying`: compute an execution again in memory, from recorded results
 - `repair`: run steps again with other inputs
 - `secrets`: keep secrets out of results and logs
-- `steps`: run a module outside of a workflow
+- `steps`: run a module outside a workflow
 - `targets`: rules for the targets of steps
 - `testing`: run workflows in a test
 - `tracing`: make spans

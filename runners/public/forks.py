@@ -1,7 +1,14 @@
 """Start new executions from the middle of others: the request and its provider."""
 
 from runners.planning.plan_execution import insert_first
-from runners.repair.forks import LATEST, PINNED, ForkRequest, Overrides, fork_execution
+from runners.repair.forks import (
+    LATEST,
+    PINNED,
+    ForkRequest,
+    Overrides,
+    fork_execution,
+    merged_payload,
+)
 from runners.repair.permissions import APPROVAL, refuse_other_inputs
 
 __all__ = [
@@ -12,5 +19,6 @@ __all__ = [
     "Overrides",
     "fork_execution",
     "insert_first",
+    "merged_payload",
     "refuse_other_inputs",
 ]

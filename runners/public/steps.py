@@ -1,4 +1,4 @@
-"""Run a module outside of a workflow."""
+"""Run a module outside a workflow."""
 
 from runners.segment.step_context import Context
 

@@ -1,4 +1,4 @@
-"""Rules for the targets of steps, by pattern; pure."""
+"""Rules for the targets of steps, by pattern. This module is pure."""
 
 from runners.targets.rules import BASE, DEFAULTS, TargetLimits, TargetRule, limits_for
 

@@ -1,6 +1,6 @@
 """Prepare a database that was restored from a backup, once, before any worker is started.
 
-A restored database repeats the time after its backup, and counts the same lease tokens again. A
+A restored database repeats the time after its backup, and gives out the same lease tokens again. A
 worker from before the restore could hold the same token as a new worker and renew that worker's
 lease. So every live run's token is increased by more than a run can count in its lifetime. Sessions
 that ended after the backup would be open again, so the command ends all sessions.
@@ -40,7 +40,7 @@ class Restored:
 
 
 def settle(actor: Actor, *, force: bool = False) -> Restored:
-    """Fence all lease holders, end all sessions, and record it; once per restore.
+    """Fence all lease holders, end all sessions, and record the restore. Call it once per restore.
 
     Raises StillConnected if Valkyr processes are connected: old workers, or new ones started too
     early. `force` continues anyway; the steps of these workers then run again.

@@ -10,8 +10,13 @@ from typing import Any
 from uuid import UUID
 
 from executions.access.actor import Actor
+from executions.definition.graph.problem import DefinitionProblem
+from executions.errors import InvalidPayload
 from executions.models import WorkflowExecution
 from executions.ports import Port
+from executions.triggers import stored_input
+from executions.triggers.stored_input import StoredInput
+from runners.segment.inputs import merged
 
 PINNED, LATEST = "pinned", "latest"
 MAX_NAMES = 100
@@ -45,12 +50,30 @@ class Overrides:
         return told
 
 
+def merged_payload(workspace_id: UUID, recorded: Any, changes: Any) -> Any:
+    """Return a recorded payload with changes, stored if it is large.
+
+    A recorded payload in the payload store is loaded, so call it before a transaction. Raises
+    InvalidPayload if it is too large for that, and the errors of `stored_input.from_row`.
+    """
+    found = stored_input.from_row(workspace_id, recorded)
+    if isinstance(found, StoredInput) and not found.loaded:
+        why = "It exceeds VALKYR_PAYLOAD_LOAD_LIMIT, or its change is part of a transaction."
+        raise InvalidPayload(
+            "The input is in the payload store and cannot be loaded to be changed. Start the "
+            f"workflow with another payload. {why}",
+            [DefinitionProblem("overrides.input", "not_loaded", why)],
+        )
+    return stored_input.stored(workspace_id, merged(stored_input.value_of(found), changes))
+
+
 @dataclass(frozen=True, slots=True)
 class ForkRequest:
     """An execution to fork, the step before the fork (None: the beginning), and the changes.
 
     `version` is `pinned`, `latest` or a number; a priority of None keeps the priority of the
-    origin.
+    origin. A changed payload that belongs into the payload store is in `payload`: it was stored
+    before the transaction began (`starting.stored_input`).
     """
 
     execution_id: UUID
@@ -59,6 +82,7 @@ class ForkRequest:
     overrides: Overrides = field(default_factory=Overrides)
     reason: str = ""
     priority: int | None = None
+    payload: Any = None
 
 
 fork_execution: Port[[ForkRequest, Actor], WorkflowExecution] = Port(

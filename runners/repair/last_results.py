@@ -48,7 +48,7 @@ class TaskResult:
 
 
 def last_results(execution_id: UUID) -> Iterator[TaskResult]:
-    """Yield the newest run of each task of an execution; one query."""
+    """Yield the newest run of each task of an execution. Uses one query."""
     rows = statements.fetch(
         "last_results",
         {
@@ -79,5 +79,5 @@ def last_results(execution_id: UUID) -> Iterator[TaskResult]:
 
 
 def task_path(step_path: str) -> str:
-    """Return the task that a step belongs to: `refine.draft` of `refine[2].draft.main`."""
+    """Return the task that a step belongs to, such as `refine.draft` for `refine[2].draft.main`."""
     return _TURN.sub("", step_path).rpartition(".")[0]

@@ -20,7 +20,7 @@ from runners.segment.state import SegmentState, from_rows
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """A dead run's next attempt: its new id, its locked execution and its priority.
+    """A dead run's next attempt: its new ID, its locked execution and its priority.
 
     With `new_key`, the step gets another idempotency key.
     """
@@ -79,7 +79,7 @@ def again(
 
 
 def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
-    """Insert the next attempts of many dead runs in one statement; return the ids of the new runs.
+    """Insert the next attempts of many dead runs in one statement; return the IDs of the new runs.
 
     The runs are sent after the commit. The caller holds the executions' locks. A dead run that
     cannot have another attempt is omitted.
@@ -103,9 +103,9 @@ def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
 
 
 def newest_dead_of(run_ids: Sequence[UUID], execution_ids: Sequence[UUID]) -> dict[UUID, _Dead]:
-    """Return the dead runs that are the newest attempt of their step; one query.
+    """Return the dead runs that are the newest attempt of their step. Uses one query.
 
-    The lists have the run and the execution of each.
+    The two lists are parallel: the run and the execution of each.
     """
     found = statements.fetch(
         "newest_dead", {"runs": list(run_ids), "executions": list(execution_ids)}
@@ -117,7 +117,7 @@ def newest_dead_of(run_ids: Sequence[UUID], execution_ids: Sequence[UUID]) -> di
 
 
 def newest_dead(execution: WorkflowExecution, dead_run_id: UUID) -> Run:
-    """Return the dead run, which must be its step's newest attempt; raises WrongState."""
+    """Return the dead run, which must be its step's newest attempt. Raises WrongState."""
     dead = Run.objects.only(
         "id", "execution_id", "epoch", "step_path", "attempt", "state", "overrides", "superseded"
     ).get(pk=dead_run_id)

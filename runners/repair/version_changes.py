@@ -3,14 +3,14 @@
 Finished steps keep their results. Waiting steps keep their runs, and with them their timers,
 approvals, callbacks and children. The execution's lock excludes planners, and the runs' growing
 tokens exclude workers that loaded a step of the old version. A step that a worker executes is not
-interrupted: the move is refused until it ends.
+interrupted: the move is rejected until it ends.
 """
 
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from executions import payloads
@@ -27,12 +27,15 @@ from executions.definition.graph.version_change import (
     new_path,
     step_at,
 )
-from executions.definition.versions import Compiled, check_payload, compiled
+from executions.definition.versions import Compiled, compiled
 from executions.errors import InvalidPayload, NotFound, ValkyrError
 from executions.models import WorkflowExecution
+from executions.payload_store import StoredValueBroken
 from executions.sealing import SealBroken
 from executions.sealing.sealer import PayloadSealer
 from executions.states import ExecutionState
+from executions.triggers import stored_input
+from executions.triggers.request import check_schema
 from runners import statements
 from runners.models import EarlyCallback, Run
 from runners.planning import plan_execution
@@ -101,7 +104,7 @@ class _ReachedRun(NamedTuple):
 
 
 def reached(execution_ids: Sequence[UUID]) -> dict[UUID, list[ReachedStep]]:
-    """Return the steps that executions have reached; one query, without locks."""
+    """Return the steps that executions have reached. Uses one query, without locks."""
     found: dict[UUID, list[ReachedStep]] = defaultdict(list)
     for run in _runs(execution_ids):
         found[run.execution_id].append(_step(run))
@@ -113,18 +116,19 @@ def move_execution(
 ) -> Judgement:
     """Move a live execution to another version, and continue it there.
 
-    Raises StepRunning while a worker executes one of its steps, or while a step that does not fit
-    the version is due, NotOnVersion if it has ended or
-    left the source version, CannotMove if its steps do not fit the version or its payload does not
-    match that version's input schema; NotFound.
+    Raises NotFound; StepRunning while a worker executes one of its steps, or while a step that does
+    not fit the version is due; NotOnVersion if it has ended or left the source version; CannotMove
+    if its steps do not fit the version, or its payload does not match that version's input schema.
+    A payload in the payload store is loaded before.
     """
+    payload = _payload_to_check(execution_id, move)
     with transaction.atomic():
         execution = _locked(execution_id, move)
         statements.fetch("lock_live", {"execution": execution_id})
         runs = _runs([execution_id])
         found = judge(move.change, _counting([_step(run) for run in runs]))
         _refuse(found)
-        _check_payload(execution, move)
+        _check_payload(payload, move)
         if move.names:
             _rename(execution, move)
         _write(execution, move, runs)
@@ -174,7 +178,7 @@ def _fact(state: str, outcome: str) -> StepFact:
 
 
 def _counting(steps: Sequence[ReachedStep]) -> list[ReachedStep]:
-    """Return one row for each step: the live or ended run, else the failed one."""
+    """Return one row for each step: the live or ended run, otherwise the failed one."""
     found: dict[str, ReachedStep] = {}
     for step in steps:
         failed = step.fact.status in (StepStatus.DEAD, StepStatus.FAILED_OVER)
@@ -188,7 +192,6 @@ def _locked(execution_id: UUID, move: VersionMove) -> WorkflowExecution:
     execution = (
         rows.only(
             "id", "workspace_id", "version_id", "state", "compensation", "priority", "epoch",
-            "trigger_payload",
         )
         .filter(pk=execution_id)
         .first()
@@ -220,19 +223,33 @@ def _refuse(found: Judgement) -> None:
         raise CannotMove(reasons)
 
 
-def _check_payload(execution: WorkflowExecution, move: VersionMove) -> None:
+def _payload_to_check(execution_id: UUID, move: VersionMove) -> Any:
+    """Return the payload, which never changes, if the new version's input schema is another."""
+    if move.target.input_schema in (None, move.source.input_schema):
+        return None
+    row = WorkflowExecution.objects.only("workspace_id", "trigger_payload").filter(pk=execution_id)
+    execution = row.first()
+    if execution is None:
+        raise NotFound(f"There is no execution {execution_id}.")
+    try:
+        return stored_input.from_row(execution.workspace_id, execution.trigger_payload)
+    except StoredValueBroken as error:
+        raise CannotMove(f"Its input cannot be read: {error}") from error
+    except SealBroken as error:
+        raise CannotMove(f"Its input cannot be opened: {error}") from error
+
+
+def _check_payload(payload: Any, move: VersionMove) -> None:
     """Raise CannotMove if the payload does not match the new version's input schema."""
     if move.target.input_schema in (None, move.source.input_schema):
         return
     try:
-        check_payload(move.target, execution.trigger_payload, "input")
+        check_schema(move.target, payload, "input")
     except InvalidPayload as error:
         named = "; ".join(f"{one.path}: {one.message}" for one in error.problems[:MOST_NAMED])
         raise CannotMove(
             f"Its input does not match the input schema of version {move.target.number}: {named}"
         ) from error
-    except SealBroken as error:
-        raise CannotMove(f"Its input cannot be opened: {error}") from error
 
 
 def _write(execution: WorkflowExecution, move: VersionMove, runs: Sequence[_ReachedRun]) -> None:

@@ -51,9 +51,9 @@ class Scrubber:
         return _without(text, spans) if spans else text
 
     def message(self, text: str) -> str:
-        """Return the text as `text` does, and replace cut-off secrets too.
+        """Return the text as `text` does, and also replace truncated secrets.
 
-        Messages quote prefixes.
+        Error messages quote prefixes of values.
         """
         spans = self._whole(text)
         for form, piece, name in self._pieces:
@@ -82,12 +82,12 @@ class Scrubber:
     def details(self, value: Any) -> Any:
         """Return the value as `value` does, for display.
 
-        Replace cut-off values, omit deep nesting.
+        Truncated secrets are replaced too, and deep nesting is omitted.
         """
         return _walk(value, self.message, DETAILS_DEPTH, lambda found: f"<{type(found).__name__}>")
 
     def parts(self, parts: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield bytes with every secret in UTF-8 replaced, also across two parts."""
+        """Yield bytes with every secret in UTF-8 replaced, including secrets split across parts."""
         forms = [(form.encode("utf-8", "surrogatepass"), name) for form, name in self._forms]
         longest = max((len(form) for form, _ in forms), default=1)
         left = b""
@@ -113,7 +113,7 @@ class Scrubber:
 
 
 def _replaced(data: bytes, forms: list[tuple[bytes, str]], most: int) -> tuple[bytes, int]:
-    """Return the beginning of data without secrets, and its length before; about `most` bytes."""
+    """Return the first `most` bytes or so of data without secrets, and their length before."""
     spans = sorted(
         (start, -len(form), name) for form, name in forms for start in _places(data, form)
     )
@@ -228,7 +228,7 @@ def _base64_forms(data: bytes) -> Iterator[str]:
 
 
 def _piece(form: str) -> str:
-    """Return the prefix that identifies a cut-off form: half of it, at least 6 characters."""
+    """Return the prefix that identifies a truncated form: half of it, at least 6 characters."""
     return form[: min(LONGEST_PIECE, max(SHORTEST, len(form) // 2))]
 
 

@@ -45,9 +45,8 @@ def note_state(state: SegmentState, execution_state: str) -> None:
 def left_to_worker(state: SegmentState, template: Template | None) -> bool:
     """Return whether `template` must not be rendered here.
 
-    If so, ask a worker to plan the execution.
-
-    The message is sent after the commit. If it is lost, the sweeper plans the execution.
+    If so, ask a worker to plan the execution. The message is sent after the commit. If it is lost,
+    the sweeper plans the execution.
     """
     if template is None or template.constant or render_guard.renders_here():
         return False

@@ -2,13 +2,19 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from executions import payloads
+from executions import payload_store, payloads
+from executions.configuration import settings as valkyr_settings
 from executions.definition.graph.model import Step
+from executions.definition.limits import limits
 from executions.definition.templates import RenderBudget
+from executions.payload_store import writing
+from executions.payload_store.writing import Encoded
+from executions.payloads import STORED
+from runners.segment import stored_results
 from runners.segment.template_data import TemplateData
 
 
@@ -16,7 +22,10 @@ from runners.segment.template_data import TemplateData
 class Prepared:
     """Inputs ready to run: their value, canonical JSON, hash and idempotency key.
 
-    `seconds` is the rendering time, which counts towards the step's time limit.
+    The hash is that of the complete inputs. `text` is for the row: it has references in place of
+    stored values. It is empty for `large` inputs, until `put_away` has stored them. `refers` says
+    whether the value itself has references. `seconds` is the rendering time, which counts towards
+    the step's time limit.
     """
 
     value: Any
@@ -24,6 +33,8 @@ class Prepared:
     hash: str
     key: str
     seconds: float = 0.0
+    large: Encoded | None = None
+    refers: bool = False
 
 
 def prepare(
@@ -37,6 +48,8 @@ def prepare(
     """
     began = time.monotonic()
     value = step.config.render(data.scope(step, attempt), budget_of(step, began))
+    if data.not_loaded:
+        value = stored_results.passed_on(data, value)
     if overrides and overrides.get("inputs"):
         value = merged(value, overrides["inputs"])
     return restored(data, step, value, overrides, began)
@@ -56,15 +69,80 @@ def restored(
     overrides: Mapping[str, Any] | None = None,
     began: float | None = None,
 ) -> Prepared:
-    """Return the prepared inputs of a woken run, which were rendered before.
+    """Return prepared inputs from their value.
 
     `began` is the time of `time.monotonic` at which this attempt's rendering began, or None.
     """
-    text = payloads.dump(value, f"inputs of step {data.path(step)}")
-    hashed = sha256(text.encode()).hexdigest()
-    salt = overrides.get("salt", "") if overrides else ""
+    text, hashed, large = _for_row(data, step, value)
     seconds = 0.0 if began is None else time.monotonic() - began
-    return Prepared(value, text, hashed, key(data, step, hashed, salt), seconds)
+    own = key(data, step, hashed, _salt(overrides))
+    refers = (large is not None or STORED in text) and _refers(value)
+    return Prepared(value, text, hashed, own, seconds, large, refers)
+
+
+def recorded(
+    data: TemplateData, step: Step, value: Any, overrides: Mapping[str, Any] | None = None
+) -> Prepared:
+    """Return the prepared inputs of a woken run, which its row has.
+
+    Raises TemplateError for a missing value, PayloadStoreUnavailable, and LoadsOutside.
+    """
+    if not payload_store.enabled():
+        return restored(data, step, value, overrides)
+    text = payloads.dump(payloads.trusted(value), _what(data, step))
+    if STORED not in text:
+        return restored(data, step, value, overrides)
+    loaded = stored_results.load_recorded(data, value)
+    hashed = writing.encoded(loaded, _what(data, step), _most()).digest
+    own = key(data, step, hashed, _salt(overrides))
+    return Prepared(loaded, text, hashed, own, refers=_refers(loaded))
+
+
+def put_away(data: TemplateData, step: Step, prepared: Prepared) -> Prepared:
+    """Return inputs whose text is a reference, after storing them if they are large.
+
+    Raises PayloadStoreUnavailable, the errors of sealing, and LoadsOutside in a transaction.
+    """
+    if prepared.large is None:
+        return prepared
+    reference = stored_results.put(data, prepared.large)
+    return replace(prepared, text=payloads.dump(reference, _what(data, step)), large=None)
+
+
+def _for_row(data: TemplateData, step: Step, value: Any) -> tuple[str, str, Encoded | None]:
+    """Return the text for the row, the hash, and what is to be stored first."""
+    what = _what(data, step)
+    above = valkyr_settings().payload_store_above
+    if not payload_store.enabled() or _read_in_rows(step) or not writing.is_above(value, above):
+        text = payloads.dump(value, what)
+        return text, sha256(text.encode()).hexdigest(), None
+    whole = writing.encoded(value, what, _most())
+    shorter = stored_results.passed_on(data, value, loaded=True)
+    if not writing.is_above(shorter, above):
+        return payloads.dump(shorter, what), whole.digest, None
+    large = writing.encoded(shorter, what, _most()) if _refers(shorter) else whole
+    return "", whole.digest, large
+
+
+def _read_in_rows(step: Step) -> bool:
+    """Return whether other processes read parts of the step's inputs in its row."""
+    return bool(step.container) or step.queue in limits().remote_queues
+
+
+def _refers(value: Any) -> bool:
+    return next(payloads.references_in(value), None) is not None
+
+
+def _most() -> int:
+    return valkyr_settings().payload_store_limit
+
+
+def _what(data: TemplateData, step: Step) -> str:
+    return f"inputs of step {data.path(step)}"
+
+
+def _salt(overrides: Mapping[str, Any] | None) -> str:
+    return overrides.get("salt", "") if overrides else ""
 
 
 def key(data: TemplateData, step: Step, inputs_hash: str, salt: str = "") -> str:
@@ -88,7 +166,7 @@ def stored_inputs(data: TemplateData, step: Step, prepared: Prepared | None) -> 
 
 
 def merged(base: Any, changes: Any) -> Any:
-    """Apply a JSON merge patch (RFC 7396): nested keys are merged, null removes a key."""
+    """Apply a JSON merge patch (RFC 7396): nested keys are merged, and null removes a key."""
     if not isinstance(changes, Mapping):
         return changes
     out = dict(base) if isinstance(base, dict) else {}

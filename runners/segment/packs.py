@@ -1,4 +1,4 @@
-"""Work of one message that has not begun: siblings of one execution, or other executions.
+"""Work of one message that has not started: siblings of one execution, or other executions.
 
 Each segment is claimed, recorded and fenced separately. A pack saves messages, a query, and every
 second commit. Work that exceeds the worker's time is sent again.
@@ -27,7 +27,7 @@ State = TypeVar("State")
 
 @dataclass(slots=True)
 class Pack(ABC, Generic[T]):
-    """Work that has not begun, in the order of its execution.
+    """Work that has not started, in the order of its execution.
 
     The heartbeat's thread may return the remaining work while a step runs, so each item is removed
     once.

@@ -130,12 +130,12 @@ def succeeded(
 
 
 def insert(state: SegmentState, parts: list[str]) -> int:
-    """Insert rows made by `rows` into the state's execution; return how many were new."""
+    """Insert rows of this module into the state's execution; return how many were new."""
     return len(insert_all(owned(state, parts)))
 
 
 def insert_all(texts: Sequence[str]) -> set[UUID]:
-    """Insert `owned` rows in one statement; return the IDs of the new ones."""
+    """Insert rows of `owned` in one statement; return the IDs of the new ones."""
     if not texts:
         return set()
     rows_text = {"rows": f"[{','.join(texts)}]", "patience": config().patience}
@@ -143,7 +143,7 @@ def insert_all(texts: Sequence[str]) -> set[UUID]:
 
 
 def owned(state: SegmentState, parts: Sequence[str]) -> list[str]:
-    """Return rows made by `rows`, with the state's execution as owner."""
+    """Return rows of this module with the state's execution as owner."""
     owner = (
         f'{{"execution":"{state.context.execution_id}","epoch":{state.context.epoch},'
         f'"priority":{state.context.priority},'
@@ -160,7 +160,7 @@ NOBODY = Death()
 def release(
     execution_id: UUID, run_id: UUID, token: int, death: Death = NOBODY, *, delay: float = 0
 ) -> list[tuple[Any, ...]]:
-    """Return the run to pending; return the message to send, or none if the run was taken over.
+    """Set the run back to pending; return the message to send, or none if it was taken over.
 
     With a delay, no message is sent now: the sweeper sends the run when it is due.
     """

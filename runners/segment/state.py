@@ -43,8 +43,8 @@ class SegmentState:
     """A running segment; `segment` is the path of its first step.
 
     It runs in one place at a time: the workflow itself, or one iteration of a container's body. A
-    worker runs many items of a pure map at a time: `batch` are the remaining ones, `ended_turns`
-    those done in memory but still in the map's counters.
+    worker runs many items of a pure map at a time: `batch` are the remaining ones, and
+    `ended_turns` are those that ended in memory but are still in the map's counters.
     """
 
     context: SegmentContext
@@ -83,7 +83,7 @@ class SegmentState:
 
     @property
     def prefix(self) -> str:
-        """Return the prefix of the paths of the graph's steps: `refine[2].`."""
+        """Return the prefix of the paths of the graph's steps, such as `refine[2].`."""
         return self.data.place.prefix
 
     def path(self, step: Step) -> str:

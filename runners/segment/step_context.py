@@ -33,7 +33,7 @@ CURRENCY_LETTERS = 3
 
 
 class Log:
-    """Messages kept with the run, the first 200; later ones are counted."""
+    """Messages kept with the run: the first 200. Later messages are only counted."""
 
     __slots__ = ("_began", "entries", "left_out", "scrub")
 
@@ -162,7 +162,7 @@ class Context:
 
     @property
     def uses_secrets(self) -> bool:
-        """Return whether the inputs may hold secret values, or the step names a credential."""
+        """Return whether the inputs may contain secrets, or the step names a credential."""
         return self.log.scrub is not None
 
     def mind(self, *, cancelled: Callable[[], bool], details: Callable[[Any], None]) -> None:
@@ -184,7 +184,7 @@ class Context:
         return self._publisher(name, payload, self._events)
 
     def store_in(self, contents: ContentStore) -> None:
-        """Set where the step's contents are."""
+        """Set the store of the step's contents."""
         self._contents = contents
 
     def store_content(

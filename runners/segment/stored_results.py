@@ -12,36 +12,74 @@ from executions import payload_store
 from executions.database import connection
 from executions.definition.graph.model import Step
 from executions.definition.templates import TemplateError
-from executions.payload_store import reading
+from executions.payload_store import reading, writing
 from executions.payload_store.errors import StoredValueBroken, StoredValueTooLarge
 from executions.payload_store.references import is_content
-from executions.payloads import STORED, is_reference, references_in, trusted
+from executions.payload_store.writing import Encoded
+from executions.payloads import STORED, StoredReference, is_reference, references_in, trusted
 from runners.conf import pool
 
 OUTPUT = "output"
 READ = (OUTPUT, "history")
+# What templates read besides results and variables.
+GIVEN = frozenset({"input", "item", "loop", "previous"})
 
 
 class LoadsOutside(TemplateError):
-    """A template reads a stored value, which cannot be loaded in a transaction."""
+    """A template reads or makes a stored value, which is impossible in a transaction."""
 
 
 def load(data: Any, step: Step, scope: dict[str, Any]) -> None:
     """Load the stored values that the step's templates read, into the scope and the data.
 
-    Raises TemplateError above the limit or for a missing value, PayloadStoreUnavailable, and
-    LoadsOutside in a transaction.
+    A value above the limit is not loaded: a template can pass it on, and not read it. Raises
+    TemplateError for a missing value, PayloadStoreUnavailable, and LoadsOutside in a transaction.
     """
     if not payload_store.enabled():
         return
-    tasks = scope["tasks"]
-    found = {task_name for task_name in names_read(step.config.references) if task_name in tasks}
-    load_outputs(data, {name: tasks[name] for name in found})
-    for name, where in (("previous", scope), ("item", scope), ("loop", scope)):
-        if name in where and _has_references(where[name]):
-            where[name] = _loaded(data, where[name])
-            if name == "previous":
-                data.chain[step.previous] = where[name]
+    tasks, references = scope["tasks"], step.config.references
+    found = {name: tasks[name] for name in names_read(references) if name in tasks}
+    given = given_read(data, references, scope)
+    load_outputs(data, {**found, **given})
+    put_given(given, scope)
+    if ("previous",) in given and not data.not_loaded:
+        data.chain[step.previous] = scope["previous"]
+
+
+def given_read(data: Any, references: Any, scope: dict[str, Any]) -> dict[Any, dict[str, Any]]:
+    """Return what templates read besides results, if it has stored values: by its place.
+
+    A place is (name,) or ("vars", name); each is in a dictionary as a result is.
+    """
+    wanted = {names[:2] if names[0] == "vars" else names[:1] for names in references}
+    if ("vars",) in wanted:
+        wanted |= {("vars", name) for name in scope["vars"]}
+    made = {}
+    for place in sorted(wanted & _with_references(scope, wanted)):
+        raw = _at(scope, place)
+        kept = data.given.get(place)
+        if kept is None or kept[0] != raw:
+            kept = data.given[place] = (raw, {OUTPUT: raw})
+        made[place] = kept[1]
+    return made
+
+
+def put_given(given: dict[Any, dict[str, Any]], scope: dict[str, Any]) -> None:
+    """Put loaded values in their places of the scope."""
+    for place, found in given.items():
+        if place[0] == "vars":
+            scope["vars"] = {**scope["vars"], place[1]: found[OUTPUT]}
+        else:
+            scope[place[0]] = found[OUTPUT]
+
+
+def _with_references(scope: dict[str, Any], wanted: set[Any]) -> set[Any]:
+    readable = {place for place in wanted if place[0] in GIVEN or len(place) > 1}
+    return {place for place in readable if _has_references(_at(scope, place))}
+
+
+def _at(scope: dict[str, Any], place: tuple[str, ...]) -> Any:
+    return scope["vars"].get(place[1]) if place[0] == "vars" else scope.get(place[0])
 
 
 def refuse(references: Any, scope: dict[str, Any]) -> None:
@@ -52,9 +90,15 @@ def refuse(references: Any, scope: dict[str, Any]) -> None:
     if not payload_store.enabled():
         return
     tasks = scope["tasks"]
+    variables = scope["vars"]
     read = {f"the output of {name}": tasks.get(name) for name in names_read(references)}
-    leading = {names[0] for names in references}
-    read |= {name: scope.get(name) for name in ("previous", "item", "loop") if name in leading}
+    for names in references:
+        if names[0] in GIVEN:
+            read[names[0]] = scope.get(names[0])
+        elif names[0] == "vars":
+            read[".".join(map(str, names[:2]))] = (
+                variables.get(names[1]) if len(names) > 1 else variables
+            )
     for name, value in read.items():
         if reading.size_of(value):
             raise TemplateError(
@@ -72,29 +116,28 @@ def names_read(references: Any) -> set[str]:
     }
 
 
-def load_outputs(data: Any, results: dict[str, dict[str, Any]], *, passes: bool = False) -> None:
+def load_outputs(data: Any, results: dict[Any, dict[str, Any]]) -> None:
     """Replace the references in these tasks' results; one size limit applies to their sum.
 
-    With `passes`, values above it are not loaded: a template can pass them on, and not read them.
+    Values above it are not loaded: a template can pass them on, but not read them.
     """
     due = []
     for one in results.values():
         for name in READ:
             value = one.get(name)
-            if isinstance(value, NotLoaded):
-                value = value.reference
-            if id(value) not in data.stored and _has_references(value):
+            if id(value) in data.stored:
+                continue
+            if data.not_loaded:
+                value = passed_on(data, value)
+            if _has_references(value):
                 due.append((reading.size_of(value), one, name, value))
-    if passes:
-        due.sort(key=itemgetter(0))
+    due.sort(key=itemgetter(0))
     total = 0
     for size, one, name, reference in due:
         total += size
         try:
             reading.check_size(total)
         except StoredValueTooLarge as error:
-            if not passes:
-                raise TemplateError(str(error)) from error
             one[name], data.not_loaded = _not_loaded(reference, str(error)), True
             continue
         one[name] = _loaded(data, reference)
@@ -135,7 +178,7 @@ def reference_to(data: Any, value: Any) -> Any:
 def passed_on(data: Any, value: Any, *, loaded: bool = False) -> Any:
     """Return a rendered value with references in place of values that were not loaded.
 
-    With `loaded`, also in place of those that were loaded whole.
+    With `loaded`, values that were loaded whole are replaced as well.
     """
     if isinstance(value, NotLoaded):
         return value.reference
@@ -165,8 +208,44 @@ def _loaded(data: Any, value: Any) -> Any:
         raise TemplateError(str(error)) from error
 
 
+def load_recorded(data: Any, inputs: Any) -> Any:
+    """Return recorded inputs with their stored values; those above the limit stay references.
+
+    Raises TemplateError for a missing value, PayloadStoreUnavailable, and LoadsOutside.
+    """
+    if connection.in_atomic_block:
+        raise LoadsOutside("the inputs are in object storage; the next worker loads them")
+    release_connection()
+    try:
+        return reading.load(data.context.version.workspace_id, inputs, partly=True)
+    except StoredValueBroken as error:
+        raise TemplateError(str(error)) from error
+
+
+def put(data: Any, found: Encoded) -> StoredReference:
+    """Store a value for the data's execution, and return its reference.
+
+    Raises PayloadStoreUnavailable, the errors of sealing, and LoadsOutside in a transaction.
+    """
+    if connection.in_atomic_block:
+        raise LoadsOutside("the inputs belong into object storage; the next worker writes them")
+    context = data.context
+    workspace_id = context.version.workspace_id
+    row = writing.note(workspace_id, context.execution_id, found, context.sealer.key)
+    release_connection()
+    writing.write(workspace_id, row, found.parts())
+    writing.written(row)
+    release_connection()
+    return writing.refer(row, found.value)
+
+
 def read(workspace_id: UUID, value: Any) -> Any:
-    """Return a value with its stored parts loaded; the thread holds no connection meanwhile."""
-    if pool() == "threads":
-        connection.close()
+    """Return a value with its stored parts loaded; hold no connection during the loading."""
+    release_connection()
     return reading.load(workspace_id, value)
+
+
+def release_connection() -> None:
+    """Give a thread's connection back to the pool while the thread waits for the store."""
+    if pool() == "threads" and not connection.in_atomic_block:
+        connection.close()

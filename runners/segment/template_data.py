@@ -81,11 +81,11 @@ class ResultRows:
     """The results and items in the rows of an execution."""
 
     def results(self, execution_id: UUID, paths: list[str]) -> list[tuple[Any, ...]]:
-        """Return rows of finished steps' results. One query."""
+        """Return rows of finished steps' results. Uses one query."""
         return results_of(execution_id, paths)
 
     def items(self, data: "TemplateData", place: Place, indexes: list[int]) -> dict[int, Any]:
-        """Return items of the map around `place`, by index. One query."""
+        """Return items of the map around `place`, by index. Uses one query."""
         return _items_of(data, place, indexes)
 
     def load(self, workspace_id: UUID, value: Any) -> Any:
@@ -269,7 +269,9 @@ class TemplateData:
     histories: dict[str, list[Any]] = field(default_factory=dict)
     # Values that were stored or loaded whole, with their references, by the ids of the objects.
     stored: dict[int, tuple[Any, Any]] = field(default_factory=dict)
-    not_loaded: bool = False  # whether the workflow's output may hold a value that is too large
+    # The input, variables and others that templates read, as they were loaded: by their places.
+    given: dict[tuple[str, ...], tuple[Any, dict[str, Any]]] = field(default_factory=dict)
+    not_loaded: bool = False  # whether a rendered value may hold one that is too large
     unloadable: Exception | None = None  # why a stored value cannot be loaded
     execution: dict[str, Any] = field(default_factory=dict)  # as templates see it, but its attempt
     source: ResultSource = ROWS
@@ -281,7 +283,7 @@ class TemplateData:
 
     @property
     def prefix(self) -> str:
-        """Return the prefix of the paths of the graph's steps: `refine[2].`."""
+        """Return the prefix of the paths of the graph's steps, such as `refine[2].`."""
         return self.place.prefix
 
     def path(self, step: Step) -> str:

@@ -19,7 +19,7 @@ from runners.segment.inputs import Prepared
 
 @dataclass(slots=True)
 class Work:
-    """A run that this process holds: claimed, with inputs rendered or a known failure."""
+    """A run that this process holds: claimed, with rendered inputs or a known failure."""
 
     run_id: UUID
     execution_id: UUID
@@ -83,7 +83,7 @@ class Done:
 
 @dataclass(slots=True)
 class Broken:
-    """A step, claimed next, whose inputs could not be rendered or that failed in memory."""
+    """The step to claim next, if its inputs could not be rendered or it failed in memory."""
 
     step: Step
     prepared: Prepared | None
@@ -107,7 +107,7 @@ class Unit:
 
     @property
     def costs(self) -> tuple[Cost, ...]:
-        """Return the costs of the attempt, however it ended."""
+        """Return the costs of the attempt, regardless of how it ended."""
         return self.head.costs if self.head is not None else self.spent
 
     @property

@@ -31,7 +31,7 @@ class Stall:
 
 
 def begin(stall: Stall) -> None:
-    """Start this program in parallel to the watchdog, without waiting for it."""
+    """Start this program in parallel with the watchdog, without waiting for it."""
     import subprocess  # a megabyte that is rarely needed
 
     subprocess.Popen(  # noqa: S603 - our own program

@@ -3,7 +3,7 @@
 It ends processes whose ticker stalls, and blames the thread that used the processor during the
 stall; a process that uses no processor time (swapped out) is left alone. A process that is stopped
 while it executes steps is ended before its leases expire; otherwise it could resume and run in
-parallel to the worker that took over its steps.
+parallel with the worker that took over its steps.
 
 It is plain Python without Django: it is small, and not affected by problems of the watched
 processes. It ends after its worker and all of the worker's processes have ended.
@@ -54,7 +54,7 @@ class Fencer:
     connection: Mapping[str, Any]
 
     def fence(self, note: Note, cause: str, seconds: float) -> bool:
-        """Return whether the run was blamed within `seconds`; False if it was taken over."""
+        """Blame the run within `seconds`; return False if it was taken over or the time is up."""
         child = os.fork()
         if child == 0:
             self._end(note, cause)
@@ -122,7 +122,7 @@ HALF = 0.5  # of what the whole process uses
 
 @dataclass(frozen=True, slots=True)
 class CpuUsage:
-    """Clock ticks that each thread of a process has used so far, by native thread id."""
+    """Clock ticks that each thread of a process has used so far, by native thread ID."""
 
     threads: dict[int, int]
     stopped: bool  # by a signal or a debugger
@@ -145,10 +145,10 @@ def usage(pid: int) -> CpuUsage | None:
 
 
 def busiest(before: CpuUsage, after: CpuUsage, seconds: float) -> int | None:
-    """Return the thread that used most of the process's CPU time meanwhile.
+    """Return the thread that used most of the process's CPU time between two readings.
 
-    None if no thread used most of it, or if the process hardly used the processor: it is stopped,
-    swapped out, or waits.
+    Return None if no thread used most of it, or if the process hardly used the processor: it is
+    stopped, swapped out, or waits.
     """
     if before.stopped or after.stopped:
         return None
@@ -189,7 +189,7 @@ class Watchdog:
     ) -> None:
         """Set the limits, in seconds without a tick.
 
-        `limit` is for a process that computes, `stopped` for a stopped one.
+        `limit` is for a process that computes, and `stopped` is for a stopped one.
         """
         self._descriptor = descriptor
         self._fencer = fencer
@@ -285,7 +285,7 @@ def _lives(pid: int, start: int) -> bool:
 
 
 def _end(head: SlotHead) -> None:
-    """Kill exactly this process, not a new one with the same id."""
+    """Kill exactly this process, not a new one with the same ID."""
     try:
         process = os.pidfd_open(head.pid)
     except OSError:
@@ -302,11 +302,10 @@ def _end(head: SlotHead) -> None:
 def main() -> None:
     """Watch a worker.
 
-    Its arguments are the shared memory's descriptor, the limit in seconds, the worker's pid and its
-    start. The last argument is the number of seconds after which a stopped process must end.
-
-    Standard input holds the database's parameters, because every user can read a command line. A
-    worker's children execute steps, so this process detaches itself.
+    The arguments are the shared memory's descriptor, the limit in seconds, the worker's pid and its
+    start, and the number of seconds after which a stopped process must end. Standard input holds
+    the database's parameters, because every user can read a command line. A worker's children
+    execute steps, so this process detaches itself.
     """
     fencer = Fencer(json.loads(sys.stdin.read()))
     if child := os.fork():

@@ -1,6 +1,6 @@
 """Select the limits of a target: of the patterns that match, the most specific comes first.
 
-Pure: the rules are arguments; nothing is read.
+This module is pure: the rules are arguments.
 """
 
 import re
@@ -106,7 +106,7 @@ BASE = TargetLimits(failures=5, window=60, recovery=60)
 
 
 def timeout_seconds(model: str) -> float:
-    """Return the timeout of calls of a language model, in seconds, by its name: `glm-4-plus`."""
+    """Return the timeout in seconds of calls of a language model, such as `glm-4-plus`."""
     found = limits_for(f"llm:{model}", DEFAULTS, BASE).timeout
     assert found is not None, "llm:* sets a timeout for every model"
     return found

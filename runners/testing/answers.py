@@ -50,7 +50,7 @@ class StandIn:
     def run(
         self, config: Any, ctx: StepContext, wake: Mapping[str, Any] | None = None
     ) -> Result | Wait:
-        """Return the test's answer if it has one for this step, else run the module."""
+        """Return the test's answer if it has one for this step; otherwise run the module."""
         key = next(
             (key for key in keys(ctx.step_path, self._module.type) if key in self._answers), ""
         )

@@ -141,7 +141,10 @@ def _children_told(ids: Sequence[UUID]) -> bool:
 
 
 def _planned(ids: Sequence[UUID]) -> bool:
-    """Plan the running executions, for joins and ends of which a worker sends messages."""
+    """Plan the running executions, as workers do when messages report joins and ends.
+
+    Return whether anything changed.
+    """
     running = WorkflowExecution.objects.filter(pk__in=ids, state=ExecutionState.RUNNING)
     found = list(running.values_list("pk", flat=True))
     started = sum(plan_execution.catch_up(execution) for execution in found)

@@ -1,4 +1,4 @@
-"""Run one module alone: its result or its failure, as the engine would see it."""
+"""Run one module alone, and return its result or its failure as the engine would see it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ def run_module(
     `module` is a type, a @step function, or a Module or its class, installed or not. `credential`
     are the fields of its credential; `details` are the details that the previous attempt passed to
     `heartbeat`; `wake` is the cause that ends a wait (see `Module.woken`). The time limit is
-    `seconds`, else the module's own timeout.
+    `seconds`, or by default the module's own timeout.
 
     Raises the exceptions of the module (StepError, pydantic's ValidationError for invalid inputs,
     StepTimeout), and AssertionError for a result that contradicts the module's declaration.
@@ -109,7 +109,7 @@ def check_bad_inputs(module: What) -> None:
 def found(module: What) -> Module[Any]:
     """Return the module for a type, function, class or module.
 
-    Raises `UnknownModule`, TypeError.
+    Raises `UnknownModule` or TypeError.
     """
     if isinstance(module, str):
         return registry.get(module)

@@ -30,7 +30,7 @@ class MemoryContents:
     """The contents of a step under test."""
 
     def store(self, parts: Iterable[bytes], media_type: str) -> StoredReference:
-        """Keep a content."""
+        """Keep a content in memory, and return its reference."""
         return stored_content(b"".join(parts), media_type)
 
     @contextmanager

@@ -79,7 +79,7 @@ ANYBODY = "tester"
 def person(name: str, workspace: Workspace) -> Any:
     """Return the member of the workspace of that name; a new user becomes a workflow author.
 
-    A role's name (`ADMIN`) stands for a member with that role, "" for an administrator.
+    A role's name (`ADMIN`) stands for a member with that role, and "" stands for an administrator.
     """
     role = name if name in Role.values else (Role.WORKFLOW if name else Role.ADMIN)
     model = get_user_model()
@@ -126,8 +126,8 @@ ACTOR = Actor.system("a test")
 class WorkflowRun:
     """An execution that the kit runs; `answers` replace modules (see `answers.py`).
 
-    Name tasks by id, in a body with their place (`refine[1].draft`), or by the whole path of a step
-    (`charge.pay`); the id of a task with several modules means its last step.
+    Name tasks by ID, in a body with their place (`refine[1].draft`), or by the whole path of a step
+    (`charge.pay`); the ID of a task with several modules refers to its last step.
     """
 
     id: UUID
@@ -140,7 +140,7 @@ class WorkflowRun:
 
     @property
     def state(self) -> str:
-        """Return `RUNNING` (also if it waits), `SUCCESS`, `FAILED`, `CANCELLED` or `TIMEOUT`."""
+        """Return `RUNNING` (even if it waits), `SUCCESS`, `FAILED`, `CANCELLED` or `TIMEOUT`."""
         return str(self.execution.state)
 
     @property
@@ -208,7 +208,7 @@ class WorkflowRun:
         return list(self._run(task).logs or [])
 
     def assert_state(self, state: str) -> "WorkflowRun":
-        """Assert the state."""
+        """Assert the state of the execution."""
         found = self.state
         assert found == state, self._told(f"expected {state}, found {found}")
         return self
@@ -248,7 +248,7 @@ class WorkflowRun:
         return self._decide(task, approvals.REJECTED, by, comment)
 
     def signal(self, name: str, payload: Any = None) -> "WorkflowRun":
-        """Send a signal to this execution; raises NobodyWaits."""
+        """Send a signal to this execution. Raises NobodyWaits."""
         with silent():
             signal(self.execution, name, payload, actor=ACTOR)
         return self.carry()
@@ -282,7 +282,7 @@ class WorkflowRun:
         return Run.objects.filter(execution_id=self.id, epoch=epoch, superseded=False)
 
     def _path(self, task: str) -> str:
-        """Return the path of a task's last step that has a run, else of its only step."""
+        """Return the path of a task's last step that has a run, or of its only step."""
         return str(self._run(task).step_path)
 
     def _run(self, task: str) -> Run:

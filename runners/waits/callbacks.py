@@ -57,8 +57,8 @@ class CallbackGone(ValkyrError):
 def receive(token: str, payload: Any, *, actor: Actor) -> None:
     """Resume the step of a URL with `payload`, or store it until the step waits.
 
-    `actor` is the caller, known only by origin. Raises UnknownCallback for an unknown token,
-    CallbackUsed, CallbackGone.
+    `actor` is the caller, known only by origin. Raises UnknownCallback, CallbackUsed or
+    CallbackGone.
     """
     named = read_callback_url(token)
     if named is None:

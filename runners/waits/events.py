@@ -49,7 +49,7 @@ def stamped(looked_at: datetime | None) -> str:
 
 
 class _Overtaken(Exception):
-    """Another call delivered a part of the event meanwhile; that call continues the delivery."""
+    """Another call has delivered a part of the event; that call continues the delivery."""
 
 
 def announce(event_id: UUID) -> None:
@@ -146,7 +146,7 @@ def catch_up(run_id: UUID) -> None:
 
 
 def deliver_missed(age: float, batch: int) -> int:
-    """Request events missed by runs that were suspended `age` seconds ago and whose process died.
+    """Request delivery to runs that were suspended `age` seconds ago and whose process died.
 
     Returns how many runs had no check. The delivery evaluates the filters.
     """
@@ -165,7 +165,7 @@ def deliver_missed(age: float, batch: int) -> int:
 
 
 def _keep(event: Event, to: UUID) -> None:
-    """Store the last decided run; raises _Overtaken.
+    """Store the last decided run. Raises _Overtaken.
 
     Later runs without a filter are woken with it, so the next call does not find them again.
     """
@@ -225,7 +225,7 @@ STARTED_BY = re.compile(r"event:([0-9a-f-]{36}):.*")
 def announce_from_step(
     state: SegmentState, work: Work, name: str, payload: Any, number: int
 ) -> PublishedEvent:
-    """Publish the step's `number`th event (from 1); raises StepError."""
+    """Publish the step's `number`th event (from 1). Raises StepError."""
     try:
         return _told(_publish(state, work, name, payload, number))
     except InvalidPayload as error:
@@ -309,7 +309,7 @@ class NobodyWaits(WrongState):
 
 
 class FiltersTooCostly(WrongState):
-    """The filters of the steps that wait take longer than a request has for them."""
+    """The filters of the steps that wait take longer than one request may use."""
 
     code = "filters_too_costly"
 

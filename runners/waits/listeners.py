@@ -143,7 +143,7 @@ def _listener(
 def _judged(
     found: Sequence[Listener], payload: Any, allowance: Allowance
 ) -> Iterator[tuple[Listener, bool]]:
-    """Yield each listener with whether its filter matches."""
+    """Yield each listener, and whether its filter matches."""
     failures: dict[UUID, str] = {}
     try:
         for listener, data in _loaded(found):

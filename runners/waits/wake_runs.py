@@ -41,7 +41,7 @@ def wake_all(
 ) -> int:
     """Wake (run, execution) pairs that wait for one of `kinds`; return how many did.
 
-    Like `wake_each`, for callers that only need the number.
+    It works like `wake_each`, for callers that only need the number.
     """
     return len(wake_each(found, kinds, waking, key))
 
@@ -54,8 +54,8 @@ def wake_each(
 ) -> set[UUID]:
     """Wake (run, execution) pairs that wait for one of `kinds`; return the runs that did.
 
-    `key` seals the payloads of all of them; without it, it is read for each execution.
-    Call inside a transaction that holds no run's lock: executions that need a slot again are locked
+    `key` seals the payloads of all of them; if it is None, the key is read for each execution. Call
+    inside a transaction that holds no run's lock: executions that need a slot again are locked
     first.
     """
     if not found:
@@ -83,7 +83,7 @@ def _sealed(
 ) -> list[str | None] | None:
     """Return the wake-up data of each run, sealed for the run; None if no workspace seals it.
 
-    One query, if a payload wakes the runs and their key is not known.
+    Uses one query, if a payload wakes the runs and their key is not known.
     """
     if key is None or not PRIVATE & waking.keys():
         return None

@@ -14,7 +14,7 @@ from executions.vendor_seams import django_connections
 
 
 def tidy_around(sender: Any = None, **_: Any) -> None:
-    """Clean up before and after a Valkyr task: a receiver of Celery's signals."""
+    """Clean up before and after a Valkyr task. Receives Celery's signals."""
     if messaging.is_ours(sender.name) and not sender.request.is_eager:
         tidy()
 

@@ -1,4 +1,4 @@
-"""Health of the workers: recently seen, for each Valkyr queue."""
+"""Health of the workers: each Valkyr queue must have a worker that was seen recently."""
 
 from executions.configuration import OWN_QUEUES
 from executions.health.parts import HealthFinding, Session, register

@@ -26,7 +26,7 @@ OWN = ("control", "default", "io")
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Runs of one queue that wait for a worker; `oldest` is when the first was ready."""
+    """Runs of one queue that wait for a worker; `oldest` is the time when the first was ready."""
 
     name: str
     waiting: int
@@ -40,7 +40,7 @@ class Queue:
 
 
 def queues(runs: QuerySet[Run], runners: Iterable[Runner], now: datetime) -> list[Queue]:
-    """Return the queues with work or workers, by name; two statements.
+    """Return the queues with work or workers, by name. Uses two statements.
 
     `runs` and `runners` contain only rows that the user may see; at most 50,000 waiting runs are
     counted, and each queue says if there are more.
@@ -96,7 +96,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A held run: its execution, and its start."""
+    """A run that a worker holds: its execution, and its start."""
 
     run_id: UUID
     execution_id: UUID
@@ -114,7 +114,7 @@ class Busy:
 
 
 def busy(runs: QuerySet[Run]) -> dict[str, Busy]:
-    """Return each worker's runs among those given, the longest first. One statement.
+    """Return each worker's runs among those given, the longest first. Uses one statement.
 
     At most 1,000 runs are read.
     """

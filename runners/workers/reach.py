@@ -2,9 +2,9 @@
 
 Such a worker holds each message that it takes until the network times out, and a broker that pushes
 messages (RabbitMQ) gives it several. Their runs would wait for the sweeper to send them again,
-perhaps to the same worker. The worker therefore asks the database every 2 s, over a connection that
-never waits for an answer, and stops consuming after 6 s of silence. Every 15 s the question is the
-update of the worker's row.
+perhaps to the same worker. The worker therefore queries the database every 2 s, over a connection
+that never waits for an answer, and stops consuming after 6 s of silence. Every 15 s the query is
+the update of the worker's row.
 """
 
 import logging
@@ -51,7 +51,8 @@ class DatabaseProbe:
     def __init__(self, parameters: Mapping[str, Any], handshake: float = HANDSHAKE) -> None:
         """Store the arguments of `psycopg.connect`; the first `look` connects.
 
-        `handshake` is after how many seconds without a connection the next host is tried.
+        `handshake` is the number of seconds without a connection after which the next host is
+        tried.
         """
         self._targets = list(_by_host(parameters))
         self._lookups: dict[str, NameLookup] = {}
@@ -91,7 +92,7 @@ class DatabaseProbe:
     def close(self) -> None:
         """Drop the connection; the next look opens another.
 
-        It begins with the first host, or after a failed handshake with the next one.
+        The next look begins with the first host, or after a failed handshake with the next one.
         """
         self._attempt = 0 if self._ready else self._attempt + 1
         if self._connection is not None:
@@ -115,9 +116,9 @@ class DatabaseProbe:
             raise psycopg.OperationalError(_said(self._connection))
 
     def _look_up(self, host: str) -> list[str] | None:
-        """Return the host's addresses, None until they are known; raises OSError.
+        """Return the host's addresses, None until they are known. Raises OSError.
 
-        One thread for each host, also if the resolver answers later than the next attempt begins.
+        Each host has one thread, even if the resolver answers later than the next attempt begins.
         """
         if host not in self._lookups:
             self._lookups[host] = NameLookup(host)
@@ -133,7 +134,7 @@ class DatabaseProbe:
         return found
 
     def _connect(self) -> None:
-        """Continue the handshake as far as the server has answered; raises OperationalError."""
+        """Continue the handshake as far as the server has answered. Raises OperationalError."""
         connection = self._connection
         assert connection is not None
         wanted = pq.PollingStatus.WRITING
@@ -153,7 +154,7 @@ class DatabaseProbe:
                 return
 
     def _hear(self) -> bool:
-        """Return whether the server answered the last query; raises OperationalError."""
+        """Return whether the server answered the last query. Raises OperationalError."""
         connection = self._connection
         assert connection is not None
         connection.flush()
@@ -242,7 +243,7 @@ class Reaching(bootsteps.StartStopStep):
 
 
 def _by_host(parameters: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the parameters for one host at a time; `hostaddr` may hold the address of each host."""
+    """Yield the parameters for one host at a time; `hostaddr` may have the address of each host."""
     several = {
         name: str(parameters[name]).split(",")
         for name in ("host", "hostaddr", "port")

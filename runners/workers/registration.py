@@ -190,7 +190,7 @@ def gone(**_: Any) -> None:
 
 
 def _killed(pid: int) -> Callable[[int], None] | None:
-    """Judge a pool's child that was killed while memory was short."""
+    """Note that a pool's child was killed, if memory is short; return a function that judges it."""
     if not _deaths.short():
         return None
     start = out_of_memory.start_of(pid)

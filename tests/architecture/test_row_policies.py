@@ -22,6 +22,7 @@ NONE = {
     "executions.Keyset": INSTALLATION,
     "executions.RateCount": "counters by digests",
     "executions.Tier": INSTALLATION,
+    "executions.WorkspaceMove": INSTALLATION,
     "valkyr_circuits.CircuitRule": INSTALLATION,
     "valkyr_figures.CountedHour": WORKERS,
     "valkyr_mfa.Passkey": PERSON,

@@ -66,6 +66,7 @@ def is_kept_apart(module: str, importer: str) -> bool:
         or module.rpartition(".")[2] in FOUND_BY_NAME
         or modules()[module].name == "__init__.py"
         or "Pure" in text
+        or "module is pure" in text
         or lines(module) + lines(importer) > LONGEST
     )
 

@@ -49,7 +49,7 @@ def measure(stage: Stage, options: Options) -> ArchivedFigures:
     engine = Engine(stage, worker)
     many = max(1_000, round(EXECUTIONS * options.scale))
     _fill(many, engine)
-    with TemporaryDirectory(prefix="valkyr-archive-") as folder:
+    with TemporaryDirectory(prefix="valkyr-bench-") as folder:
         from django.test import override_settings
 
         with override_settings(VALKYR={"ARCHIVE": f"file://{folder}"}):

@@ -1,8 +1,9 @@
 """Outputs of 1 MiB in a payload store: the peak memory of the workers, and the size of the rows.
 
 A second step reads each output. Then one step returns one large output, below the default of
-VALKYR_PAYLOAD_STORE_LIMIT (64 MiB), which its module holds in memory before it is stored. Finally,
-a response of 1 GiB is streamed from `http.request` to a file, back, and through `data.csv_parse`.
+VALKYR_PAYLOAD_STORE_LIMIT (64 MiB), which its module holds in memory before it is stored. Then
+payloads of starts pass through a step to the output unread. Finally, a response of 1 GiB is
+streamed from `http.request` to a file, back, and through `data.csv_parse`.
 """
 
 import os
@@ -23,6 +24,8 @@ from tests.support.counterparts.large_csv import ROW, csv_server
 
 OUTPUTS, ROUNDS = 10_000, 4
 LARGE_MIB, STREAM_MIB, WARM_MIB = 60, 1024, 16
+# Payloads of starts, above the load limit of 16 MiB.
+PAYLOADS, PAYLOAD_MIB, LEAST_MIB = 4, 100, 20
 MEBIBYTE = 2**20
 PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
 
@@ -52,6 +55,9 @@ class History:
     stored: float
     database: float  # what the tables grew by
     large: MemoryGrowth
+    payload_mib: int
+    payload_seconds: float  # of the starts, in this process
+    payload: MemoryGrowth
     stream_mib: int
     stream: MemoryGrowth
     stream_seconds: float
@@ -90,7 +96,7 @@ def stream(address: str) -> dict[str, Any]:
         ("rows", "data.csv_parse", rows),
     ]
     tasks = [
-        {"id": name, "use": use, "with": given, "timeoutSeconds": 3_600, "after": before}
+        {"id": name, "use": use, "with": given, "timeoutSeconds": 600, "after": before}
         for (name, use, given), before in zip(steps, [[], "get", "put", "back"], strict=True)
     ]
     output = "{{ tasks.rows.output.count }}"
@@ -114,12 +120,14 @@ def measure(stage: Stage, options: Options) -> History:
     stored = sum(file.stat().st_size for file in Path(f"{stage.folder}/payloads").rglob("*-*"))
     stage.end(worker)
     large = _large(stage)
+    started_mib = max(LEAST_MIB, min(PAYLOAD_MIB, round(PAYLOAD_MIB * options.scale)))
+    start_seconds, started = _started(stage, started_mib)
     mebibytes = max(WARM_MIB, min(STREAM_MIB, round(STREAM_MIB * options.scale)))
     began = time.perf_counter()
     streamed = _streamed(stage, mebibytes)
     return History(
-        each * ROUNDS, seconds, peaks, stored / MEBIBYTE, grown, large, mebibytes, streamed,
-        time.perf_counter() - began,
+        each * ROUNDS, seconds, peaks, stored / MEBIBYTE, grown, large, started_mib, start_seconds,
+        started, mebibytes, streamed, time.perf_counter() - began,
     )  # fmt: skip
 
 
@@ -132,6 +140,48 @@ def _large(stage: Stage) -> MemoryGrowth:
     found = MemoryGrowth(before, _peaks(worker))
     stage.end(worker)
     return found
+
+
+def _started(stage: Stage, mebibytes: int) -> tuple[float, MemoryGrowth]:
+    """Start executions with small payloads, which warm the child, then with large ones."""
+    from django.conf import settings
+    from django.test import override_settings
+
+    worker = stage.add(engine_worker(stage.folder, concurrency=1))
+    task = {"id": "pass", "use": "flow.noop", "with": {"value": "{{ input }}"}}
+    document = {"schema": "valkyr/1", "name": "history of payloads", "tasks": [task]}
+    workflow = Engine(stage, worker).publish(document | {"output": "{{ tasks.pass.output }}"})
+    more = {
+        "PAYLOAD_STORE": os.environ["VALKYR_PAYLOAD_STORE"],
+        "PAYLOAD_START_LIMIT": 2 * mebibytes * MEBIBYTE,
+    }
+    with override_settings(VALKYR={**settings.VALKYR, **more}):
+        _run_started(stage, workflow, 1)
+        before = _forgotten(worker)
+        seconds = _run_started(stage, workflow, mebibytes)
+    found = MemoryGrowth(before, _peaks(worker))
+    stage.end(worker)
+    return seconds, found
+
+
+def _run_started(stage: Stage, workflow: Any, mebibytes: int) -> float:
+    """Run executions with payloads of this size; return the seconds of their starts."""
+    from executions.access.actor import Actor
+    from executions.models import WorkflowExecution
+    from executions.triggers.start import start_execution
+
+    began, ids = time.perf_counter(), []
+    for number in range(PAYLOADS):
+        payload = {"n": f"{mebibytes} {number}", "text": "x" * mebibytes * MEBIBYTE}
+        actor = Actor.system("benchmark")
+        ids.append(start_execution(workflow, payload, actor=actor).execution.pk)
+    seconds = time.perf_counter() - began
+    found = WorkflowExecution.objects.filter(pk__in=ids)
+    wait(lambda: not found.filter(finished_at=None).exists(), stage, 0.05, patience=600)
+    ended = list(found)
+    if any(one.state != "SUCCESS" or one.output != one.trigger_payload for one in ended):
+        raise SystemExit(f"payloads did not pass: {[one.error_message for one in ended]}")
+    return seconds
 
 
 def _streamed(stage: Stage, mebibytes: int) -> MemoryGrowth:
@@ -154,7 +204,7 @@ def _run_streamed(stage: Stage, workflow: Any, mebibytes: int) -> None:
     from executions.models import WorkflowExecution
     from executions.triggers.start import start_batch
 
-    rows = mebibytes * MEBIBYTE // ROW
+    rows = mebibytes * MEBIBYTE // ROW - 1  # and the line of names
     [started] = start_batch(workflow, [{"n": rows}], actor=Actor.system("benchmark"))
     found = WorkflowExecution.objects.filter(pk=started.pk)
     wait(lambda: not found.filter(finished_at=None).exists(), stage, 0.05, patience=3_600)
@@ -172,6 +222,10 @@ def report(found: History) -> None:
     peaks = ", ".join(f"{peak:.1f}" for peak in found.peaks)
     print(f"peak memory of the child after each quarter: {peaks} MiB; growth {found.growth:.1f}")
     print(f"one output of {LARGE_MIB} MiB, which its module holds: {found.large}")
+    print(
+        f"{PAYLOADS} payloads of starts of {found.payload_mib} MiB, passed on unread (started in "
+        f"{found.payload_seconds:.1f} s): {found.payload}"
+    )
     print(
         f"a response of {found.stream_mib:,} MiB, streamed four times in "
         f"{found.stream_seconds:.1f} s: {found.stream}"

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from tests.chaos.options import Options, usual_crowd, usual_kills
 from tests.chaos.outcome import Outcome
@@ -83,7 +84,7 @@ def as_text(outcomes: Sequence[Outcome], told: Mapping[str, str], options: Optio
         lines.append(f"{outcome.verdict.upper():8} {outcome.slug}: {outcome.promise}")
         shown = zip(HEADS[1:], row[1:], strict=True)
         lines += [f"           {head}: {cell}" for head, cell in shown if cell]
-        lines += [f"           {name}: {value}" for name, value in outcome.figures.items()]
+        lines += [f"           {name}: {worded(value)}" for name, value in outcome.figures.items()]
         lines += [f"           {note}" for note in outcome.notes]
         if outcome.verdict == "broken":
             lines += [f"         ! {problem}" for problem in outcome.problems[:12]]
@@ -109,7 +110,7 @@ def as_markdown(outcomes: Sequence[Outcome], told: Mapping[str, str]) -> str:
     lines += [f"| {' | '.join(shown_cells(outcome))} |" for outcome in outcomes]
     lines.append("")
     for outcome in outcomes:
-        figures = [f"{name}: {value}" for name, value in outcome.figures.items()]
+        figures = [f"{name}: {worded(value)}" for name, value in outcome.figures.items()]
         if found := [*figures, *outcome.notes, *outcome.problems]:
             lines.append(f"- `{outcome.slug}`: {'; '.join(found)}")
     return "\n".join(lines).rstrip("\n")
@@ -166,6 +167,13 @@ def shown_cells(outcome: Outcome) -> list[str]:
         f"{outcome.unattended:.0f} s",
         outcome.verdict,
     ]
+
+
+def worded(value: Any) -> str:
+    """Return a figure as text: `2,393`, or `25 × 503, 3 × 429` for counts by name."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{worded(count)} × {name}" for name, count in value.items()) or "none"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _counted(found: Mapping[str, int]) -> str:

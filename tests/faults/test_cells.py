@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from executions.database.routing import serving
-from executions.models import WorkflowExecution
+from executions.models import Workflow, WorkflowExecution
 from runners.models import Run, Runner
 from tests.support import nursery
+from tests.support.auditor import audit
 from tests.support.cell_fleet import CHAIN, Cell, cell_with_workers, run
 from tests.support.fleet import QUICK, Fleet, database_url
 from tests.support.folders import passable_folder
-from tests.support.workflows import publish, start, wait_for_end
+from tests.support.workflows import publish, start, task, wait_for_end
 from valkyr_project.embedded import Redis
 
 # The first test migrates a database, which takes some seconds.
@@ -57,6 +58,30 @@ def test_a_dead_cell_stops_its_own_executions_alone(fleet: Fleet, cell: Cell) ->
     assert "not available" in told, told
     assert told.startswith("1 (first)"), told
     cell.succeed([*there, *cell.start(5)], 120)
+
+
+def test_a_workspace_moves_there_and_back_while_its_executions_run(
+    fleet: Fleet, cell: Cell
+) -> None:
+    sleeps = task("sleep", "flow.delay", **{"with": {"seconds": 4}})
+    with serving(cell.alias):
+        sleeper = publish({"tasks": [sleeps, task("woken", after="sleep")]}, cell.workspace)
+        asleep = [start(sleeper) for _ in range(3)]
+    ids = [*asleep, *cell.start(5)]
+
+    told = run(cell.fleet, "move", "north", "-", "--pause", "60")
+
+    assert told.startswith("0 "), told
+    with serving(cell.alias):
+        assert not WorkflowExecution.objects.filter(pk__in=ids).exists()
+    ids += [start(Workflow.objects.get(pk=cell.workflow.pk)) for _ in range(2)]
+    assert set(wait_for_end(ids).values()) == {"SUCCESS"}
+    audit(ids)
+
+    back = run(cell.fleet, "move", "north", cell.alias, "--pause", "60")
+
+    assert back.startswith("0 "), back
+    cell.succeed([*ids, *cell.start(2)])
 
 
 def test_the_status_shows_each_cells_workers(fleet: Fleet, cell: Cell) -> None:

@@ -66,4 +66,4 @@ def test_kills_leave_no_start_without_its_row_and_no_doubled_row(
     # It would prove nothing if no kill had met an open transaction, or a running step.
     met = found["killed while it"]
     assert met.get("caller: started", 0) + met.get("caller: row written", 0) > KILLS / 20, found
-    assert found["takeOvers"] > KILLS / 40, found
+    assert found["steps taken over"] > KILLS / 40, found

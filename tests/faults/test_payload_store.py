@@ -223,6 +223,52 @@ def test_a_response_streams_through_a_file_to_its_rows(storing: Fleet, sealed: b
     assert peaks.growth < 16
 
 
+@pytest.mark.parametrize("storing", ["folder", "s3"], indirect=True)
+def test_a_large_payload_passes_through_killed_workers_unread(
+    storing: Fleet, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A payload of 40 MiB, above the load limit: from the start to a child, and to the output."""
+    for name in (*KEYS, "AWS_ENDPOINT_URL_S3"):
+        if name in storing.environment:
+            monkeypatch.setenv(name, storing.environment[name])
+    settings.VALKYR = settings.VALKYR | {
+        "PAYLOAD_STORE": storing.environment["VALKYR_PAYLOAD_STORE"],
+        "PAYLOAD_START_LIMIT": 64 * 2**20,
+    }
+    passed = task("copy", **{"with": {"value": "{{ input }}"}})
+    child = publish({"tasks": [passed], "output": "{{ tasks.copy.output }}"})
+    call = {"workflow": child.slug, "input": "{{ tasks.copy.output }}"}
+    parent = publish(
+        {
+            "tasks": [passed, task("call", "flow.subworkflow", "copy", **{"with": call})],
+            "output": "{{ tasks.call.output.output }}",
+        }
+    )
+    assert set(wait_for_end(start_many(parent, [{"n": 1}] * 8), 60).values()) == {"SUCCESS"}
+    peaks = Peaks(storing["default"])
+
+    ids = start_many(parent, [{"n": n, "text": "x" * 40 * 2**20} for n in range(2)])
+    assert set(wait_for_end(ids, 100).values()) == {"SUCCESS"}, describe(ids)
+    growth = peaks.growth
+    print(f"growth {peaks} MiB with two payloads of 40 MiB")
+    later = start_many(parent, [{"n": n, "text": TEXT} for n in range(20)])
+    wait_until(
+        lambda: Run.objects.filter(execution_id__in=later, state="SUCCESS").exists(),
+        60,
+        "the first steps",
+    )
+    storing["default"].kill()
+    storing.ensure()
+    assert set(wait_for_end(later, 100).values()) == {"SUCCESS"}, describe(later)
+
+    for execution in WorkflowExecution.objects.filter(pk__in=[*ids, *later]):
+        assert execution.output[STORED] == execution.trigger_payload[STORED]
+        given = WorkflowExecution.objects.get(parent=execution).trigger_payload
+        assert given[STORED] == execution.trigger_payload[STORED]
+    assert not audit(later).problems
+    assert growth < 16
+
+
 @pytest.mark.parametrize("storing", ["folder"], indirect=True)
 def test_stored_outputs_leave_the_workers_memory_flat(storing: Fleet) -> None:
     workflow = publish(TASKS)

@@ -42,6 +42,12 @@ class Cell:
     fleet: Fleet
     workflow: Workflow
 
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace of its workflow, while it is in this cell."""
+        with serving(self.alias):
+            return Workspace.objects.get(pk=self.workflow.workspace_id)
+
     def start(self, number: int) -> list[UUID]:
         """Start executions in the cell, as a web process does; return their ids."""
         with serving(self.alias):

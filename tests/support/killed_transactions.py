@@ -43,9 +43,9 @@ STEPS = f"""
   GROUP BY r.execution_id, r.step_path) AS s
 """
 COUNTS = {
-    "starts": f"SELECT count(*) FROM {STARTS}",
-    "rows written": f"SELECT coalesce(sum(written), 0) FROM {STEPS}",
-    "takeOvers": f"SELECT coalesce(sum(r.recoveries), 0) FROM runners_run r "
+    "starts with an order": f"SELECT count(*) FROM {STARTS}",
+    "rows written by steps": f"SELECT coalesce(sum(written), 0) FROM {STEPS}",
+    "steps taken over": f"SELECT coalesce(sum(r.recoveries), 0) FROM runners_run r "
     f"WHERE r.execution_id IN (SELECT e.id FROM {STARTS})",
     "failed by three kills": f"SELECT count(*) FROM {STARTS} AND e.state = 'FAILED'",
 }

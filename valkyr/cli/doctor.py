@@ -150,7 +150,7 @@ def _told(run: Callable[[], list[Any]]) -> list[DoctorFinding]:
 
 
 def _runs_code() -> bool:
-    """Check whether workflows may contain code; otherwise the sandbox check reports nothing."""
+    """Return whether workflows may contain code; if not, the sandbox check reports nothing."""
     from django.apps import apps
 
     if not apps.is_installed("valkyr_plugins.connectors"):
@@ -221,7 +221,7 @@ def _grants() -> Iterator[DoctorFinding]:
 
 
 def _wanted_grants() -> Iterator[tuple[str, str]]:
-    """Return the tables and the privileges that Valkyr needs on them."""
+    """Yield the tables and the privileges that Valkyr needs on them."""
     from django.apps import apps
     from django.contrib.auth import get_user_model
 

@@ -61,7 +61,7 @@ def is_folder(text: str) -> bool:
 
 
 def read_folder(path: Path) -> DefinitionFolder:
-    """Read a folder of definitions; raises CliError that names file and line of a mistake."""
+    """Read a folder of definitions. Raises a CliError that names the file and line of a mistake."""
     if not path.is_dir():
         raise usage(f"There is no folder {path}.", f"`valkyr export {path}/` creates it.")
     folder = DefinitionFolder(path)

@@ -21,9 +21,8 @@ def follow(
 ) -> Iterator["StreamEvent"]:
     """Yield the execution's events up to `end`.
 
-    Raises CliError (TIMED_OUT) past the monotonic `deadline`.
-
-    If `known`, or after a first response, the server may be unavailable for a while.
+    Raises CliError (TIMED_OUT) after the monotonic `deadline`. If `known`, or after a first
+    response, the server may be unavailable for a while.
     """
     path = f"/v1/WorkflowExecution/{execution}/subscribe"
     last, heard = "", time.monotonic() if known else None
@@ -45,7 +44,7 @@ def follow(
 
 
 def until_end(api: "ApiClient", execution: str, seconds: float | None, progress: Any = None) -> Any:
-    """Return the execution after it ended; raises CliError (TIMED_OUT) after the given seconds."""
+    """Return the execution after it ended. Raises CliError (TIMED_OUT) after the given seconds."""
     deadline = None if seconds is None else time.monotonic() + seconds
     runs: dict[str, dict[str, Any]] = {}
     for event in follow(api, execution, deadline, known=True):

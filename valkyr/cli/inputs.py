@@ -79,7 +79,7 @@ def is_id(text: str) -> bool:
 
 
 def workflow_id(api: "ApiClient", name: str, workspace: str | None = None) -> str:
-    """Return a workflow's ID from its ID, slug or name; raises CliError for no single match."""
+    """Return a workflow's ID from its ID, slug or name. Raises CliError for no single match."""
     if is_id(name):
         return name
     place: dict[str, Any] = {}
@@ -102,7 +102,7 @@ def workflow_id(api: "ApiClient", name: str, workspace: str | None = None) -> st
 
 
 def workspace_id(api: "ApiClient", name: str) -> str:
-    """Return the ID of a workspace from its ID, slug or name; raises CliError."""
+    """Return the ID of a workspace from its ID, slug or name. Raises CliError."""
     if is_id(name):
         return name
     known = api.get("/v1/Me")["workspaces"]
@@ -129,5 +129,5 @@ class LabelParameter(click.ParamType):  # type: ignore[type-arg] # older clicks 
 
 
 def label_query(labels: tuple[tuple[str, str], ...]) -> str | None:
-    """Return the parameter `label` of lists; None without labels."""
+    """Return the parameter `label` of lists; None if there are no labels."""
     return json.dumps(dict(labels)) if labels else None

@@ -63,7 +63,7 @@ root = LazyGroup(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return the exit code: the command's return value, None being 0."""
+    """Run the command and return the exit code: the command's return value, or 0 for None."""
     choices = Choices()
     try:
         code = _run(arguments, choices)

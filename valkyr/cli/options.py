@@ -46,7 +46,7 @@ class Target:
 
 
 def target(choices: Choices) -> Target:
-    """Return the chosen installation; raises CliError if there is none.
+    """Return the chosen installation. Raises CliError if there is none.
 
     The command line overrides the environment, and both override the default profile. A profile's
     token is sent to that profile's address only.
@@ -76,7 +76,7 @@ def target(choices: Choices) -> Target:
 
 
 def clean(url: str) -> str:
-    """Return the address without a trailing slash or `/v1`; raises CliError if it is invalid."""
+    """Return the address without a trailing slash or `/v1`. Raises CliError if it is invalid."""
     if not url.startswith(("http://", "https://")):
         raise usage(
             f"{url!r} is not a valid address.", "Expected one such as https://valkyr.example.com"
@@ -94,7 +94,7 @@ def _option(*names: str, **more: Any) -> click.Option:
 
 
 def output_options() -> list[click.Option]:
-    """Add the options for the output format."""
+    """Return the options for the output format."""
     return [
         _option("--json", is_flag=True, help="Print JSON."),
         _option("-q", "--quiet", is_flag=True, help="Print ids and results only."),
@@ -102,7 +102,7 @@ def output_options() -> list[click.Option]:
 
 
 def shared_options() -> list[click.Option]:
-    """Add the options for the installation and the output format."""
+    """Return the options for the installation and the output format."""
     return [
         _option("--url", metavar="URL", help="The installation's address. [env: VALKYR_URL]"),
         _option("--token", metavar="TOKEN", help="An API token. [env: VALKYR_TOKEN]"),

@@ -46,7 +46,7 @@ class CommandOutput:
 
     @cached_property
     def console(self) -> Any:
-        """Return Rich's console for standard output; None without a terminal or without Rich."""
+        """Return Rich's console for standard output; None if Rich or a terminal is missing."""
         return _console(sys.stdout)
 
     def table(
@@ -173,7 +173,7 @@ def fitted(
     width: int,
     measure: Callable[[str], int] = len,
 ) -> tuple[Sequence[Sequence[str]], list[int]]:
-    """Return the cells and column widths for a terminal: shorten times, wrap prose."""
+    """Return the cells and column widths for a terminal; shorten times, and wrap prose."""
     widths = _widths([headings, *rows], measure)
     if sum(widths) + GAP * len(widths) > width:
         rows = [[_shortened(cell) for cell in row] for row in rows]
@@ -217,7 +217,7 @@ def _cell(row: Row, source: str | Callable[[Row], Any]) -> Any:
 
 
 def _text(value: Any) -> str:
-    """Return a value in one line, times without fractions of a second."""
+    """Return a value in one line, with times cut to seconds."""
     if value is None:
         return ""
     if isinstance(value, bool):

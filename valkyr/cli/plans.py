@@ -115,7 +115,7 @@ def confirmed(output: CommandOutput, *, yes: bool) -> bool:
 
 
 def chosen_workspace(api: "ApiClient", name: str) -> dict[str, Any]:
-    """Return the named workspace of the caller, or the only one; raises CliError."""
+    """Return the named workspace of the caller, or the only one. Raises CliError."""
     rows = [row for row in api.get("/v1/Me")["workspaces"] if not row["archivedAt"]]
     found = [row for row in rows if not name or name in {row["id"], row["slug"], row["name"]}]
     if len(found) == 1:

@@ -41,7 +41,7 @@ def config_path(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def load(path: Path) -> ProfileFile:
-    """Return the file's content, or empty profiles. Raises CliError that names the problem."""
+    """Return the file's content, or empty profiles. Raises a CliError that names the problem."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -59,7 +59,7 @@ def load(path: Path) -> ProfileFile:
 
 
 def save(path: Path, file: ProfileFile) -> None:
-    """Replace the file atomically; it is private to its owner (0600), and so is a new folder."""
+    """Replace the file atomically. The file, and a new folder, are private to the owner."""
     lines = [HEADER]
     if file.default:
         lines.append(f"default = {json.dumps(file.default)}\n")
@@ -75,7 +75,7 @@ def save(path: Path, file: ProfileFile) -> None:
 
 
 def check_name(name: str) -> str:
-    """Return the name if it is valid for a profile; raises CliError."""
+    """Return the name if it is valid for a profile. Raises CliError."""
     if not NAME.match(name):
         raise usage(f"{name!r} is not a valid profile name.", "Use letters, digits, _ and -.")
     return name

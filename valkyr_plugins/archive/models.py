@@ -99,6 +99,8 @@ class ArchivedExecution(models.Model):
     file = models.ForeignKey(ArchiveFile, on_delete=models.PROTECT, null=True, related_name="index")
     row_group = models.PositiveSmallIntegerField(default=0)
 
+    when_moved = "late"
+
     class Meta:
         ordering = ["-id"]
         verbose_name = lazy("archived execution")

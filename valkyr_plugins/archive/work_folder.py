@@ -13,7 +13,8 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
-PREFIX = "valkyr-archive-"
+# Not a name that somebody would give to the archive itself: old folders of this name are removed.
+PREFIX = "valkyr-archive-unfinished-"
 # A folder of this age, in seconds, is locked by its process if that lives.
 LOCKED_AFTER = 60.0
 

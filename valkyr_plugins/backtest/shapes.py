@@ -170,11 +170,12 @@ class BacktestSummaryShape(CamelCase, serializers.ModelSerializer[Backtest]):
 
     workflow_id = serializers.UUIDField()
     workspace_id = serializers.UUIDField()
-    source = serializers.ChoiceField(
-        BacktestSource.choices, help_text="Where the compared definition comes from."
+    definition_source = serializers.ChoiceField(
+        BacktestSource.choices, source="source", help_text="Where the definition comes from."
     )
     version = serializers.IntegerField(
-        allow_null=True, help_text="The compared version; null unless `source` is `VERSION`."
+        allow_null=True,
+        help_text="The compared version; null unless `definitionSource` is `VERSION`.",
     )
     revision = serializers.IntegerField(help_text="The workflow's revision when it was requested.")
     state = serializers.ChoiceField(BacktestState.choices)
@@ -194,9 +195,9 @@ class BacktestSummaryShape(CamelCase, serializers.ModelSerializer[Backtest]):
     class Meta:
         model = Backtest
         fields = [
-            "id", "workspace_id", "workflow_id", "source", "version", "revision", "state", "last",
-            "selection", "total", "done", "counts", "error", "createdBy", "created_at",
-            "started_at", "finished_at",
+            "id", "workspace_id", "workflow_id", "definition_source", "version", "revision",
+            "state", "last", "selection", "total", "done", "counts", "error", "createdBy",
+            "created_at", "started_at", "finished_at",
         ]  # fmt: skip
 
 

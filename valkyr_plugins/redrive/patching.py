@@ -85,6 +85,9 @@ COLUMNS = (
     "failure_reason", "error_type", "exception", "http_status", "target", "attempts", "redrives",
 )  # fmt: skip
 MAX_PROBLEMS = 10
+IN_STORE = (
+    "The inputs have values in the payload store, which expressions cannot read. Use fixed changes."
+)
 OF_APPROVAL = "the inputs of an approval cannot be changed"
 
 
@@ -93,7 +96,7 @@ class Patched:
     """An entry's patch, its subject and its result; `problems` reject it.
 
     `checked` says whether the patch could be tried, which is impossible for inputs that were never
-    rendered.
+    rendered, or that have values in the payload store.
     """
 
     patch: dict[str, Any]
@@ -116,6 +119,8 @@ def patcher(redrive: Redrive) -> Patcher | None:
         before, problems_of = _subject(redrive, entry)
         if redrive.scope == RedriveScope.STEP and entry.module == APPROVAL:
             return Patched({}, before, before, (OF_APPROVAL,))
+        if _is_stored(before):
+            before = None  # it is not read here, so the patch is tried when it is sent
         try:
             patch = give(entry)
         except Unusable as error:
@@ -142,7 +147,18 @@ def _giver(redrive: Redrive) -> Callable[[DeadLetterEntry], dict[str, Any]]:
     if same:
         return lambda entry: dict(same)
     template = compiled_expression(redrive.expression)
-    return lambda entry: expression_patch(template, scope(entry))
+    reads_inputs = any(names[0] == "inputs" for names in template.references)
+
+    def given(entry: DeadLetterEntry) -> dict[str, Any]:
+        if reads_inputs and _is_stored(entry.original_inputs):
+            raise Unusable(IN_STORE)
+        return expression_patch(template, scope(entry))
+
+    return given
+
+
+def _is_stored(value: Any) -> bool:
+    return next(payloads.references_in(value), None) is not None
 
 
 def subject(redrive: Redrive, entry: DeadLetterEntry) -> Any:

@@ -7,6 +7,7 @@ recorded, or not sent. Lock order: redrive, executions, dead letters.
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 from django.db import OperationalError
@@ -22,12 +23,14 @@ from dlq.public.resolving import (
     requeue_together,
     yielding,
 )
+from executions.public import payload_store
 from executions.public.access import Actor
 from executions.public.database import transaction
 from executions.public.errors import ConcurrencyConflict, QuotaExceeded, ValkyrError, WrongState
 from executions.public.models import WorkflowExecution
+from executions.public.payload_store import PayloadStoreUnavailable
 from executions.public.templates import Allowance, TimeSpent
-from runners.public.forks import ForkRequest, Overrides, fork_execution
+from runners.public.forks import ForkRequest, Overrides, fork_execution, merged_payload
 from valkyr_plugins.redrive import items, patching
 from valkyr_plugins.redrive.items import Queued, Sent
 from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveItem, RedriveScope
@@ -200,24 +203,52 @@ def send_one(redrive_id: UUID, item: Queued) -> bool | None:
     """Send an item, or skip it with the error; return whether it moved.
 
     None if the redrive has no capacity, does not run, or a limit holds it back (which is stored
-    with the item); then the other items need not be tried.
+    with the item); then the other items need not be tried. A changed payload that is in the payload
+    store is loaded and stored before the transaction.
     """
     try:
+        payload, refused = _changed_payload(redrive_id, item)
         with transaction.atomic():
             redrive = items.running(redrive_id)
             if redrive is None or not allowed(redrive):
                 return None
-            moved = _try(redrive, item)
+            if refused:
+                items.skip(redrive, [(item.id, refused)])
+                moved = True
+            else:
+                moved = _try(redrive, item, payload)
             items.save(redrive)
             return moved
-    except (QuotaExceeded, ConcurrencyConflict) as error:
+    except (QuotaExceeded, ConcurrencyConflict, PayloadStoreUnavailable) as error:
         items.hold(item.id, error.message)
         return None
     except OperationalError:
         return False  # locked elsewhere, for longer than we wait
 
 
-def _try(redrive: Redrive, item: Queued) -> bool:
+def _changed_payload(redrive_id: UUID, item: Queued) -> tuple[Any, str]:
+    """Return the changed payload of a new execution, if it is stored, and why there is none."""
+    if not payload_store.enabled():
+        return None, ""
+    redrive = Redrive.objects.get(pk=redrive_id)
+    if redrive.scope != RedriveScope.EXECUTION or not (redrive.overrides or redrive.expression):
+        return None, ""
+    patched = patches_of(redrive, [item]).get(item.entry_id)
+    if patched is None or patched.checked or patched.problems:
+        return None, ""
+    execution = WorkflowExecution.objects.only("workspace_id", "trigger_payload").get(
+        pk=item.execution_id
+    )
+    try:
+        changed = merged_payload(execution.workspace_id, execution.trigger_payload, patched.patch)
+    except PayloadStoreUnavailable:
+        raise
+    except ValkyrError as error:
+        return None, error.message
+    return changed, ""
+
+
+def _try(redrive: Redrive, item: Queued, payload: Any) -> bool:
     if not RedriveItem.objects.filter(pk=item.id, state=ItemState.QUEUED).exists():
         return False  # it was sent with another entry of its execution
     patched = patches_of(redrive, [item]).get(item.entry_id)
@@ -227,7 +258,7 @@ def _try(redrive: Redrive, item: Queued) -> bool:
             if redrive.scope == RedriveScope.STEP:
                 _step(redrive, item, patched)
             else:
-                _anew(redrive, item, patched)
+                _anew(redrive, item, patched, payload)
     except (QuotaExceeded, ConcurrencyConflict):
         raise
     except ValkyrError as error:
@@ -246,7 +277,7 @@ def _step(redrive: Redrive, item: Queued, patched: patching.Patched | None) -> N
     items.send(redrive, [Sent(item.id, run.pk, item.execution_id)])
 
 
-def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None) -> None:
+def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None, payload: Any) -> None:
     """Start one new execution for all of this redrive's entries of the item's execution.
 
     It begins right before the first entry's step or the chosen one, with that entry's changes.
@@ -266,6 +297,7 @@ def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None) -> N
         overrides=_overrides(step, patched),
         reason=redrive.reason,
         priority=yielding(priority, YIELDS),
+        payload=payload,
     )
     made = fork_execution(wanted, actor_of(redrive))
     gone = [GoneHome(entry_id, execution_id=made.pk) for _, entry_id in together]

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from executions.public.models import FINAL, ExecutionState, WorkflowExecution
+from executions.public.payload_store import load
 from runners.public.models import Run, RunState
 from runners.public.modules import ErrorType, StepError
 from valkyr_plugins.task_backend.framework import (
@@ -127,10 +128,14 @@ def error_of(exception: BaseException) -> tuple[str, str]:
 def _execution(pk: UUID) -> WorkflowExecution | None:
     rows = WorkflowExecution.objects.filter(pk=pk, workflow__origin__startswith=ORIGIN)
     found = rows.only(
-        "state", "trigger_payload", "output", "created_at", "finished_at", "error_message"
-    ).first()
+        "workspace_id", "state", "trigger_payload", "output", "created_at", "finished_at",
+        "error_message",
+    ).first()  # fmt: skip
+    if found is None:
+        return None
+    payload, output = load(found.workspace_id, [found.trigger_payload, found.output])
+    found.trigger_payload, found.output = payload, output
     # A user may start the workflow of a task by hand, with a payload of any shape.
-    payload = found.trigger_payload if found is not None else None
     return found if isinstance(payload, dict) and payload.keys() >= ENQUEUED else None
 
 

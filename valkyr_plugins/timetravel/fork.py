@@ -4,6 +4,7 @@ It is admitted like every other, and planned from the runs that were copied into
 """
 
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
@@ -16,10 +17,14 @@ from executions.public.errors import Compensated, NotFound, NotPublished, WrongS
 from executions.public.graphs import compiled, find
 from executions.public.models import VersionKind, Workflow, WorkflowExecution, WorkflowVersion
 from executions.public.sealing import ENVELOPE, SEALED, place, rebind, stored
-from executions.public.starting import Branch, start_execution
-from runners.public.forks import LATEST, PINNED, ForkRequest, Overrides
+from executions.public.starting import (
+    Branch,
+    StoredInput,
+    from_row,
+    start_execution,
+)
+from runners.public.forks import LATEST, PINNED, ForkRequest, Overrides, merged_payload
 from runners.public.models import Run
-from runners.public.rendering import merged
 from valkyr_plugins.timetravel import checkpoints, restore_points, statements
 from valkyr_plugins.timetravel.fork_changes import (
     MAX_NAMED,
@@ -36,7 +41,7 @@ __all__ = ["LATEST", "PINNED", "InvalidFork", "Overrides", "fork", "replay"]
 COPIED = ("inputs", "outputs", "error_details")
 
 
-def fork(
+def fork(  # noqa: PLR0913 - one door for all forks
     execution_id: UUID,
     *,
     checkpoint_id: UUID | None = None,
@@ -47,6 +52,7 @@ def fork(
     reason: str = "",
     priority: int | None = None,
     named: bool = True,
+    payload: StoredInput | None = None,
 ) -> WorkflowExecution:
     """Start a new execution from a checkpoint, or from right before a step, which runs again.
 
@@ -54,9 +60,10 @@ def fork(
     origin, it begins right before that approval, which is requested again. The origin, in whatever
     state, is not changed. Trigger type is inherited, and so is the priority, unless it is given,
     and the version, unless `version` is `latest` or a number. `named` says whether the caller may
-    see the workflow, so that errors may name its steps and variables. The caller has checked the
-    permissions in `fork_changes`. Raises NotFound, NoSuchPoint, WrongState (the checkpoint was
-    rolled back past), Compensated, InvalidFork, and the errors of `start_execution`.
+    see the workflow, so that errors may name its steps and variables. `payload` is the changed one,
+    if the caller stored it before its transaction. The caller has checked the permissions in
+    `fork_changes`. Raises NotFound, NoSuchPoint, WrongState (the checkpoint was rolled back past),
+    Compensated, InvalidFork, and the errors of `start_execution`.
     """
     overrides = overrides or Overrides()
     origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()
@@ -70,13 +77,15 @@ def fork(
         )
     point = _point(origin, checkpoint_id, step_path, named=named)
     beginning = _Beginning(origin, point, overrides, named)
-    payload = origin.trigger_payload
-    if overrides.input is not None:
-        payload = merged(payload, overrides.input)
+    given: Any = payload
+    if given is None and overrides.input is None:
+        given = from_row(origin.workspace_id, origin.trigger_payload)
+    elif given is None:
+        given = merged_payload(origin.workspace_id, origin.trigger_payload, overrides.input)
     with transaction.atomic():
         started = start_execution(
             origin.workflow,
-            payload,
+            given,
             actor=actor,
             trigger_type=origin.trigger_type,
             priority=origin.priority if priority is None else priority,
@@ -116,6 +125,7 @@ def fork_as_asked(wanted: ForkRequest, actor: Actor) -> WorkflowExecution:
         actor=actor,
         reason=wanted.reason,
         priority=wanted.priority,
+        payload=wanted.payload,
     )
 
 
@@ -174,7 +184,7 @@ class _Beginning:
             self.point = asked_again(self.origin, version, self.point)
             if made.version_id != self.origin.version_id:
                 _require_steps(made, self.origin, self.point, named=self.named)
-            variables |= restore_points.variables_at(self.origin, self.point)
+            variables |= payload_store.trusted(restore_points.variables_at(self.origin, self.point))
             _copy(made, self.origin, self.point)
         variables = changed_variables(made, variables, self.overrides.variables, named=self.named)
         WorkflowExecution.objects.filter(pk=made.pk).update(
@@ -273,10 +283,11 @@ def replay(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
     origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()
     if origin is None:
         raise NotFound(f"There is no execution {execution_id}.")
+    payload = from_row(origin.workspace_id, origin.trigger_payload)
     with transaction.atomic():
         made = start_execution(
             origin.workflow,
-            origin.trigger_payload,
+            payload,
             actor=actor,
             trigger_type=origin.trigger_type,
             priority=origin.priority,

@@ -35,13 +35,13 @@ from runners.public.rendering import (
     Prepared,
     SegmentContext,
     TemplateData,
-    described,
     facts_of,
     prepare,
     reads_of,
     results_of,
     task_paths,
 )
+from runners.public.replaying import render_output
 from valkyr_plugins.timetravel.models import Checkpoint
 from valkyr_plugins.timetravel.point_in_time import written
 from valkyr_plugins.timetravel.restore_points import writers
@@ -75,6 +75,8 @@ class _Past:
     ready_at: dict[str, datetime]  # by segment
     until: float  # of `time.monotonic()`
     items: dict[str, Any] = field(default_factory=dict)  # lists of maps, by their step paths
+    # The stored input and variables, each loaded once.
+    given: dict[tuple[str, ...], tuple[Any, dict[str, Any]]] = field(default_factory=dict)
 
     def data(self, place: Place, variables: dict[str, Any]) -> TemplateData:
         execution = self.execution
@@ -86,7 +88,7 @@ class _Past:
             started_at=execution.started_at,
             input=execution.trigger_payload,
         )
-        return TemplateData(context, place, variables)
+        return TemplateData(context, place, variables, given=self.given)
 
 
 def verify(execution_id: UUID, *, seconds: float = float("inf")) -> Verification:
@@ -298,15 +300,8 @@ def _end(past: _Past, found: Verification) -> None:
     if reads:
         data.learn(results_of(execution.pk, reads))
     try:
-        output = graph.output.render(
-            {
-                "input": data.context.input,
-                "vars": variables,
-                "tasks": data.results,
-                "execution": described(data.context, data.graph, 1),
-            }
-        )
-    except TemplateError as error:
+        output = render_output(data, data.context, variables)
+    except (TemplateError, PayloadError) as error:
         found.differs("", "output", execution.output, f"(cannot be rendered: {error})")
         return
     found.compare("", "output", execution.output, output)

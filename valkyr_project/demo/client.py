@@ -46,7 +46,7 @@ class Api:
         return body
 
     def rows(self, path: str, **filters: str) -> Iterator[dict[str, Any]]:
-        """Return every row of a list, following its `Link` headers."""
+        """Yield every row of a list, following its `Link` headers."""
         url: str | None = path
         query: Mapping[str, str] | None = filters | {"limit": "500"}
         while url:

@@ -80,7 +80,7 @@ def _sentences(keywords: Sequence[str]) -> Iterator[str]:
 def tool_calls(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a call of each tool whose required arguments the prompt gives in lines (`name: …`).
 
-    Returns none if the conversation has the result of a call already.
+    Return none if the conversation already has the result of a call.
     """
     messages = body.get("messages", [])
     if any(message.get("role") == "tool" for message in messages):
@@ -328,7 +328,7 @@ class LlmServer(ThreadingHTTPServer):
     def __init__(
         self, host: str = "127.0.0.1", port: int = 0, handler: type[LlmHandler] = LlmHandler
     ) -> None:
-        """Bind, to any free port for 0; raises OSError when it is taken."""
+        """Bind to `port`, or to any free port if it is 0. Raises OSError if the port is in use."""
         super().__init__((host, port), handler)
 
     @property
@@ -341,7 +341,7 @@ class LlmServer(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self) -> None:
-        """Stop serving and close the port; only after `start`."""
+        """Stop serving and close the port. Call it only after `start`."""
         self.shutdown()
         self.server_close()
 

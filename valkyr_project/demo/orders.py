@@ -37,7 +37,7 @@ class Order:
 
 
 def number(order_id: str) -> int:
-    """Return 1 for ORD-1001; 0 for an id of another format, which causes no fault."""
+    """Return 1 for ORD-1001; 0 for an ID of another format, which causes no fault."""
     digits = order_id.removeprefix("ORD-")
     return int(digits) - 1000 if digits.isdigit() else 0
 

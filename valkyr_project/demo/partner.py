@@ -109,7 +109,7 @@ class PartnerServer(ThreadingHTTPServer):
     request_queue_size = 256
 
     def __init__(self, port: int = 0) -> None:
-        """Bind `port`, or any free one for 0; raises OSError if it is in use."""
+        """Bind to `port`, or to any free port if it is 0. Raises OSError if the port is in use."""
         try:
             super().__init__((PARTNER_ADDRESS, port), _Handler)
         except OSError as error:
@@ -132,7 +132,7 @@ class PartnerServer(ThreadingHTTPServer):
         return f"http://{self.host}:{self.server_address[1]}"
 
     def start(self) -> None:
-        """Answer in a thread of its own until `stop`."""
+        """Answer in a separate thread until `stop`."""
         self._answering = True
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 

@@ -29,7 +29,7 @@ class Stack:
 
     @property
     def started_here(self) -> bool:
-        """Return whether the demo started it, and so stops it."""
+        """Return whether the demo started the stack, and therefore stops it."""
         return self.child is not None
 
     @property

@@ -43,7 +43,7 @@ class Account:
         return self._succeeds(["/bin/sh", "-c", 'cd -- "$1"', "sh", str(folder)])
 
     def can_run(self, program: Path) -> bool:
-        """Return whether a process of this account can run `program` (asks for its version)."""
+        """Return whether a process of this account can run `program`, by asking for its version."""
         return self._succeeds([str(program), "--version"])
 
     def _succeeds(self, command: list[str]) -> bool:
@@ -62,13 +62,13 @@ class Account:
         return done.returncode == 0
 
     def own(self, path: Path) -> None:
-        """Make this account the owner of `path`; does nothing if it is our own account."""
+        """Make this account the owner of `path`, unless it is our own account."""
         if not self.is_ours:
             os.chown(path, self.uid, self.gid)
 
 
 def server_account() -> Account:
-    """Return the account for servers; raises ServerError if root finds no unprivileged one."""
+    """Return the account for servers. Raises ServerError if root finds no unprivileged one."""
     uid = os.geteuid()
     if uid != 0:
         return Account(uid, os.getegid(), str(uid), is_ours=True)

@@ -1,4 +1,4 @@
-"""Child processes in a session of their own that do not outlive their supervisor."""
+"""Child processes in their own sessions that do not outlive their supervisor."""
 
 import ctypes
 import os

@@ -38,7 +38,7 @@ class ServerFolder:
         self._log_start = 0
 
     def lock(self) -> None:
-        """Hold the lock until `unlock` or the end of this process; raises ServerError if taken."""
+        """Hold the lock until `unlock` or the end of this process. Raises ServerError if taken."""
         handle = (self.root / "lock").open("a+")
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -128,7 +128,7 @@ def open_place(home: Path, name: str, account: Account) -> ServerFolder:
 
 
 def fallback_root() -> Path:
-    """Return /var/lib/valkyr, creating it if necessary; raises ServerError if that fails."""
+    """Return /var/lib/valkyr, creating it if necessary. Raises ServerError if that fails."""
     try:
         FALLBACK.mkdir(mode=0o755, exist_ok=True)
     except OSError as error:

@@ -2,7 +2,7 @@
 
 A process is ours if its program has the server's name, it runs under the server's account, and its
 command line names the data folder or the configuration file of our folder. The caller holds the
-folder's lock, so a server that runs there has no supervisor any more.
+folder's lock, so a server that runs there no longer has a supervisor.
 """
 
 import signal

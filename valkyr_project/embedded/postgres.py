@@ -49,11 +49,10 @@ class Postgres:
         database: str = "valkyr",
         settings: Mapping[str, str] | None = None,
     ) -> None:
-        """Lock the folder (raises ServerError if another process has it).
+        """Lock the folder without starting the server.
 
-        The server is not started yet.
-
-        `settings` override ours, such as `wal_level` for a server with replicas.
+        `settings` override ours, such as `wal_level` for a server with replicas. Raises ServerError
+        if another process has the folder.
         """
         self._account = server_account()
         self._bin = postgres_bin(self._account)
@@ -72,7 +71,7 @@ class Postgres:
 
     @property
     def pid(self) -> int:
-        """Return the process id of the started server."""
+        """Return the process ID of the started server."""
         return self._child.pid if self._child else 0
 
     def launch(self) -> None:
@@ -97,7 +96,7 @@ class Postgres:
             )
 
     def wait(self) -> None:
-        """Wait until the server accepts connections; raises ServerError."""
+        """Wait until the server accepts connections. Raises ServerError."""
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
             if self._child is None or self._child.poll() is not None:
@@ -159,7 +158,7 @@ class Postgres:
         self._make(single, data, f'CREATE DATABASE "{self._database}"\n')
 
     def _make(self, command: list[str], data: Path, says: str = "") -> None:
-        """Run one program that creates the data; raises ServerError with its last lines."""
+        """Run one program that creates the data. Raises ServerError with its last lines."""
         done = subprocess.run(  # noqa: S603 - our own command
             command,
             cwd=data,
@@ -204,7 +203,7 @@ class Postgres:
         return ours and len(lines) > STATUS_LINE and lines[STATUS_LINE].strip() in ANSWERING
 
     def _launch_again(self, deadline: float) -> None:
-        """Start again if the port was taken meanwhile or a previous server is still ending."""
+        """Start again if another program took the port or a previous server is still ending."""
         lines = self._place.last_lines()
         passing = ("Address already in use", "still in use", "already exists")
         if time.monotonic() > deadline or not any(words in lines for words in passing):

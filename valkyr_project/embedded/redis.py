@@ -37,9 +37,9 @@ class Redis:
     """One embedded server with its data under `<home>/redis`."""
 
     def __init__(self, home: Path, *, durable: bool = True) -> None:
-        """Lock the folder (raises ServerError if another process has it).
+        """Lock the folder without starting the server.
 
-        The server is not started yet.
+        Raises ServerError if another process has the folder.
         """
         self._account = server_account()
         self._program = valkey_server(self._account)
@@ -57,7 +57,7 @@ class Redis:
 
     @property
     def pid(self) -> int:
-        """Return the process id of the started server."""
+        """Return the process ID of the started server."""
         return self._child.pid if self._child else 0
 
     def launch(self) -> None:
@@ -76,7 +76,7 @@ class Redis:
             )
 
     def wait(self) -> None:
-        """Wait until the server has loaded its data and answers; raises ServerError."""
+        """Wait until the server has loaded its data and answers. Raises ServerError."""
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
             if not self.alive():

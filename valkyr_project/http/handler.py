@@ -34,7 +34,7 @@ class DisconnectWatch:
     """
 
     def __init__(self, receive: Any) -> None:
-        """Prepare without watching; created in the event loop."""
+        """Prepare without watching. Called in the event loop."""
         self._loop = asyncio.get_running_loop()
         self._receive = receive
         self._watch: Future[None] | None = None
@@ -82,7 +82,7 @@ class Handler(ASGIHandler):
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
 
     def load_middleware(self, is_async: bool = False) -> None:
-        """Load the chain of plain functions, whatever the caller requests."""
+        """Load the chain of plain functions, regardless of what the caller requests."""
         super().load_middleware(is_async=False)
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:

@@ -65,7 +65,7 @@ class Places:
         return RequestPlace(self)
 
     async def wait(self) -> RequestPlace:
-        """Wait for a slot; raises Overloaded.
+        """Wait for a slot. Raises Overloaded.
 
         Call it after `take_free` found none.
         """

@@ -13,7 +13,7 @@ import uvicorn
 
 
 def main() -> None:
-    """Serve until stopped; takes uvicorn's own arguments."""
+    """Serve until stopped, with uvicorn's own arguments."""
     signal.signal(signal.SIGTERM, _end)
     # The collector need not examine imported objects, which stay; asgi.py enables it again. Not
     # imported here: uvicorn sets logging up first, and Django's settings must take precedence.

@@ -145,7 +145,7 @@ def _as_get(scope: Message) -> Message:
 
 
 def _settle_cookies(request: ASGIRequest) -> bool:
-    """Remove foreign cookies from the request; False if it has no other credentials.
+    """Remove foreign cookies from the request; return False if it has no other credentials.
 
     A browser sends cookies with the sockets of any page. They are valid only with an `Origin` of
     this host, or one of VALKYR_TRUSTED_ORIGINS, as is the case for forms.

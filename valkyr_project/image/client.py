@@ -103,7 +103,7 @@ class ProcessImage:
 
     @property
     def pid(self) -> int:
-        """Return the launcher's process id, or 0 before it has one."""
+        """Return the launcher's process ID, or 0 before it has one."""
         return self._launcher.pid if self._launcher else 0
 
     def alive(self) -> bool:

@@ -1,8 +1,8 @@
 """The process that forks the others: `python -m valkyr_project.image.launcher FD`.
 
 A request arrives through the socket FD: JSON with `command` (as of `python -m`) and `environment`
-(additions), and two files, for the process's output and for its pid and exit code. The process has
-a session of its own and ends with the launcher; the launcher ends with its client.
+(additions), and two files, for the process's output and for its pid and exit code. The process runs
+in a separate session and ends with the launcher; the launcher ends with its client.
 """
 
 import gc

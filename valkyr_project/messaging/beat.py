@@ -1,4 +1,4 @@
-"""Beat reads its entries from the database; of several beats one is elected and active."""
+"""Beat reads its entries from the database; of several beats, only the elected one is active."""
 
 import logging
 import socket

@@ -2,7 +2,7 @@
 
 A report costs a worker and Flower 1.4 ms together, more than most steps do. A page of Flower turns
 reports on in every worker; some minutes after the last page they are turned off.
-`VALKYR_TASK_EVENTS` overrides this: with 1 workers always report, with 0 never.
+`VALKYR_TASK_EVENTS` overrides this: with 1, workers always report; with 0, they never report.
 """
 
 import logging
@@ -63,7 +63,7 @@ class FlowerWatch:
     clock: Callable[[], float] = time.monotonic
 
     def note(self, handler: RequestHandler) -> None:
-        """Record a request that was answered; used as Tornado's `log_function`."""
+        """Record a request that was answered. Used as Tornado's `log_function`."""
         if handler.get_status() in ANSWERED and not isinstance(handler, OPEN):
             self.viewers.looked_at = self.clock()
             IOLoop.current().add_callback(self.tell)

@@ -81,7 +81,7 @@ def scrape(request: HttpRequest) -> HttpResponse:
 
 
 def _operation(request: HttpRequest) -> str:
-    """Return the operation's id; a constant for pages and for unknown addresses."""
+    """Return the operation's ID; a constant for pages and for unknown addresses."""
     match = request.resolver_match
     if match is None:
         return NOTHING

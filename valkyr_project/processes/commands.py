@@ -71,9 +71,9 @@ def worker(queues: str, pool: Pool, *, task_events: bool) -> ProcessCommand:
 
     In the environment of a cell, they are the cell's queues: `b:io` for `io`.
 
-    With `task_events` it reports each message to Flower always, else only while Flower requests it.
-    A report costs 0.5 ms of processor time and 2 KB of Redis per message (a segment, not a step),
-    which halves the throughput of empty segments.
+    With `task_events` it always reports each message to Flower; otherwise only while Flower
+    requests it. A report costs 0.5 ms of processor time and 2 KB of Redis per message (a segment,
+    not a step), which halves the throughput of empty segments.
     """
     if cell := env.text("VALKYR_CELL"):
         queues = ",".join(f"{cell}:{queue}" for queue in queues.split(","))
@@ -92,7 +92,7 @@ def reports_always(task_events: str) -> bool:
 
 
 def beat() -> ProcessCommand:
-    """Return beat, which triggers the sweeper and the schedules; of several, one is elected."""
+    """Return beat, which triggers the sweeper and the schedules; if several run, one is elected."""
     command = (*CELERY, "beat", "--loglevel", "WARNING", "--pidfile", "")
     return ProcessCommand(command, {"VALKYR_PROCESS": "beat"})
 

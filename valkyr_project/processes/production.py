@@ -1,4 +1,4 @@
-"""Find configurations that are unsafe if others can reach the installation. Pure.
+"""Find configurations that are unsafe if others can reach the installation. This module is pure.
 
 An installation is local while all its host names are this machine's own. Messages name the variable
 and what to set, never a secret.
@@ -63,7 +63,7 @@ def warnings(one: Installation) -> list[str]:
 
 
 def is_local(host: str) -> bool:
-    """Return whether a host name (as in ALLOWED_HOSTS) can only mean this machine."""
+    """Return whether a host name (as in ALLOWED_HOSTS) can only refer to this machine."""
     name = host.strip("[]").lower()
     if name == "localhost" or name.endswith(".localhost"):
         return name != ".localhost"

@@ -31,8 +31,8 @@ HEADER = (
 class StackCredentials:
     """The installation's keys and the administrator's password.
 
-    `password_is_ours` if the administrator's password was generated here; `key_file` holds the
-    generated key that seals secrets, None if the environment names one.
+    `password_is_ours` says that the administrator's password was generated here; `key_file` holds
+    the generated key that seals secrets, or is None if the environment names one.
     """
 
     secret_key: str
@@ -70,7 +70,7 @@ def load(home: Path, environment: Mapping[str, str] = os.environ) -> StackCreden
 
 
 def _check_for_flower(found: StackCredentials) -> None:
-    """Check that passwords suit Flower's `name:password` list; raises UpError on a clash."""
+    """Check that passwords suit Flower's `name:password` list. Raises UpError on a clash."""
     if {":", ","} & set(found.username) or "," in found.flower_password:
         raise UpError(
             "Flower cannot sign in this user: VALKYR_ADMIN_USERNAME must have no colon and no "

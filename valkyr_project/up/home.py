@@ -35,7 +35,7 @@ class Home:
 
 
 def open_home(path: Path) -> Home:
-    """Create and lock the folder; raises UpError if a stack runs in it or it cannot be used."""
+    """Create and lock the folder. Raises UpError if a stack runs in it or it cannot be used."""
     try:
         # The servers' account must pass the folder when root starts them.
         path.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
@@ -55,7 +55,7 @@ def open_home(path: Path) -> Home:
 
 
 def _locked(lock: IO[str]) -> bool:
-    """Return whether the lock was acquired; waits briefly, as `running` holds it for a moment."""
+    """Return whether the lock was acquired. Waits briefly: `running` may hold it for a moment."""
     for _ in range(20):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,7 +1,7 @@
 """Update tables, static files and the administrator before anything serves.
 
-Two concurrent processes of the image, `valkyr_project.up.prepare tables` and `static`; the second
-only if static files may have changed.
+Two processes of the image run concurrently: `valkyr_project.up.prepare tables` and `static`. The
+second runs only if static files may have changed.
 """
 
 import hashlib
@@ -15,9 +15,9 @@ from valkyr_project.up.options import PROJECT, UpError
 
 
 def prepare(image: ProcessImage, environment: Mapping[str, str]) -> str:
-    """Run both parts.
+    """Run both parts; return the output of `ensure_admin`.
 
-    Returns the output of `ensure_admin`; raises UpError with a part's last lines.
+    Raises UpError with the last lines of the part that failed.
     """
     parts = {
         part: image.start(

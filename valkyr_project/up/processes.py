@@ -48,7 +48,7 @@ def specs(options: Options, credentials: StackCredentials) -> list[ProcessSpec]:
 
 
 def worker(options: Options, queue: str, pool: Pool) -> ProcessSpec:
-    """Return a worker of one queue, named after it: `control@host`."""
+    """Return a worker of one queue, named after it, such as `control@host`."""
     program = commands.worker(queue, pool, task_events=options.task_events)
     return ProcessSpec(f"worker-{queue}", program.command, program.environment, 1, WORKER_STOP)
 
@@ -87,7 +87,7 @@ FILE = Path("metrics") / "targets.json"
 
 
 def served(table: Sequence[ProcessSpec], options: Options) -> list[ProcessSpec]:
-    """Return the processes, Celery's with a metrics port; write the file of targets."""
+    """Return the processes, with a metrics port for Celery's; write the file of scrape targets."""
     counting = [spec.name for spec in table if spec.name.startswith(("worker", "beat"))]
     ports = {name: free_port() for name in counting}
     _write(options.home / FILE, {"web": options.port} | ports)

@@ -1,4 +1,4 @@
-"""The health part `processes`: whether every process of a `make up` stack stays up."""
+"""The health part `processes`, which reports processes of a `make up` stack that do not stay up."""
 
 import json
 import os

@@ -211,9 +211,8 @@ class Supervisor:
     def wait_until_ready(self) -> bool:
         """Wait until all processes are ready, and print a line for each.
 
-        Return False if a stop was requested first.
-
-        Processes that repeatedly end are not waited for. Raises UpError if web is one of them.
+        Return False if a stop was requested first. Processes that repeatedly end are not waited
+        for. Raises UpError if web is one of them.
         """
         notice_at = time.monotonic() + PATIENCE_SECONDS
         while set(self._children) - self._ready - self._failing.names:

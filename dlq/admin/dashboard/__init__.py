@@ -1,4 +1,7 @@
-"""The home page: current problems and their places. Bounded queries, cached for 15 seconds."""
+"""The home page: current problems, with links to them.
+
+Its queries are bounded, and their results are cached for 15 seconds.
+"""
 
 from typing import Any
 
@@ -13,7 +16,7 @@ from dlq.admin.dashboard.verdict import verdict
 
 
 def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Return the context of /admin/'s template, as Unfold's hook."""
+    """Return the context of /admin/'s template. Unfold calls this hook."""
     kept = collect(request)
     now = timezone.now()
     views = [block.show(request, kept["blocks"].get(name)) for name, block in BLOCKS.items()]

@@ -17,7 +17,10 @@ NOTHING = SafeString("")
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """A sentence about a problem, and the command that fixes the problem; `urgent` ones are red."""
+    """A sentence about a problem, and the command that fixes the problem.
+
+    An `urgent` banner is red.
+    """
 
     text: str
     command: str = ""
@@ -26,9 +29,9 @@ class Banner:
 
 @dataclass(frozen=True, slots=True)
 class HomeProblem:
-    """Something that needs attention now: a sentence without a full stop, and the list behind it.
+    """A problem that needs attention now: a sentence without a full stop, and the URL of its list.
 
-    `note` says more, such as since when.
+    `note` adds a detail, such as the start of the problem.
     """
 
     text: str
@@ -39,7 +42,7 @@ class HomeProblem:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A figure and the list behind it; `number` is None if it is not available."""
+    """A figure with a link to its list; `number` is None if the figure is not available."""
 
     title: str
     icon: str
@@ -59,7 +62,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class BlockView:
-    """The content of a block; `above` and `below` are HTML on both sides of the cards."""
+    """The content of a block; `above` and `below` are HTML above and below the cards."""
 
     problems: Sequence[HomeProblem] = ()
     cards: Sequence[Card] = ()
@@ -73,9 +76,9 @@ class HomeBlock:
     """A block of the home page, with a unique name.
 
     `gather` reads data that the request's user may see, in a bounded number of rows and queries.
-    What it returns is pickled into the cache for 15 seconds, and shared by users with the same
-    workspaces, workflows and right to configure whose requests have the same `variant`. `show` gets
-    it back, or None when the database did not answer in time.
+    Its result is pickled into the cache for 15 seconds, and shared by users with the same
+    workspaces, workflows and right to configure whose requests have the same `variant`. `show`
+    receives the result, or None if the database did not answer in time.
     """
 
     name: str
@@ -107,10 +110,10 @@ class HomeSection:
     """A table of the home page, with a unique name; it is not shown without rows.
 
     `gather` reads data that the request's user may see, in a bounded number of rows and queries.
-    What it returns is pickled into the cache for 15 seconds, and shared by users with the same
-    workspaces, workflows and right to configure. `rows` makes the table's cells from it; it is not
-    called when the database did not answer in time. `problem` makes a `HomeProblem` from the number
-    of rows, if they need attention.
+    Its result is pickled into the cache for 15 seconds, and shared by users with the same
+    workspaces, workflows and right to configure. `rows` converts the result to the table's cells;
+    it is not called if the database did not answer in time. `problem` makes a `HomeProblem` from
+    the number of rows, if they need attention.
     """
 
     name: str
@@ -141,8 +144,8 @@ class WorkflowSection:
     """A table of the plugin `figures` on the page of a workflow's figures.
 
     `gather` reads a workflow's data since a time, in a bounded number of rows and queries, for all
-    users who may see the workflow. `rows` makes the table's cells from it; it is not called when
-    the database did not answer in time.
+    users who may see the workflow. `rows` converts the data to the table's cells; it is not called
+    if the database did not answer in time.
     """
 
     title: str

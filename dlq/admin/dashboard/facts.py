@@ -107,7 +107,7 @@ def _first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
 
 
 def _oldest_letter(scope: Scope) -> Any:
-    """Return the time of the oldest open dead letter: one index lookup per workspace."""
+    """Return the time of the oldest open dead letter. Uses one index lookup per workspace."""
     pending = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING)
     first = pending.filter(workspace=OuterRef("pk")).order_by("quarantined_at")
     rows = Workspace.objects.all()
@@ -137,7 +137,7 @@ def _approvals(request: HttpRequest) -> int:
 
 
 def _workers(request: HttpRequest) -> list[Runner]:
-    """Return workers, newest first: shared ones, and remote runners by workspace."""
+    """Return the newest shared workers and the newest remote runners of the user's workspaces."""
     rows = Runner.objects.order_by("-seen_at")
     if not is_superuser(request):
         rows = rows.filter(Q(workspace=None) | Q(workspace__in=list(reach(request).members)))
@@ -168,7 +168,7 @@ def _schedules(request: HttpRequest) -> QuerySet[Trigger]:
 
 
 def _reach_key(request: HttpRequest, scope: Scope) -> str:
-    """Return the cache key: equal permissions share data."""
+    """Return the cache key; users with equal permissions share data."""
     configures = () if scope.everything else reach(request).workspaces(Permission.CONFIGURE)
     members = () if scope.everything else sorted(reach(request).members)
     said = repr((scope, configures, members))

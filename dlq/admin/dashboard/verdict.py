@@ -1,6 +1,6 @@
-"""The home page's first sentences: whether something is wrong, and where. Pure: facts in, text out.
+"""The home page's first sentences, which say whether something is wrong, and where.
 
-Plugins add their problems by `BlockView.problems`.
+This module is pure: it turns facts into text. Plugins add their problems by `BlockView.problems`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ LATE = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class HomeVerdict:
-    """The headline, and the problems found, the most urgent first; empty if there are none.
+    """The headline, and the problems found, the most urgent first.
 
     `partly` is True if facts are missing because the database did not answer in time.
     """
@@ -35,7 +35,10 @@ class HomeVerdict:
 
 
 def verdict(kept: Facts, now: datetime, added: Iterable[HomeProblem] = ()) -> HomeVerdict:
-    """Return the problems that need attention now; `added` are the problems that plugins found."""
+    """Return the headline and the problems that need attention now.
+
+    `added` are the problems that plugins found.
+    """
     problems = [*_failures(kept, now), *added, *_sections(kept), *_stuck(kept, now)]
     partly = any(kept[name] is None for name in ("groups", "open", "queues", "approvals"))
     if problems:

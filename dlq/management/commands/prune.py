@@ -1,4 +1,4 @@
-"""Delete what has expired now, or preview it."""
+"""Delete expired rows now, or preview the deletion."""
 
 import signal
 from argparse import ArgumentTypeError
@@ -26,7 +26,7 @@ from executions.states import FINAL
 
 
 def of_tally(tally: PruningTally, *, bytes_: int | None = None) -> Iterator[str]:
-    """Yield a line about the deleted rows, and one for each reason for which others were kept."""
+    """Yield a line about the deleted rows, and a line for each reason why others were kept."""
     parts = "".join(f", {number:,} {part}" for part, number in tally.parts.items() if number)
     span = f", from {tally.first:%Y-%m-%d} to {tally.last:%Y-%m-%d}" if _spans(tally) else ""
     size = f", about {filesizeformat(bytes_)}".replace("\xa0", " ") if bytes_ else ""
@@ -60,7 +60,7 @@ exit codes: 0 all done, 1 refused, 3 stopped by Ctrl-C or --max-seconds with mor
 
 
 class Command(CommandWithExamples):
-    """Prints a line for each kind: rows deleted, from when to when, and why others are kept."""
+    """Print a line for each kind: the deleted rows, their period, and why others are kept."""
 
     help = "Delete rows past their retention: executions, dead letters and related rows."
     examples = EXAMPLES
@@ -99,7 +99,7 @@ class Command(CommandWithExamples):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Preview, or delete."""
+        """Delete the expired rows, or preview the deletion."""
         try:
             wanted = _wanted(options)
         except ImproperlyConfigured as error:
@@ -176,7 +176,7 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _stop_asked() -> Iterator[Event]:
-    """Yield an event that a stop signal sets; the previous handlers are restored afterwards."""
+    """Yield an event that a stop signal sets; restore the previous handlers afterwards."""
     stop = Event()
     before = {
         number: signal.signal(number, lambda *_: stop.set())

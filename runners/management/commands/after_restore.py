@@ -1,4 +1,4 @@
-"""Run once after a restore from a backup, before web, workers and beat are started."""
+"""The command to run once after a restore from a backup, before web, workers and beat start."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from runners.recovery.after_restore import StillConnected, settle
 
 
 class Command(BaseCommand):
-    """Fences the work that was running at the backup, ends sessions, and reports what is lost."""
+    """Fence the work that was running at the backup, end sessions, and report what is lost."""
 
     help = (
         "Make a restored database safe to use: results of earlier workers are rejected, and "

@@ -15,7 +15,7 @@ DOCS = Path(__file__).resolve().parents[3] / "docs" / "reference"
 
 
 class Command(BaseCommand):
-    """`python manage.py describe_modules`."""
+    """Write the pages of all modules."""
 
     help = "Write Markdown pages that describe the modules: an index, and one page per category."
     requires_system_checks = ()

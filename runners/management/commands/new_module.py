@@ -1,4 +1,4 @@
-"""Write the beginning of a module of your own: a file, its test, and the next steps."""
+"""Create a new module: a file and its test, with the next steps."""
 
 import keyword
 import re
@@ -39,7 +39,7 @@ Wrote {module} and {test}.
 
 
 class Command(BaseCommand):
-    """`python manage.py new_module shop.discount`."""
+    """Create the files of a new module."""
 
     help = (
         "Create a module to start from: a typed function with @step (or a class), and a test "
@@ -91,7 +91,7 @@ class ModuleFiles:
 
 
 def plan_of(type_name: str, into: Path, *, as_class: bool) -> ModuleFiles:
-    """Return the files for a type; raises CommandError if the name is invalid or taken."""
+    """Return the files for a type. Raises CommandError if the name is invalid or taken."""
     _check(type_name)
     first, *rest = type_name.split(".")
     package, file = f"{first}_steps", "_".join(rest)
@@ -111,7 +111,7 @@ def plan_of(type_name: str, into: Path, *, as_class: bool) -> ModuleFiles:
 
 
 def write(plan: ModuleFiles) -> None:
-    """Write a plan's files; raises CommandError if one of them exists."""
+    """Write a plan's files. Raises CommandError if one of them exists."""
     there = [str(path) for path in (plan.module, plan.test) if path.exists()]
     if there:
         raise CommandError(

@@ -1,9 +1,10 @@
-"""List the cells, and migrate their databases."""
+"""List the cells, migrate their databases, and move workspaces between them."""
 
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
@@ -14,8 +15,9 @@ from django.db.models import ProtectedError
 from executions.configuration import settings
 from executions.database import connection, routing
 from executions.database.advisory_locks import AdvisoryLock
-from executions.models import WorkflowExecution, Workspace
+from executions.models import WorkflowExecution, Workspace, WorkspaceMove
 from executions.states import ExecutionState
+from runners.moving import copying, fence, moves, sessions
 from runners.workers.queues import served
 
 OLDEST = 150000
@@ -27,11 +29,25 @@ ACTIONS = {
     "status": "list the cells with their migrations, workspaces, running executions and workers",
     "migrate": "migrate the databases of all cells, or of those that are named",
     "add": "check and prepare the empty database of a new cell",
+    "move": "move a workspace to another cell, or go on with its move",
+    "abort": "let a workspace continue in its cell, whose move has not switched",
 }
+GO_ON = (
+    "`valkyr_cells status` lists unfinished moves: run `valkyr_cells move` again to go on, or "
+    "`valkyr_cells abort`."
+)
+FIRST = "-"  # the first database has no name
+REFUSALS = (
+    moves.CannotMove,
+    sessions.NotAllowed,
+    fence.StillWriting,
+    moves.TooLong,
+    copying.Different,
+)
 
 
 class Command(BaseCommand):
-    """Prints one line for each cell; exits with 1 if a cell has a problem."""
+    """Print one line for each cell; exit with 1 if a cell has a problem."""
 
     requires_system_checks = []
     help = HELP
@@ -45,9 +61,13 @@ class Command(BaseCommand):
                 action.add_argument("cells", nargs="*", metavar="CELL", help="default: all cells")
             elif name == "add":
                 action.add_argument("cell", metavar="CELL", help="its name in VALKYR_CELLS")
+            elif name in ("move", "abort"):
+                action.add_argument("workspace", metavar="WORKSPACE", help="its slug or id")
+            if name == "move":
+                _add_options_of_move(action)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the action; raises CommandError."""
+        """Run the action. Raises CommandError."""
         known = settings()
         if not known.cells:
             raise CommandError(
@@ -66,8 +86,46 @@ class Command(BaseCommand):
             problem, line = _standing(cell)
             broken += [_name(cell)] if problem else []
             self.stdout.write(f"{_name(cell):<16}  {line}")
+        first_works = _name("") not in broken
+        for move in WorkspaceMove.objects.filter(ended_at=None) if first_works else ():
+            self.stdout.write(
+                f"{move.workspace_id} moves from {_name(move.source)} to {_name(move.target)}: "
+                f"{move.state.lower()}, {move.copied} ended executions copied"
+            )
         if broken:
             raise CommandError(f"Not ready: {', '.join(broken)}.")
+
+    def _move(self, options: dict[str, Any]) -> None:
+        target = "" if options["cell"] == FIRST else options["cell"]
+        if target:
+            _alias(target)
+        try:
+            if options["dry_run"]:
+                self._show(moves.estimate(options["workspace"], target))
+            else:
+                pause = options["pause"]
+                moves.move(options["workspace"], target, self.stdout.write, pause_seconds=pause)
+        except REFUSALS as error:
+            raise CommandError(str(error)) from error
+        except (DatabaseError, psycopg.Error) as error:
+            raise CommandError(f"{_first(error)}. {GO_ON}") from error
+
+    def _abort(self, options: dict[str, Any]) -> None:
+        try:
+            moves.abort(options["workspace"], self.stdout.write)
+        except REFUSALS as error:
+            raise CommandError(str(error)) from error
+        except (DatabaseError, psycopg.Error) as error:
+            raise CommandError(f"{_first(error)}. {GO_ON}") from error
+
+    def _show(self, found: moves.MoveEstimate) -> None:
+        self.stdout.write(f"{found.workspace.slug} is in {_name(found.source)}")
+        self.stdout.write(f"before the pause: {found.ended} ended executions")
+        self.stdout.write(f"during the pause: {sum(found.paused.values())} rows")
+        for table, number in sorted(found.paused.items(), key=lambda pair: -pair[1]):
+            if number:
+                self.stdout.write(f"  {number:>9}  {table}")
+        self.stdout.write(f"estimated pause: at most {found.pause_seconds:.1f} s")
 
     def _migrate(self, options: dict[str, Any]) -> None:
         failed = []
@@ -98,6 +156,18 @@ class Command(BaseCommand):
             f"{options['cell']}: ready. Next, start its workers and beat with "
             f"VALKYR_CELL={options['cell']}."
         )
+
+
+def _add_options_of_move(action: ArgumentParser) -> None:
+    action.add_argument("cell", metavar="CELL", help="the target, or - for the first database")
+    action.add_argument("--dry-run", action="store_true", help="only show what would be copied")
+    action.add_argument(
+        "--pause",
+        type=float,
+        default=moves.PAUSE_SECONDS,
+        metavar="SECONDS",
+        help="the longest pause; a longer one is broken off (default: %(default)s)",
+    )
 
 
 def _name(cell: str) -> str:
@@ -167,7 +237,7 @@ def _migrated(alias: str) -> None:
 
 
 def _remove_default() -> None:
-    """Delete the workspace that migrations create, unless it is used: slugs are unique."""
+    """Delete the workspace that migrations create, unless it is used, because slugs are unique."""
     made = Workspace.objects.filter(slug=Workspace.DEFAULT_SLUG).first()
     if made is not None:
         try:

@@ -9,7 +9,7 @@ from runners.process import signs_of_life
 
 
 class Command(BaseCommand):
-    """For people at a terminal.
+    """Check the workers, for people at a terminal.
 
     Containers run `runners/process/signs_of_life.py worker`, which starts faster.
     """
@@ -22,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("--queue", default="", help="only workers of this queue")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the workers' state; raises CommandError if a worker is unhealthy."""
+        """Print the workers' state. Raises CommandError if a worker is unhealthy."""
         well, sentence = signs_of_life.check("worker", options["queue"])
         if not well:
             raise CommandError(sentence)

@@ -58,7 +58,7 @@ def _one_kind(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
 
 
 def bounds(schema: Mapping[str, Any]) -> str:
-    """Return a value's bounds in words, from its schema: `0 to 10`, `at most 200 characters`."""
+    """Return a value's bounds in words, such as `0 to 10` or `at most 200 characters`."""
     low, high = schema.get("minimum"), schema.get("maximum")
     if low is not None and high is not None:
         return f"{low:,} to {high:,}"
@@ -81,12 +81,12 @@ def referred(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str,
 
 
 def codes(values: Iterable[Any]) -> str:
-    """Return names as code, with commas."""
+    """Return names as code, separated by commas."""
     return ", ".join(code(value if isinstance(value, str) else as_json(value)) for value in values)
 
 
 def code(text: str) -> str:
-    """Return a text as code, even if it holds a backtick."""
+    """Return a text as code, even if it contains a backtick."""
     return f"`` {cell(text)} ``" if "`" in text else f"`{cell(text)}`"
 
 
@@ -129,7 +129,7 @@ class Common:
         )
 
     def opening(self) -> str:
-        """Return the top of the page."""
+        """Return the beginning of the page."""
         lines = [f"[How to read this page](../{INDEX})."]
         if any(self.facts.values()):
             lines.append(_wrapped(f"Unless a section says otherwise: {_sentences(self.facts)}"))
@@ -139,7 +139,7 @@ class Common:
 
 
 def _facts(spec: ModuleSpec) -> dict[str, str]:
-    """Return the facts about how the module runs; an empty text for a fact that does not apply."""
+    """Return the facts about how the module runs; a fact that does not apply is an empty text."""
     circuit = (spec.circuit_target or "").rstrip(".")
     return {
         "effect": f"effect `{spec.effect}`",
@@ -154,7 +154,7 @@ def _facts(spec: ModuleSpec) -> dict[str, str]:
 
 
 def _sentences(facts: Mapping[str, str]) -> str:
-    """Return facts as text; those with a capital letter are sentences of their own."""
+    """Return facts as text; facts that begin with a capital letter become separate sentences."""
     short = ", ".join(fact for name, fact in facts.items() if fact and name.islower())
     long = [f"*{name}*: {fact}" for name, fact in facts.items() if fact and not name.islower()]
     return " ".join(f"{part}." for part in (short, *long) if part)

@@ -1,4 +1,4 @@
-"""The sweeper finds stalled work and continues it; its duties by subject.
+"""The sweeper finds stalled work and continues it. Its duties are grouped by subject.
 
 Plugins add duties. One sweep of a kind runs at a time.
 """

@@ -24,7 +24,7 @@ def waiting_executions() -> int:
 
 
 def _admit(workspace_id: UUID) -> int:
-    """Admit at most 2,000 executions at once, because the other duties wait meanwhile."""
+    """Admit at most 2,000 executions at once, because the other duties wait until this one ends."""
     count = 0
     for _ in range(ROUNDS):
         admitted = capacity.admit(workspace_id)

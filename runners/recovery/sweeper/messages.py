@@ -45,7 +45,7 @@ def lost_messages() -> int:
 
 
 def _empty(queues: set[str]) -> set[str]:
-    """Return which of the queues are empty; none if the broker does not respond."""
+    """Return the queues that are empty; none if the broker does not respond."""
     empty = set()
     try:
         with messaging.celery_app().connection_for_write() as link:

@@ -42,7 +42,7 @@ def _run(world: World) -> None:
     begun = time.monotonic()
     bulk.fill(world.broker, workflow, number)
     world.figure("steps waiting", number)
-    world.figure("made in", f"{time.monotonic() - begun:.0f} s")
+    world.figure("inserted in", f"{time.monotonic() - begun:.0f} s")
     try:
         world.fleet.ensure(120)
         ticks = _work_and_die(world, workflow, seconds)
@@ -101,10 +101,10 @@ def _kill_one(world: World, random: Random) -> None:
 
 def _judge(world: World, workflow: Workflow, ticks: list[float]) -> None:
     done, waiting, doubled, resent = _figures(workflow.pk)
-    world.figure("done meanwhile", done)
-    world.figure("still waiting", waiting)
+    world.figure("steps done during the fault", done)
+    world.figure("steps that still wait", waiting)
     world.figure("sent again after a crash", resent)
-    world.figure("longest sweep", f"{max(ticks):.2f} s of {len(ticks)}")
+    world.figure("longest of the sweeps", f"{max(ticks):.2f} s ({len(ticks)} sweeps)")
     ended = WorkflowExecution.objects.filter(workflow=workflow, state="SUCCESS")
     audit(ended.values_list("pk", flat=True)[:AUDITED])  # here: they are deleted afterwards
     assert doubled == 0, f"{doubled} steps were sent again though their messages are in the queue"

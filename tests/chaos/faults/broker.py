@@ -41,7 +41,7 @@ def _away(world: World, what: str, seconds: float, *, forget: bool) -> None:
 
 def nothing_was_refused(world: World, during: int) -> None:
     """Check that this number was accepted while the broker was down, and none was rejected."""
-    world.figure("accepted while it was away", during)
+    world.figure("requests accepted while it was away", during)
     world.figure("slowest answer", f"{world.load.slowest:.2f} s")
     assert during, f"nothing was accepted while the broker was away; {dict(world.load.refused)}"
     assert not world.load.refused, f"the API refused: {dict(world.load.refused)}; expected 202"

@@ -30,7 +30,7 @@ def _full(world: World) -> None:
                 world.pause(0.3)
         finally:
             ballast.empty()
-        world.figure("refused meanwhile", dict(world.load.refused))
+        world.figure("requests rejected during the fault", dict(world.load.refused))
         assert world.load.refused, "nothing was refused: the disk was not full"
         assert set(world.load.refused) <= {"503"}, f"the API answered {dict(world.load.refused)}"
         # A server without room for its log ends itself; its supervisor starts it again.

@@ -35,7 +35,7 @@ def _promoted(world: World) -> None:
         with world.excused():
             _fail_over(world)
         recover(world, client)
-    world.figure("refused meanwhile", dict(world.load.refused))
+    world.figure("requests rejected during the fault", dict(world.load.refused))
     world.figure("slowest answer", f"{world.load.slowest:.2f} s")
     assert set(world.load.refused) <= {"503"}, f"the API answered {dict(world.load.refused)}"
 

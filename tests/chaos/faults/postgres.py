@@ -58,7 +58,7 @@ def _restarted(world: World, name: str, how: signal.Signals) -> None:
                         assert not wrong, f"answered without a database: {wrong}"
                         world.pause(0.5)
             recover(world, client)
-    world.figure("refused meanwhile", dict(world.load.refused))
+    world.figure("requests rejected during the fault", dict(world.load.refused))
     world.figure("slowest answer", f"{world.load.slowest:.2f} s")
     assert set(world.load.refused) <= {"503"}, f"the API answered {dict(world.load.refused)}"
 

@@ -1,11 +1,13 @@
 """Guarantees in addition to the archive itself: sealed values, large values, S3, two archivers."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
+from django.utils import timezone
 
 from dlq.retention import pruning
 from executions.access.actor import Actor
@@ -19,18 +21,29 @@ from executions.models import (
 )
 from executions.payload_sealing import switch
 from executions.payload_store import collecting
+from executions.payloads import STORED
 from executions.sealing import payload_keys
 from runners.models import Run
+from runners.testing.harness import Valkyr
+from runners.testing.workflow_run import WorkflowRun
 from tests.plugins.archive.conftest import files, old
 from tests.support import admin_rows
 from tests.support.counterparts.aws import aws_server
+from tests.support.payload_store import TEXT, use_store
 from tests.support.rivals import Rivals
 from valkyr_plugins.archive import archiving, erasing, reading, restoring, storage
 from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile
+from valkyr_plugins.timetravel.fork import replay
 
 pytest.importorskip("pyarrow")
 ACTOR = Actor.system("tests")
 MARKER = "m4rker-of-a-sealed-value"
+LENGTH = """
+schema: valkyr/1
+name: length
+tasks: [{id: read, use: flow.noop, with: {value: "{{ input.text | length }}"}}]
+output: "{{ tasks.read.output }}"
+"""
 
 
 @pytest.mark.django_db
@@ -76,6 +89,31 @@ def test_large_values_stay_while_a_file_refers_to_them(
     assert collecting.collect(grace=grace).deleted == 0
     erasing.erase([gone.pk], actor=ACTOR)
     assert collecting.collect(grace=grace).deleted == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_archived_execution_keeps_its_stored_payload_and_is_replayed_with_it(
+    archive: Path, settings: Any, tmp_path: Path
+) -> None:
+    use_store(settings, tmp_path)
+    payload_keys.forget()
+    run = Valkyr().start(LENGTH, {"text": TEXT}).assert_state("SUCCESS")
+    given = run.execution.trigger_payload
+    assert given[STORED]
+    at = timezone.now() - timedelta(days=40)
+    WorkflowExecution.objects.update(created_at=at, started_at=at, finished_at=at)
+    archiving.turn()
+    pruning.turn()
+    assert not WorkflowExecution.objects.exists()
+
+    assert collecting.collect(grace=collecting.timedelta(0)).deleted == 0
+    assert reading.load(run.id).execution.trigger_payload == given
+    restoring.restore(run.id, actor=ACTOR)
+    made = replay(run.id, actor=ACTOR)
+
+    again = WorkflowRun(made.pk, {}).carry().assert_state("SUCCESS")
+    assert again.output == 20_000
+    assert again.execution.trigger_payload == given
 
 
 @pytest.mark.django_db(transaction=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -18,9 +19,12 @@ from django_tasks.exceptions import (
 from django_tasks.signals import task_enqueued, task_finished, task_started
 
 from executions.models import Workflow, WorkflowExecution
+from executions.payloads import STORED
+from executions.sealing import payload_keys
 from runners.testing.harness import Valkyr
 from runners.testing.workflow_run import WorkflowRun
 from tests.plugins.task_backend import tasks
+from tests.support.payload_store import TEXT, use_store
 from valkyr_plugins.task_backend import publishing
 
 pytestmark = pytest.mark.django_db
@@ -318,3 +322,19 @@ def test_a_process_publishes_a_task_once_and_notices_when_it_is_gone(
         cursor.execute("TRUNCATE executions_workflow CASCADE")
 
     assert tasks.double.enqueue(3).status == "READY"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_large_arguments_are_in_the_payload_store(
+    settings: Any, tmp_path: Path
+) -> None:
+    use_store(settings, tmp_path)
+    payload_keys.forget()
+
+    result = ended(tasks.given.enqueue(TEXT, more=[1]))
+
+    assert result.status == TaskResultStatus.SUCCESSFUL
+    assert result.args == [TEXT]
+    assert TEXT in str(result.return_value)
+    execution = WorkflowExecution.objects.get(pk=result.id)
+    assert execution.trigger_payload[STORED]

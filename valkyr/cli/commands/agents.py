@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def mcp(choices: Choices) -> None:
     """Serve the installation's MCP tools on standard input and output.
 
-    For clients that start a command instead of calling a URL. The command passes each call to
-    `/mcp` of the selected installation, with the profile's token.
+    Use it for clients that start a command instead of calling a URL. The command passes each call
+    to `/mcp` of the selected installation, with the profile's token.
     """
     if choices.local:
         raise usage(

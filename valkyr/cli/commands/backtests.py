@@ -63,7 +63,7 @@ RESULTS: Any = [
 
 @contextmanager
 def _plugin(choices: Choices) -> Iterator["ApiClient"]:
-    """Return the API; raises CliError if the installation lacks the plugin."""
+    """Yield the API. Raises CliError if the installation lacks the plugin."""
     with connected(choices) as api:
         try:
             yield api

@@ -27,7 +27,7 @@ class PlanCommand(ApiCommand):
     """A command whose exit code 2 means changes: a wrong command line exits with 1."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Return the context; raises CliError for a wrong command line."""
+        """Return the context. Raises CliError for a wrong command line."""
         try:
             return super().make_context(*args, **kwargs)
         except click.UsageError as error:
@@ -44,7 +44,10 @@ class PlanCommand(ApiCommand):
 
 
 def plan_folder(choices: Choices, folder: Path, workspace: str | None, *, prune: bool) -> int:
-    """Show the changes that a folder would make; return 2 for changes, 7 for problems, else 0."""
+    """Show the changes that a folder would make.
+
+    Return 2 for changes, 7 for problems, otherwise 0.
+    """
     output, content = CommandOutput(choices), read_folder(folder)
     with connected(choices) as api:
         place = chosen_workspace(api, workspace or content.workspace)

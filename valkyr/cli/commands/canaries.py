@@ -46,7 +46,7 @@ def _short(seconds: float | None) -> str:
 def share(
     *, percent: float | None, stop: Any, no_stop: bool, promote_after: int | None
 ) -> dict[str, Any] | None:
-    """Return the body that publishes a canary; None without a share. Raises a usage error."""
+    """Return the body that publishes a canary; None if no share is given. Raises a usage error."""
     if percent is None:
         if stop is not None or no_stop or promote_after is not None:
             raise usage("--stop, --no-stop and --promote-after need --percent.")

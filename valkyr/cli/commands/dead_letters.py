@@ -117,7 +117,7 @@ def list_letters(choices: Choices, /, limit: int, workspace: str | None, **given
 
 
 def _counts(choices: Choices, api: "ApiClient", query: Any, given: dict[str, Any]) -> None:
-    """Print counts by a label; raises CliError for filters that cannot be combined with it."""
+    """Print counts by a label. Raises CliError for filters that cannot be combined with it."""
     if any(given[name] is not None for name in ("execution", "group", "text")):
         also = "--workflow, --workspace, --resolution and --since"
         raise usage(f"--by-label can be combined with {also} only.")
@@ -144,7 +144,8 @@ def show_letter(choices: Choices, letter: Any) -> None:
 def requeue(choices: Choices, letters: tuple[Any, ...], overrides: Any) -> int:
     """Requeue dead letters: their steps run again, and their executions continue.
 
-    Exits with 1 if one of several was refused. To requeue many at a set rate, use `valkyr redrive`.
+    Exits with 1 if one of several could not be requeued. To requeue many at a set rate, use `valkyr
+    redrive`.
     """
     output, body = CommandOutput(choices), overrides or {}
     with connected(choices) as api:
@@ -159,7 +160,7 @@ def requeue(choices: Choices, letters: tuple[Any, ...], overrides: Any) -> int:
 
 
 def _each_requeued(api: "ApiClient", letters: list[str], body: Any, progress: Any) -> Any:
-    """Print the result for each; raises CliError for an error that concerns all of them."""
+    """Print the result for each. Raises CliError for an error that concerns all of them."""
     done: dict[str, Any] = {"done": [], "refused": []}
     for number, letter in enumerate(letters):
         if progress is not None:
@@ -184,7 +185,7 @@ def _each_requeued(api: "ApiClient", letters: list[str], body: Any, progress: An
 @click.option("--notes", required=True, help="The reason; stored with each dead letter.")
 @click.pass_obj
 def discard(choices: Choices, letters: tuple[Any, ...], notes: str) -> int:
-    """Discard dead letters. Exits with 1 if one of several was refused."""
+    """Discard dead letters. Exits with 1 if one of several could not be discarded."""
     output, ids = CommandOutput(choices), list(dict.fromkeys(str(pk) for pk in letters))
     with connected(choices) as api:
         if len(ids) == 1:

@@ -237,7 +237,7 @@ def export(
 
 
 def _source(slug: str, text: str) -> str:
-    """Return a draft as Python source; raises a usage error for an invalid draft."""
+    """Return a draft as Python source. Raises a usage error for an invalid draft."""
     from valkyr_plugins.python_workflows.source.export import python_source
 
     try:

@@ -60,7 +60,7 @@ PREVIEW: Any = [
 
 @contextmanager
 def _plugin(choices: Choices) -> Iterator["ApiClient"]:
-    """Return the API; raises CliError if the installation lacks the plugin."""
+    """Yield the API. Raises CliError if the installation lacks the plugin."""
     with connected(choices) as api:
         try:
             yield api
@@ -172,7 +172,7 @@ def _body(letters: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _filter(given: dict[str, Any]) -> Any:
-    """Return the filter of --filter and --label; None without them."""
+    """Return the filter of --filter and --label; None if neither is given."""
     if not given["labels"]:
         return given["chosen"]
     chosen = given["chosen"] or {}

@@ -117,7 +117,7 @@ def _is_named(texts: set[str], app: str) -> bool:
 
 
 def _database(project: DjangoProject) -> ByHand | None:
-    """Check that a database is PostgreSQL, as far as the settings say so."""
+    """Check that a database is PostgreSQL, as far as the settings show."""
     place = project.setting("DATABASES")
     if place is None:
         return None

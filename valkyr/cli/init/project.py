@@ -19,7 +19,7 @@ FOREIGN = frozenset(
 
 @dataclass(frozen=True)
 class ByHand:
-    """A manual task for the owner: what is missing, why it is manual, and the lines to add."""
+    """A manual task for the owner: the missing part, why it is manual, and the lines to add."""
 
     what: str
     why: str
@@ -56,7 +56,7 @@ class DjangoProject:
         return self.settings_name.rpartition(".")[0].partition(".")[0]
 
     def source(self, path: Path) -> SourceFile:
-        """Return a file of the project; the same object each time."""
+        """Return a file of the project, as the same object each time."""
         if path not in self._sources:
             self._sources[path] = SourceFile(path)
         return self._sources[path]
@@ -116,7 +116,7 @@ class DjangoProject:
         )
 
     def _with(self, name: str) -> Iterator[SourceFile]:
-        """Return the files that contain a word, new ones included; skip unparsable files."""
+        """Yield the files that contain a word, including new ones; skip unparsable files."""
         made = [source for source in self.sources if not source.exists]
         yield from (source for source in made if name.encode() in source.new)
         for path in self._python_files():
@@ -137,7 +137,7 @@ class DjangoProject:
             yield from (inside / name for name in sorted(files) if name.endswith(".py"))
 
     def _with_starred(self, source: SourceFile) -> Iterator[SourceFile]:
-        """Return the settings file and the files that it imports with `from … import *`."""
+        """Yield the settings file and the files that it imports with `from … import *`."""
         yield source
         for node in source.tree.body:
             if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
@@ -152,7 +152,7 @@ class DjangoProject:
 
 
 def project_in(root: Path, settings: str | None, environment: str | None) -> DjangoProject:
-    """Return the project of a folder; raises CliError if there is none."""
+    """Return the project of a folder. Raises CliError if there is none."""
     if not (root / "manage.py").is_file():
         raise usage(
             f"There is no manage.py in {root}.",
@@ -172,12 +172,12 @@ def project_in(root: Path, settings: str | None, environment: str | None) -> Dja
 
 
 def _apps(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
-    """Return the module's statements that make a Celery app, with its name."""
+    """Yield the module's statements that make a Celery app, with its name."""
     yield from ((node, name) for node in source.tree.body if (name := _made(node)))
 
 
 def _returned(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
-    """Return the last statements of functions that make and return a Celery app."""
+    """Yield the last statements of functions that make and return a Celery app."""
     for function in ast.walk(source.tree):
         if isinstance(function, ast.FunctionDef):
             names = {name for node in function.body if (name := _made(node))}

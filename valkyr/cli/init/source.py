@@ -23,7 +23,7 @@ class SourceFile:
     """A file of the project, existing or new, and its text after the edits."""
 
     def __init__(self, path: Path) -> None:
-        """Read the file; raises UnclearSource if it is not Python."""
+        """Read the file. Raises UnclearSource if it is not Python."""
         self.path = path
         self.exists = path.is_file()
         try:
@@ -70,7 +70,7 @@ class SourceFile:
         return [node for node in self.tree.body if name in _targets(node)]  # type: ignore[misc]
 
     def origin(self, name: str) -> str:
-        """Return where a name is imported from, as `package.name`; or an empty string."""
+        """Return where a name is imported from, as `package.name`, or an empty string."""
         for node in ast.walk(self.tree):
             for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
                 if (alias.asname or alias.name) == name:
@@ -87,7 +87,7 @@ class SourceFile:
                 yield node
 
     def extend(self, value: ast.List | ast.Tuple, items: Sequence[str]) -> None:
-        """Add expressions to the end of a list or a tuple; raises UnclearSource."""
+        """Add expressions to the end of a list or a tuple. Raises UnclearSource."""
         before = [ast.dump(item) for item in value.elts]
         start, end = self._span(value)
         opening = self.new[start:end][:1]
@@ -148,7 +148,7 @@ class SourceFile:
             self._insert(self._mark, f"{text}\n" + ("\n" if self.new else ""))
 
     def import_names(self, module: str, *names: str) -> None:
-        """Import names of a module; raises UnclearSource if a name already means something else."""
+        """Import names of a module. Raises UnclearSource if a name already means something else."""
         missing = []
         for name in names:
             origin = self.origin(name)

@@ -113,7 +113,7 @@ def test_the_source_of_the_definition_is_named(author: APIClient, greeting: dict
     other = {"schema": "valkyr/1", "name": "x", "tasks": [{"id": "a", "use": "flow.noop"}]}
 
     sources = [
-        start(author, greeting, **body).json()["source"]
+        start(author, greeting, **body).json()["definitionSource"]
         for body in ({}, {"definition": draft}, {"definition": other}, {"version": 1})
     ]
     assert sources == ["DRAFT", "DRAFT", "DEFINITION", "VERSION"]

@@ -1,0 +1,9 @@
+"""The error with which a database rejects writes of a workspace that moves to another cell."""
+
+# PostgreSQL's class 55 (object not in the required state), which Django raises as OperationalError.
+MOVING = "55V01"
+
+
+def is_moving(error: BaseException) -> bool:
+    """Return whether a database error says that its workspace moves."""
+    return getattr(error.__cause__, "sqlstate", None) == MOVING

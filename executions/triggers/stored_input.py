@@ -1,0 +1,99 @@
+"""Payloads of starts that belong into the payload store.
+
+A large payload is written before the transaction that starts the execution, so that nothing is
+locked meanwhile. The transaction then lets the execution refer to it (`writing.keep_each`). If the
+start is refused or rolled back, nothing refers to the value, and the collector deletes it after its
+grace period.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from executions import payload_store, payloads
+from executions.configuration import settings as valkyr_settings
+from executions.database import connection
+from executions.errors import PayloadError
+from executions.payload_store import reading, writing
+from executions.sealing import payload_keys
+
+MAX_PAYLOAD_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class StoredInput:
+    """A payload in the store: its value for the checks, and the reference for the row.
+
+    A value that was not `loaded`, because it is too large, is the reference itself.
+    """
+
+    value: Any
+    reference: Any
+    loaded: bool = True
+
+
+def most_bytes() -> int:
+    """Return the largest payload of a start, in bytes of JSON."""
+    settings = valkyr_settings()
+    return settings.payload_start_limit if settings.payload_store else MAX_PAYLOAD_BYTES
+
+
+def row_limit() -> int:
+    """Return the largest payload that `request.check` accepts, in bytes of JSON.
+
+    In a transaction, a payload is in the row.
+    """
+    return MAX_PAYLOAD_BYTES if connection.in_atomic_block else most_bytes()
+
+
+def stored(workspace_id: UUID, payload: Any, release: Callable[[], None] | None = None) -> Any:
+    """Return the payload; as a StoredInput if it is above the threshold, once it is written.
+
+    Call it before the transaction that starts the execution: inside of one, the payload stays as it
+    is, and belongs into the row. `release` gives the connection back before the file is written; by
+    default, it is closed. A payload that cannot be stored is left to `request.check`. Raises
+    PayloadStoreUnavailable and the errors of sealing.
+    """
+    if (
+        not payload_store.enabled()
+        or connection.in_atomic_block
+        or isinstance(payload, StoredInput)
+    ):
+        return payload
+    try:
+        if not writing.is_above(payload, valkyr_settings().payload_store_above):
+            return payload
+        found = writing.encoded(payload, "payload", most_bytes())
+    except PayloadError:
+        return payload
+    row = writing.note(workspace_id, None, found, payload_keys.current(workspace_id))
+    (release or connection.close)()
+    writing.write(workspace_id, row, found.parts())
+    writing.written(row)
+    return StoredInput(payload, writing.refer(row, payload))
+
+
+def from_row(workspace_id: UUID, payload: Any) -> Any:
+    """Return a payload that a row holds, with its stored values loaded for the checks of a start.
+
+    Values that are too large, or cannot be loaded because a transaction is open, are not loaded.
+    Raises StoredValueBroken, PayloadStoreUnavailable and the errors of sealing.
+    """
+    if not payload_store.enabled() or next(payloads.references_in(payload), None) is None:
+        return payload
+    reference = payloads.trusted(payload)
+    most = max(valkyr_settings().payload_load_limit, most_bytes())
+    if connection.in_atomic_block or reading.size_of(payload) > most:
+        return StoredInput(reference, reference, loaded=False)
+    return StoredInput(reading.load(workspace_id, payload, most), reference)
+
+
+def value_of(payload: Any) -> Any:
+    """Return what labels, keys and checks read."""
+    return payload.value if isinstance(payload, StoredInput) else payload
+
+
+def row_of(payload: Any) -> Any:
+    """Return what the execution's row holds."""
+    return payload.reference if isinstance(payload, StoredInput) else payload

@@ -1,0 +1,1 @@
+"""Move a workspace to another cell while its executions run."""

@@ -1,0 +1,118 @@
+"""Make what a workspace's rows need from outside available in the target."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import Permission
+from django_celery_beat.models import CrontabSchedule, PeriodicTask
+
+from executions import messaging
+from executions.database import accounts, transaction
+from executions.database.routing import serving
+from executions.models import Tier, Trigger, WorkflowGroupPermission, WorkflowUserPermission
+from executions.sealing import store
+from executions.triggers import beat_entries
+from runners.moving.sessions import MoveSessions
+from runners.moving.tables import tables
+
+CRONTAB = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week", "timezone")
+ENTRY = ("task", "args", "kwargs", "enabled", "description", "last_run_at", "start_time")
+
+
+def bring_accounts(sessions: MoveSessions, workspace: UUID, *, paused: bool = False) -> int:
+    """Copy the accounts and groups that rows of the workspace name; return how many there are.
+
+    With `paused`, only those of rows that are copied during the pause.
+    """
+    needed: set[tuple[Any, Any]] = set()
+    for table in tables():
+        for column in table.outside:
+            if column.related_model is Permission:
+                continue
+            condition = table.paused if paused else table.condition
+            rows = sessions.source.execute(
+                f"SELECT DISTINCT t.{column.column} FROM {table.name} t"
+                f" WHERE {condition} AND t.{column.column} IS NOT NULL",
+                {"workspace": workspace},
+            )
+            needed |= {(column.related_model, pk) for (pk,) in rows.fetchall()}
+    with serving(sessions.target_alias):
+        for model, pk in needed:
+            accounts.ensure(pk, model)
+    return len(needed)
+
+
+def bring_keys(sessions: MoveSessions) -> None:
+    """Add the source's data keys to those of the target, which still seals with its own.
+
+    Raises the errors of `store.present`.
+    """
+    with serving(sessions.source_alias):
+        theirs = store.present()
+    if theirs is not None:
+        with serving(sessions.target_alias), transaction.atomic():
+            store.adopt(theirs)
+
+
+def tier_in(sessions: MoveSessions, tier_id: UUID) -> UUID:
+    """Return the target's tier with the same name; copy the tier if there is none."""
+    tier = Tier.objects.using(sessions.source_alias).get(pk=tier_id)
+    there = Tier.objects.using(sessions.target_alias)
+    found = there.filter(name=tier.name).first()
+    if found is None:
+        tier.save(using=sessions.target_alias, force_insert=not there.filter(pk=tier_id).exists())
+        found = tier
+    return found.pk
+
+
+def renumber_permissions(sessions: MoveSessions, workspace: UUID) -> None:
+    """Let copied grants refer to the target's rows of the same permissions."""
+    numbers = {}
+    for of in (sessions.source_alias, sessions.target_alias):
+        rows = Permission.objects.using(of).order_by()
+        numbers[of] = {
+            (app, model, name): pk
+            for app, model, name, pk in rows.values_list(
+                "content_type__app_label", "content_type__model", "codename", "pk"
+            )
+        }
+    there = numbers[sessions.target_alias]
+    pairs = [(pk, there[one]) for one, pk in numbers[sessions.source_alias].items() if one in there]
+    for model in (WorkflowUserPermission, WorkflowGroupPermission):
+        table = next(one for one in tables() if one.model is model)
+        sessions.target.execute(
+            f"UPDATE {table.name} t SET permission_id = n.there"
+            " FROM unnest(%(here)s::int[], %(there)s::int[]) AS n (here, there)"
+            f" WHERE t.permission_id = n.here AND {table.condition}",
+            {
+                "here": [one for one, _ in pairs],
+                "there": [one for _, one in pairs],
+                "workspace": workspace,
+            },
+        )
+
+
+def bring_schedules(sessions: MoveSessions, workspace: UUID) -> None:
+    """Copy beat's entries of the workspace's triggers; an entry that exists is left."""
+    with serving(sessions.source_alias):
+        triggers = list(Trigger.objects.filter(workflow__workspace_id=workspace, type="CRON"))
+        entries = beat_entries.entries_of(triggers)
+    with serving(sessions.target_alias):
+        for entry in entries.values():
+            values = {name: getattr(entry.crontab, name) for name in CRONTAB}
+            if PeriodicTask.objects.filter(name=entry.name).exists():
+                continue
+            crontab = CrontabSchedule.objects.filter(**values).first()
+            made = PeriodicTask(name=entry.name, queue=messaging.at_broker(messaging.CONTROL))
+            made.crontab = crontab or CrontabSchedule.objects.create(**values)
+            for name in ENTRY:
+                setattr(made, name, getattr(entry, name))
+            made.save()
+
+
+def remove_schedules(sessions: MoveSessions, workspace: UUID) -> None:
+    """Remove beat's entries of the workspace's triggers from the source."""
+    with serving(sessions.source_alias):
+        triggers = list(Trigger.objects.filter(workflow__workspace_id=workspace))
+        for entry in beat_entries.entries_of(triggers).values():
+            entry.delete()

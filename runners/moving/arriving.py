@@ -1,0 +1,127 @@
+"""Bring the rest of a paused workspace to the target, in one transaction of the target.
+
+That transaction decides: before its commit, the workspace is in the source; after it, in the
+target, whose sweeper sends the runs that are due within a second.
+"""
+
+import time
+from collections.abc import Callable
+from uuid import UUID
+
+from executions.models import Workspace, WorkspaceMove
+from executions.states import MoveState
+from runners.models import Run
+from runners.moving import accounts_and_keys, copying
+from runners.moving.sessions import MoveSessions, as_they_are
+from runners.moving.tables import MoveKind, of_kind
+
+EXECUTIONS, RUNS = copying.EXECUTIONS, Run._meta.db_table
+OF_WORKSPACE = (
+    f"t.{{key}} IN (SELECT x.id FROM {EXECUTIONS} x WHERE x.workspace_id = %(workspace)s)"
+)
+# So many rows are counted within the pause; those of larger histories were compared when copied.
+COUNTED = 100_000
+OF_LIVE = f"""
+  FROM {EXECUTIONS} e
+ WHERE e.id = r.execution_id AND e.workspace_id = %(workspace)s AND e.finished_at IS NULL
+   AND r.finished_at IS NULL
+"""
+# Steps whose worker may have lost them are claimed again; the grown token rejects late results.
+CLAIMED_AGAIN = f"""
+UPDATE {RUNS} r
+   SET state = 'PENDING', lease_token = r.lease_token + 1, recoveries = r.recoveries + 1,
+       leased_by = '', lease_until = NULL, published_at = clock_timestamp(), retry_after = NULL
+{OF_LIVE} AND r.state IN ('LEASED', 'RUNNING')
+"""
+# Messages of runs that nobody claimed are sent again by the sweeper, within a second.
+SENT_AGAIN = f"""
+UPDATE {RUNS} r SET published_at = NULL, due_at = clock_timestamp()
+{OF_LIVE} AND r.state = 'PENDING' AND r.published_at IS NOT NULL
+"""
+
+
+class TooLong(Exception):
+    """The pause would be longer than it may be."""
+
+
+def arrived(target_alias: str, move: WorkspaceMove) -> bool:
+    """Return whether the workspace is in the target."""
+    rows = WorkspaceMove.objects.using(target_alias).filter(pk=move.pk)
+    return rows.filter(state__in=[MoveState.SWITCHED, MoveState.DONE]).exists()
+
+
+def arrive(
+    sessions: MoveSessions,
+    move: WorkspaceMove,
+    tier_id: UUID,
+    seconds: float,
+    tell: Callable[[str], None],
+) -> None:
+    """Copy what is left of a closed workspace; `tell` is called before the commit.
+
+    Raises TooLong after `seconds`, Different; then nothing is changed in the target.
+    """
+    until = time.monotonic() + seconds
+    given = {"workspace": move.workspace_id}
+    with copying.snapshot(sessions.source), sessions.target.transaction():
+        as_they_are(sessions.target)
+        changed = copying.changed(sessions.source)
+        copying.bring(sessions, changed, copying.ended_among(sessions.source, changed))
+        number = 0
+        for table in of_kind(MoveKind.EXECUTION):
+            number += copying.copy(sessions, table, table.paused, given)
+            if move.copied <= COUNTED or table.name == EXECUTIONS:
+                _count(sessions, table.name, OF_WORKSPACE.format(key=table.key), given)
+            _in_time(until, table.name)
+        for table in reversed(of_kind(MoveKind.WHOLE)):
+            sessions.target.execute(
+                f"DELETE FROM {table.name} t WHERE {table.condition}",
+                given,
+            )
+        for table in of_kind(MoveKind.WHOLE):
+            number += copying.copy(sessions, table, table.condition, given)
+            _in_time(until, table.name)
+        _adapt(sessions, move, tier_id)
+        tell(f"{number} rows copied during the pause")
+
+
+def _count(sessions: MoveSessions, table: str, condition: str, given: copying.Given) -> None:
+    counts = []
+    for session in (sessions.source, sessions.target):
+        row = session.execute(
+            f"SELECT count(*) FROM {table} t WHERE {condition}",
+            given,
+        ).fetchone()
+        counts.append(row[0] if row else 0)
+    if counts[0] != counts[1]:
+        raise copying.Different(
+            f"{table}: the source has {counts[0]} rows, the target {counts[1]}. Abort the move, "
+            "then begin again."
+        )
+
+
+def _adapt(sessions: MoveSessions, move: WorkspaceMove, tier_id: UUID) -> None:
+    """Give copied rows the values that hold in the target, and note the arrival."""
+    given = {"workspace": move.workspace_id}
+    sessions.target.execute(
+        f"UPDATE {Workspace._meta.db_table} SET tier_id = %(tier)s WHERE id = %(workspace)s",
+        {**given, "tier": tier_id},
+    )
+    accounts_and_keys.renumber_permissions(sessions, move.workspace_id)
+    sessions.target.execute(CLAIMED_AGAIN, given)
+    sessions.target.execute(SENT_AGAIN, given)
+    sessions.target.execute(
+        f"INSERT INTO {WorkspaceMove._meta.db_table}"
+        " (id, workspace_id, source, target, state, copied, started_at)"
+        " VALUES (%s, %s, %s, %s, 'SWITCHED', %s, clock_timestamp())"
+        " ON CONFLICT (id) DO UPDATE SET state = 'SWITCHED'",  # the first database has the row
+        [move.pk, move.workspace_id, move.source, move.target, move.copied],
+    )
+
+
+def _in_time(until: float, table: str) -> None:
+    if time.monotonic() > until:
+        raise TooLong(
+            f"The pause would be too long: the copy had come to {table}. The workspace continues "
+            "in its cell. Try again when fewer executions run, or allow a longer pause (--pause)."
+        )

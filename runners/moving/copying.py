@@ -1,0 +1,169 @@
+"""Copy rows of the workspace between two databases, and compare both afterwards."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from executions.models import WorkflowExecution
+from runners.moving.fence import CHANGED
+from runners.moving.sessions import MoveSessions, Session, as_they_are
+from runners.moving.tables import MovedTable, MoveKind, of_kind
+
+BATCH = 500  # executions; their rows are streamed, not kept in memory
+EXECUTIONS = WorkflowExecution._meta.db_table
+FIRST = UUID(int=0)
+Given = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionMark:
+    """The last ended execution that was copied."""
+
+    at: datetime
+    id: UUID
+
+
+class Different(Exception):
+    """Rows in the target are not those of the source."""
+
+
+@contextmanager
+def snapshot(session: Session) -> Iterator[None]:
+    """Let all statements of the block see the same rows."""
+    with session.transaction():
+        session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        yield
+
+
+def copy(sessions: MoveSessions, table: MovedTable, condition: str, given: Given) -> int:
+    """Copy rows and compare both databases; return how many were copied. Raises Different.
+
+    Columns with values of the database itself get their defaults, if they have one. The rows must
+    not change meanwhile: call it in a `snapshot` of the source, or after the pause began.
+    """
+    here = digest(sessions.source, table, condition, given)
+    if not here[0]:
+        return 0
+    left = frozenset(getattr(table.model, "renewed_columns", ()))
+    columns = ", ".join(_quoted(one) for one in table.columns if one not in left)
+    selected = f"SELECT {columns} FROM {table.name} t WHERE {condition}"
+    into = f"COPY {table.name} ({columns}) FROM STDIN (FORMAT BINARY)"
+    with (
+        sessions.source.cursor() as reading,
+        sessions.target.cursor() as writing,
+        reading.copy(f"COPY ({selected}) TO STDOUT (FORMAT BINARY)", given) as rows,
+        writing.copy(into) as there,
+    ):
+        for block in rows:
+            there.write(block)
+    found = digest(sessions.target, table, condition, given)
+    if here != found:
+        raise Different(
+            f"{table.name}: the source has {here[0]} rows, the target {found[0]}"
+            f"{', with other values' if here[0] == found[0] else ''}. Run the command again."
+        )
+    return here[0]
+
+
+def digest(
+    session: Session, table: MovedTable, condition: str, given: Given
+) -> tuple[int, Decimal]:
+    """Return the number of rows, and the sum of hashes over all their values."""
+    same = ", ".join(f"t.{_quoted(one)}" for one in table.columns if one not in table.renewed)
+    row = session.execute(
+        f"SELECT count(*), coalesce(sum(hashtextextended(ROW({same})::text, 0)::numeric), 0)"
+        f" FROM {table.name} t WHERE {condition}",
+        given,
+    ).fetchone()
+    assert row is not None
+    return row[0], row[1]
+
+
+def copy_ended(
+    sessions: MoveSessions, workspace: UUID, after: ExecutionMark | None
+) -> tuple[ExecutionMark, int] | None:
+    """Copy the next ended executions with all their rows; the last one, and how many.
+
+    None if none follow.
+    """
+    with snapshot(sessions.source):
+        # By the index of a workspace's executions.
+        found = sessions.source.execute(
+            f"SELECT created_at, id FROM {EXECUTIONS} WHERE workspace_id = %(workspace)s"
+            " AND finished_at IS NOT NULL AND (created_at, id) > (%(at)s::timestamptz, %(id)s)"
+            " ORDER BY created_at, id LIMIT %(most)s",
+            {
+                "workspace": workspace,
+                "at": after.at if after else "-infinity",
+                "id": after.id if after else FIRST,
+                "most": BATCH,
+            },
+        ).fetchall()
+        ids = [pk for _, pk in found]
+        if not ids:
+            return None
+        with sessions.target.transaction():
+            bring(sessions, ids, ids)
+    return ExecutionMark(*found[-1]), len(ids)
+
+
+def catch_up(sessions: MoveSessions) -> int:
+    """Copy executions again that changed since they were copied; return how many.
+
+    Those that run again are removed from the target until the pause.
+    """
+    with snapshot(sessions.source):
+        found = sessions.source.execute(
+            f"DELETE FROM {CHANGED} WHERE ctid = ANY(ARRAY("
+            f"SELECT ctid FROM {CHANGED} LIMIT 5000)) RETURNING execution"
+        ).fetchall()
+        changed = sorted({pk for (pk,) in found})
+        for start in range(0, len(changed), BATCH):
+            ids = changed[start : start + BATCH]
+            with sessions.target.transaction():
+                bring(sessions, ids, ended_among(sessions.source, ids))
+    return len(changed)
+
+
+def changed(session: Session) -> list[UUID]:
+    """Return the executions that changed since they were copied."""
+    rows = session.execute(f"SELECT DISTINCT execution FROM {CHANGED}")
+    return [pk for (pk,) in rows.fetchall()]
+
+
+def ended_among(session: Session, ids: Sequence[UUID]) -> list[UUID]:
+    """Return those of the executions that exist and have ended."""
+    rows = session.execute(
+        f"SELECT id FROM {EXECUTIONS} WHERE id = ANY(%s) AND finished_at IS NOT NULL",
+        [list(ids)],
+    )
+    return [pk for (pk,) in rows.fetchall()]
+
+
+def bring(sessions: MoveSessions, ids: Sequence[UUID], kept: Sequence[UUID]) -> None:
+    """Replace the rows of executions `ids` in the target by those of `kept` in the source.
+
+    Call it in a transaction of the target and a `snapshot` of the source.
+    """
+    as_they_are(sessions.target)
+    for table in of_kind(MoveKind.EXECUTION):
+        drop(sessions.target, table, ids)
+        if kept:
+            condition, given = f"t.{table.key} = ANY(%(ids)s::uuid[])", {"ids": list(kept)}
+            copy(sessions, table, condition, given)
+
+
+def drop(session: Session, table: MovedTable, ids: Sequence[UUID]) -> None:
+    """Delete a table's rows of these executions."""
+    session.execute(
+        f"DELETE FROM {table.name} t WHERE t.{table.key} = ANY(%s::uuid[])",
+        [list(ids)],
+    )
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'

@@ -1,0 +1,250 @@
+"""Move a workspace: the phases in order, each of which can be repeated after a kill."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import IntegrityError, connections
+from django.db.migrations.executor import MigrationExecutor
+
+from executions.access.actor import Actor, record
+from executions.database import routing, transaction
+from executions.database.advisory_locks import AdvisoryLock, alone
+from executions.database.clock import ClockTimestamp
+from executions.models import Workspace, WorkspaceMove
+from executions.states import MoveState
+from runners.moving import accounts_and_keys, arriving, cleaning, copying, fence
+from runners.moving.arriving import TooLong
+from runners.moving.fence import Gate
+from runners.moving.sessions import MoveSessions, opened, without_retention
+from runners.moving.tables import MoveKind, of_kind
+
+__all__ = ["CannotMove", "MoveEstimate", "TooLong", "abort", "estimate", "find", "move"]
+
+Tell = Callable[[str], None]
+PAUSE_SECONDS = 4.5
+PATIENCE_SECONDS = 3.0  # the session of a command that was killed ends soon
+ROUNDS, FEW = 20, 200  # of changes, before the pause
+ROWS_PER_SECOND = 20_000  # of a copy with its comparison, for estimates
+
+
+class CannotMove(Exception):
+    """The move is not possible; the message says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveEstimate:
+    """What a move would copy: ended executions before the pause, and rows by table during it."""
+
+    workspace: Workspace
+    source: str
+    ended: int
+    paused: dict[str, int]
+
+    @property
+    def pause_seconds(self) -> float:
+        """Return the estimated pause, with the time for running steps."""
+        return fence.DRAIN_SECONDS + sum(self.paused.values()) / ROWS_PER_SECOND
+
+
+def find(name: str) -> tuple[Workspace, str]:
+    """Return a workspace by id or slug, and its cell; raises CannotMove."""
+    places = _places()
+    for of in routing.aliases():
+        cell = routing.cell_of(of)
+        for row in Workspace.objects.using(of).filter(**_by(name)):
+            if places.get(row.pk, cell) == cell:  # else the row was left behind by a move
+                return row, cell
+    raise CannotMove(f"No cell has a workspace {name!r}. Give its id or slug.")
+
+
+def estimate(name: str, target: str) -> MoveEstimate:
+    """Return what a move would copy; raises CannotMove and NotAllowed. Changes nothing."""
+    workspace, source = find(name)
+    _refuse(source, target)
+    with opened(routing.alias_of(source), routing.alias_of(target)) as sessions:
+        given = {"workspace": workspace.pk}
+        counts = {}
+        for table in of_kind(MoveKind.WHOLE, MoveKind.EXECUTION):
+            counts[table.name] = copying.digest(sessions.source, table, table.paused, given)[0]
+        row = sessions.source.execute(
+            f"SELECT count(*) FROM {copying.EXECUTIONS}"
+            " WHERE workspace_id = %s AND finished_at IS NOT NULL",
+            [workspace.pk],
+        ).fetchone()
+    return MoveEstimate(workspace, source, row[0] if row else 0, counts)
+
+
+def move(name: str, target: str, tell: Tell, *, pause_seconds: float = PAUSE_SECONDS) -> None:
+    """Move a workspace, or go on with its move, until its rows are in the target only.
+
+    Raises CannotMove, NotAllowed, StillWriting, TooLong, Different.
+    """
+    with _alone():
+        row = _open(name, target, tell)
+        ends = routing.alias_of(row.source), routing.alias_of(row.target)
+        with opened(*ends) as sessions, without_retention(sessions):
+            if not arriving.arrived(sessions.target_alias, row):
+                _bring(sessions, row, tell, pause_seconds)
+            _finish(sessions, row, tell)
+
+
+def abort(name: str, tell: Tell) -> None:
+    """Return a workspace whose move has not switched; raises CannotMove."""
+    with _alone():
+        row = _unfinished(name)
+        if row is None:
+            raise CannotMove(f"No move of a workspace {name!r} is unfinished.")
+        ends = routing.alias_of(row.source), routing.alias_of(row.target)
+        with opened(*ends) as sessions, without_retention(sessions):
+            if arriving.arrived(sessions.target_alias, row):
+                raise CannotMove(
+                    "The workspace is in the target already. Run `valkyr_cells move` again to "
+                    "finish, then move it back."
+                )
+            fence.remove(sessions.source)
+            sessions.source.execute(arriving.SENT_AGAIN, {"workspace": row.workspace_id})
+            tell("the workspace continues at the source")
+            number = cleaning.remove_executions(sessions.target, row.workspace_id)
+            tell(f"{number} copied executions removed from the target")
+        _note(row, state=MoveState.ABORTED, ended_at=ClockTimestamp())
+
+
+def _bring(sessions: MoveSessions, row: WorkspaceMove, tell: Tell, pause_seconds: float) -> None:
+    workspace = row.workspace_id
+    tier = Workspace.objects.using(sessions.source_alias).get(pk=workspace).tier_id
+    other = fence.installed(sessions.source)
+    if other is not None and other != workspace:
+        raise CannotMove(f"The workspace {other} moves from the same cell. Finish that first.")
+    fence.install(sessions.source, workspace)
+    mark = copying.ExecutionMark(row.mark_at, row.mark) if row.mark and row.mark_at else None
+    while found := copying.copy_ended(sessions, workspace, mark):
+        mark, number = found
+        row.copied += number
+        _note(row, mark=mark.id, mark_at=mark.at, copied=row.copied)
+        tell(f"{row.copied} ended executions copied")
+    for _ in range(ROUNDS):
+        number = copying.catch_up(sessions)
+        tell(f"{number} changed executions copied again")
+        if number < FEW:
+            break
+    accounts_and_keys.bring_accounts(sessions, workspace)
+    accounts_and_keys.bring_keys(sessions)
+    tier = accounts_and_keys.tier_in(sessions, tier)
+    began = time.monotonic()
+    try:
+        running = fence.pause(sessions.source, workspace)
+        tell(f"paused; {running} running steps will run again")
+        accounts_and_keys.bring_accounts(sessions, workspace, paused=True)
+        left = pause_seconds - (time.monotonic() - began)
+        arriving.arrive(sessions, row, tier, left, tell)
+    except BaseException:
+        _reopen(sessions, row)
+        raise
+    tell("arrived")
+    took = round((time.monotonic() - began) * 1000)
+    _note(row, state=MoveState.SWITCHED, switched_at=ClockTimestamp(), pause_ms=took)
+    tell(f"the workspace is in {row.target or 'the first database'}; the pause was {took} ms")
+
+
+def _reopen(sessions: MoveSessions, row: WorkspaceMove) -> None:
+    """Let the workspace continue at the source, unless it is in the target or may be."""
+    if not arriving.arrived(sessions.target_alias, row):
+        fence.set_gate(sessions.source, Gate.OPEN)
+        sessions.source.execute(arriving.SENT_AGAIN, {"workspace": row.workspace_id})
+
+
+def _finish(sessions: MoveSessions, row: WorkspaceMove, tell: Tell) -> None:
+    """Do what follows the switch; each part can be repeated."""
+    if row.switched_at is None:
+        _note(row, state=MoveState.SWITCHED, switched_at=ClockTimestamp())
+    accounts_and_keys.bring_schedules(sessions, row.workspace_id)
+    accounts_and_keys.remove_schedules(sessions, row.workspace_id)
+    cleaning.bring_late(sessions, row.workspace_id, tell)
+    cleaning.remove_source(sessions, row.workspace_id, tell)
+    fence.remove(sessions.source)
+    with routing.serving(sessions.target_alias), transaction.atomic():
+        record(
+            Actor.of_command(),
+            "workspace.move",
+            workspace_id=row.workspace_id,
+            object_type="Workspace",
+            object_id=row.workspace_id,
+            before={"cell": row.source},
+            after={"cell": row.target},
+            details={"pauseMs": row.pause_ms, "copied": row.copied},
+        )
+    _note(row, state=MoveState.DONE, ended_at=ClockTimestamp())
+
+
+def _open(name: str, target: str, tell: Tell) -> WorkspaceMove:
+    row = _unfinished(name)
+    if row is not None:
+        if row.target != target:
+            raise CannotMove(
+                f"The workspace moves to {row.target or 'the first database'} already. Finish that "
+                "move, or abort it."
+            )
+        tell("going on with the move")
+        return row
+    workspace, source = find(name)
+    _refuse(source, target)
+    try:
+        return WorkspaceMove.objects.create(workspace_id=workspace.pk, source=source, target=target)
+    except IntegrityError:
+        raise CannotMove("Another move of the workspace has begun.") from None
+
+
+def _refuse(source: str, target: str) -> None:
+    """Raise CannotMove unless the workspace can move between these cells."""
+    if source == target:
+        raise CannotMove("The workspace is in that cell already.")
+    for cell in (source, target):
+        executor = MigrationExecutor(connections[routing.alias_of(cell)])
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            raise CannotMove(
+                f"{cell or 'The first database'} lacks migrations. Migrate it first: both "
+                "databases need the same tables."
+            )
+
+
+def _unfinished(name: str) -> WorkspaceMove | None:
+    rows = WorkspaceMove.objects.filter(ended_at=None)
+    for row in rows:
+        here = Workspace.objects.using(routing.alias_of(row.source)).filter(pk=row.workspace_id)
+        if here.filter(**_by(name)).exists() or str(row.workspace_id) == name:
+            return row
+    return None
+
+
+def _by(name: str) -> dict[str, object]:
+    try:
+        return {"pk": UUID(name)}
+    except ValueError:
+        return {"slug": name}
+
+
+def _places() -> dict[UUID, str]:
+    """Return the cells of workspaces that were moved."""
+    rows = WorkspaceMove.objects.exclude(switched_at=None).order_by("switched_at")
+    return dict(rows.values_list("workspace_id", "target"))
+
+
+def _note(row: WorkspaceMove, **values: object) -> None:
+    """Change the directory; times are those of its database."""
+    WorkspaceMove.objects.filter(pk=row.pk).update(**values)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    until = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        with routing.serving(routing.first()), alone(AdvisoryLock.WORKSPACE_MOVE) as free:
+            if free:
+                yield
+                return
+        if time.monotonic() > until:
+            raise CannotMove("Another move is running. Wait until it ends.")
+        time.sleep(0.2)

@@ -1,0 +1,94 @@
+"""Direct sessions in the source and the target of a move.
+
+They do not fire triggers where they write rows of the workspace: rows are copied as they are, in
+any order, and foreign keys hold because they hold in the source.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from django.db import connections
+from psycopg.errors import InsufficientPrivilege
+
+from executions.database import routing
+from executions.database.advisory_locks import AdvisoryLock
+
+Session = psycopg.Connection[Any]
+# Retention and partitions of both databases wait during a move.
+HELD = (AdvisoryLock.RETENTION, AdvisoryLock.PARTITIONS, AdvisoryLock.ARCHIVE)
+
+
+class NotAllowed(Exception):
+    """A database does not allow what a move needs; the message says which statement allows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveSessions:
+    """Sessions of a move, which commit each statement, and the aliases of their databases."""
+
+    source: Session
+    target: Session
+    source_alias: str
+    target_alias: str
+
+
+@contextmanager
+def opened(source_alias: str, target_alias: str) -> Iterator[MoveSessions]:
+    """Open both sessions; the block holds the locks of duties that delete old rows.
+
+    Raises NotAllowed, and OperationalError of psycopg.
+    """
+    with _session(source_alias) as source, _session(target_alias) as target:
+        for one, of in ((source, source_alias), (target, target_alias)):
+            _require(one, of)
+        yield MoveSessions(source, target, source_alias, target_alias)
+
+
+@contextmanager
+def without_retention(sessions: MoveSessions) -> Iterator[None]:
+    """Let the block run while no duty deletes old rows; it waits until a running one ends."""
+    for session in (sessions.source, sessions.target):
+        for lock in HELD:
+            session.execute("SELECT pg_advisory_lock(%s)", [lock.value])
+    yield  # the locks end with the sessions
+
+
+def as_they_are(session: Session) -> None:
+    """Let the rest of the transaction write rows without triggers and checks of foreign keys."""
+    session.execute("SET LOCAL session_replication_role = replica")
+
+
+@contextmanager
+def _session(of: str) -> Iterator[Session]:
+    given = connections[of].get_connection_params()
+    for name in ("cursor_factory", "context", "prepare_threshold"):
+        given.pop(name, None)
+    session = psycopg.connect(**given, autocommit=True)
+    try:
+        for setting in (
+            "statement_timeout = 0",
+            "lock_timeout = 0",
+            "idle_in_transaction_session_timeout = 0",
+            "TimeZone = 'UTC'",
+        ):
+            session.execute(f"SET {setting}")
+        yield session
+    finally:
+        session.close()
+
+
+def _require(session: Session, of: str) -> None:
+    try:
+        with session.transaction():
+            as_they_are(session)
+    except InsufficientPrivilege:
+        row = session.execute("SELECT current_user").fetchone()
+        user = row[0] if row else "valkyr"
+        cell = routing.cell_of(of) or "the first database"
+        raise NotAllowed(
+            f"In {cell}, the role {user} may not copy rows without triggers. Let a superuser run: "
+            f'GRANT SET ON PARAMETER session_replication_role TO "{user}"'
+        ) from None
