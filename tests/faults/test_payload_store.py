@@ -227,7 +227,9 @@ def test_a_response_streams_through_a_file_to_its_rows(storing: Fleet, sealed: b
 def test_a_large_payload_passes_through_killed_workers_unread(
     storing: Fleet, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A payload of 40 MiB, above the load limit: from the start to a child, and to the output."""
+    """A payload of 40 MiB, above the load limit, passes from the start to a child and to the
+    output.
+    """
     for name in (*KEYS, "AWS_ENDPOINT_URL_S3"):
         if name in storing.environment:
             monkeypatch.setenv(name, storing.environment[name])

@@ -1,4 +1,6 @@
-"""Payloads of starts in the payload store: written before the start commits, read by templates."""
+"""Payloads of starts in the payload store are written before the start commits, and read by
+templates.
+"""
 
 import json
 from datetime import timedelta

@@ -25,14 +25,14 @@ LARGE = {"text": TEXT}
 
 @step("test.measures")
 def measures(value: object, more: str = "") -> dict:
-    """Returns what it sees of its inputs."""
+    """Return the length of the inputs as the step sees them."""
     seen = value if not isinstance(value, dict) else value.get("text", sorted(value))
     return {"length": len(str(seen)), "more": len(more)}
 
 
 @step("test.keeps_bytes")
 def keeps(ctx: StepContext, lines: int) -> dict:
-    """Stores bytes, deep in a large output."""
+    """Store bytes, deep in a large output."""
     content = ctx.store_content([b"line\n" * lines], media_type="text/html")
     return {"deep": [{"content": content}], "filler": "y" * 6_000}
 
@@ -218,7 +218,9 @@ def test_large_inputs_that_cannot_be_stored_are_a_transient_failure(valkyr, stor
 
 
 def test_values_inside_a_stored_value_are_kept_with_it(valkyr, store):
-    """The child's output, a list of references, is a stored value itself."""
+    """Values inside a stored value are kept with it: the child's output, a list of references,
+    is a stored value itself.
+    """
     child = valkyr.publish(MAPPED)
     parent = PARENT.replace("CHILD", child.slug).replace(
         "READS", "tasks.call.output.output | map(attribute='body.id') | map('length') | sum"

@@ -60,7 +60,9 @@ def _b(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
 
 @pytest.fixture(name="workflow")
 def _workflow(b: str) -> Iterator[Workflow]:
-    """A workflow of a new workspace in the first database: 4 executions ended, 2 run."""
+    """Create a workflow of a new workspace in the first database, with four ended and two
+    running executions.
+    """
     forget_rates()
     moved_workspaces.forget()
     made = publish(TASKS, space(f"south-{Workspace.objects.count()}"))
@@ -77,18 +79,18 @@ def space(slug: str) -> Workspace:
 
 
 def told(_: str) -> None:
-    """Progress that nobody reads."""
+    """Ignore the progress."""
 
 
 def move(
     workspace: UUID, cell: str, tell: Callable[[str], None] = told, pause_seconds: float = 60
 ) -> None:
-    """Move a workspace; the pause may be long, on a machine that does other work too."""
+    """Move a workspace, with a long limit for the pause, because the machine may be busy."""
     moves.move(str(workspace), cell, tell, pause_seconds=pause_seconds)
 
 
 def rows(alias: str, workspace: UUID) -> dict[str, int]:
-    """How many rows each table has of a workspace."""
+    """Return how many rows each table has of a workspace."""
     found = {}
     with connections[alias].cursor() as cursor:
         for table in tables():
@@ -114,7 +116,7 @@ def fence_is_gone() -> bool:
 
 
 def when(text: str, act: Callable[[], object]) -> Callable[[str], None]:
-    """Progress that acts at the first line with a text."""
+    """Return a progress function that acts at the first line with a text."""
     done: list[object] = []
 
     def tell(line: str) -> None:
@@ -126,7 +128,7 @@ def when(text: str, act: Callable[[], object]) -> Callable[[str], None]:
 
 
 def killed_at(text: str, workspace: UUID) -> None:
-    """Move the workspace in a process of its own, which is killed at a line of its progress."""
+    """Move the workspace in a separate process, which is killed at a line of its progress."""
     connections.close_all()
     child = os.fork()
     if child == 0:

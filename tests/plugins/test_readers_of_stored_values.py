@@ -1,4 +1,4 @@
-"""What plugins do with references to stored payloads and inputs in rows."""
+"""Plugins that read references to stored payloads and inputs in rows."""
 
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ def valkyr(transactional_db: None, store: Path) -> Valkyr:
 
 @pytest.fixture
 def letter(valkyr: Valkyr) -> DeadLetterEntry:
-    """A dead letter of a step whose inputs refer to the stored payload."""
+    """Create a dead letter of a step whose inputs refer to the stored payload."""
     run = valkyr.start(FAILS, LARGE, answers={"http.request": ValueError("no")})
     found = DeadLetterEntry.objects.get(execution_id=run.id)
     assert found.original_inputs["json"] == run.execution.trigger_payload

@@ -44,7 +44,7 @@ class Cell:
 
     @property
     def workspace(self) -> Workspace:
-        """The workspace of its workflow, while it is in this cell."""
+        """Return the workspace of the cell's workflow, while it is in this cell."""
         with serving(self.alias):
             return Workspace.objects.get(pk=self.workflow.workspace_id)
 

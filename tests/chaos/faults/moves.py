@@ -1,4 +1,6 @@
-"""A workspace moved to another cell under load: a short pause, and nothing is lost or doubled."""
+"""A workspace moves to another cell under load: the pause is short, and nothing is lost or
+duplicated.
+"""
 
 import re
 import time
@@ -42,7 +44,7 @@ PAUSE = re.compile(r"the pause was (\d+) ms")
 
 
 class Client:
-    """Starts executions over HTTP until stopped; repeats a refused request with the same key."""
+    """Starts executions over HTTP until stopped; repeats a rejected request with the same key."""
 
     def __init__(self, door: Http, workflows: Mapping[str, Workflow], seed: str) -> None:
         self.accepted: list[UUID] = []
@@ -55,17 +57,17 @@ class Client:
         self._thread = Thread(target=self._go, name="client", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Begin starting executions."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop; returns after the last answer."""
+        """Stop; return after the last answer."""
         self._over.set()
         self._thread.join(60)
         assert not self._thread.is_alive()
 
     def longest_gap(self) -> float:
-        """The longest time between two accepted requests, in seconds."""
+        """Return the longest time between two accepted requests, in seconds."""
         pairs = zip(self.times, self.times[1:], strict=False)
         return max(later - earlier for earlier, later in pairs)
 
@@ -99,7 +101,7 @@ def _move(world: World) -> None:
 
 @contextmanager
 def _web(cell: Cell) -> Iterator[WebServer]:
-    """A web process that serves both databases."""
+    """Run a web process that serves both databases."""
     given = {name: cell.fleet.environment[name] for name in ("VALKYR_CELLS", "REDIS_URL")}
     given["CELERY_BROKER_URL"] = cell.fleet.environment["CELERY_BROKER_URL"]
     web = WebServer(cell.fleet.folder / "web-cells.log", given, from_nothing)
