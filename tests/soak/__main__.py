@@ -128,12 +128,14 @@ def _told(
     found = {name: trend(series) for name, series in sorted(readings.series.items())}
     print(f"{'':45}{'level':>12}{'an hour':>10}{'noise':>10}")
     growing = []
+    unvacuumed = readings.unvacuumed()
     for name, one in found.items():
         if one is None:
             continue
-        mark = "  grows" if one.grows else ""
+        grows = one.grows and name not in unvacuumed
+        mark = "  grows" if grows else "  before its first vacuum" if one.grows else ""
         print(f"{name:45}{one.level:12.2f}{100 * one.share:9.2f}%{one.noise:10.2f}{mark}")
-        growing += [name] * one.grows
+        growing += [name] * grows
     kept = [pk for pk in world.load.ids() if pk not in chores.aged]
     audited = ledger.read(kept, [pk for pk in world.ids() if pk not in chores.aged], ())
     problems = [*audited.problems, *chores.failed]

@@ -19,6 +19,16 @@ SELECT c.relname, pg_total_relation_size(c.oid), coalesce(s.n_dead_tup, 0)
    AND c.relname IN ('executions_workflowexecution', 'runners_run', 'runners_waiter',
                      'dlq_deadletterentry')
 """
+# Tables that autovacuum has not vacuumed yet, because they have fewer dead rows than it waits for.
+UNVACUUMED = """
+SELECT c.relname
+  FROM pg_class c JOIN pg_stat_user_tables s ON s.relid = c.oid,
+       LATERAL (SELECT jsonb_object_agg(option_name, option_value)
+                  FROM pg_options_to_table(c.reloptions)) AS o (settings)
+ WHERE s.autovacuum_count = 0 AND s.vacuum_count = 0
+   AND s.n_dead_tup < (settings ->> 'autovacuum_vacuum_threshold')::float
+     + (settings ->> 'autovacuum_vacuum_scale_factor')::float * greatest(c.reltuples, 0)
+"""
 LATENCY = """
 SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM finished_at - created_at))
   FROM executions_workflowexecution
@@ -51,6 +61,13 @@ class Readings:
             row = cursor.fetchone()
         if row and row[0] is not None:
             self.series["chain: median, s"].append((at, float(row[0])))
+
+    def unvacuumed(self) -> set[str]:
+        """Return the series of tables whose dead rows are too few for a vacuum, and so remain."""
+        with connection.cursor() as cursor:
+            cursor.execute(UNVACUUMED)
+            tables = {table for (table,) in cursor.fetchall()}
+        return {name for name in self.series if name.partition(":")[0] in tables}
 
     def newest(self, names: Iterable[str]) -> str:
         """Return a line of progress."""
