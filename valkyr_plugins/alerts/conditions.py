@@ -89,7 +89,7 @@ MOST_GROUPS = 10_000
 
 
 def old_entries(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """Return the rule's oldest open dead letter, if it is too old; two queries."""
+    """Return the rule's oldest open dead letter, if it is too old. Uses two queries."""
     found = _oldest_labelled(rule) if rule.label else _oldest_open(rule)
     if found is None:
         return

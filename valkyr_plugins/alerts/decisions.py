@@ -1,11 +1,11 @@
 """Pure decisions: unusual failure rates, when to send a message again, clipped text.
 
-The usual number of failures per hour, and whether the last hour had far more:
+A rate is unusual if the last sixty minutes had far more failures than usual.
 
 Counts are kept by hours of the clock. The last sixty minutes are taken as the present hour and the
-part of the one before that still lies within them (the sliding-window counter of rate limiters).
-The usual number is the median of the same sixty minutes on each of the seven days before, which one
-bad day does not change.
+part of the previous hour that lies within them (the sliding-window counter of rate limiters). The
+usual number is the median of the same sixty minutes on each of the seven days before, which one bad
+day does not change.
 """
 
 from collections.abc import Iterator, Mapping

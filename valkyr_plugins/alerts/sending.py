@@ -110,7 +110,7 @@ def conclude(delivery: AlertDelivery, outcome: Outcome) -> bool:
 
 
 def resend(delivery_id: UUID, *, actor: Actor, reason: str = "") -> AlertDelivery:
-    """Queue a sent or abandoned message again; raises NotFound or WrongState."""
+    """Queue a sent or abandoned message again. Raises NotFound or WrongState."""
     with transaction.atomic():
         rows = AlertDelivery.objects.select_for_update(no_key=True, of=("self",))
         delivery = rows.select_related("rule").filter(pk=delivery_id).first()
@@ -217,7 +217,7 @@ def _later(delivery: AlertDelivery, attempts: int, outcome: Outcome, now: Any) -
 
 
 def send_test(rule: AlertRule, *, actor: Actor) -> AlertDelivery:
-    """Send a test once, and wait for the result; return the delivery with the result."""
+    """Send the message once under the egress rules of its workspace. Uses no query."""
     message: dict[str, Any] = {
         "reason": str(DeliveryReason.TEST),
         "rule": {"id": str(rule.pk), "name": rule.name},

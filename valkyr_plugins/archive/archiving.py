@@ -1,4 +1,5 @@
-"""Clean up, then archive what retention may delete, in one file per day and workspace.
+"""Clean up, then archive the executions that retention may delete, in one file per day and
+workspace.
 
 Only whole days are archived, so an execution is archived, and deleted, up to a day later than
 without an archive.

@@ -1,4 +1,4 @@
-"""Create, claim, advance and end backtests; the only writer of their state.
+"""Create, claim, advance and end backtests. Only this module writes their state.
 
 Each write names the states it starts from. A worker's writes also name its token, so that a worker
 that lost its lease changes nothing.

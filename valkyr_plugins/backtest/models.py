@@ -23,7 +23,7 @@ class BacktestState(models.TextChoices):
 
 
 class BacktestSource(models.TextChoices):
-    """Where the compared definition comes from."""
+    """The source of the compared definition."""
 
     DRAFT = "DRAFT", lazy("draft")
     VERSION = "VERSION", lazy("version")
