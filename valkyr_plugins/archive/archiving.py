@@ -1,5 +1,4 @@
-"""Clean up, then archive the executions that retention may delete, in one file per day and
-workspace.
+"""Clean up, then archive executions that retention may delete, in one file per day and workspace.
 
 Only whole days are archived, so an execution is archived, and deleted, up to a day later than
 without an archive.

@@ -1,5 +1,6 @@
-"""The verdicts on the steps of one execution, recorded while they are computed. This module is
-pure.
+"""The verdicts on the steps of one execution, recorded while they are computed.
+
+This module is pure.
 """
 
 from dataclasses import dataclass, field

@@ -124,9 +124,7 @@ def is_equal(one: Any, other: Any) -> bool:
 
 
 def unequal(one: Any, other: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield the paths at which two JSON values differ, with both values, or previews of stored
-    ones.
-    """
+    """Yield the paths at which two JSON values differ, and both values or their previews."""
     if payloads.is_reference(one) or payloads.is_reference(other):
         if not _is_stored_equal(one, other):
             yield name, _preview(one), _preview(other)

@@ -216,7 +216,7 @@ class _Drawing:
 
 
 def translate(signature: Any) -> Translated:
-    """Translate a signature; raises UntranslatableError."""
+    """Translate a signature. Raises UntranslatableError."""
     drawing = _Drawing()
     value = drawing.place(signature, None)
     if not drawing.tasks:

@@ -66,7 +66,7 @@ def wake_some(key: Key, limits: TargetLimits) -> int:
 
 
 def held_for(keys: Sequence[Key]) -> dict[Key, int]:
-    """Return how many runs are held for each target, counted up to 10,000; one query."""
+    """Return how many runs are held for each target, counted up to 10,000. Uses one query."""
     if not keys:
         return {}
     found = statements.fetch(
@@ -108,7 +108,7 @@ def ask(asked: Asked) -> "Passing | Wait | None":
 def ask_all(asked: Sequence[Asked]) -> "list[Passing | Wait | Exception | None]":
     """Check steps that are leased together, in a fixed number of queries.
 
-    No query if all their targets are known to answer.
+    Uses no query if all their targets are known to answer.
     """
     if not config().enabled:
         return [None] * len(asked)
@@ -322,7 +322,7 @@ def forget_unused() -> int:
 
 
 def _serve(key: Key, enabled: bool) -> int:
-    """Release as many held runs as the circuit has room for; all if circuit breakers are off."""
+    """Release as many held runs as the circuit has room for, or all if circuit breakers are off."""
     if not enabled:
         return wake(key)
     return wake_some(key, memory().limits(key.target))

@@ -143,7 +143,7 @@ class Memory:
         return Entry.FREE
 
     def circuit(self, key: Key) -> Circuit:
-        """Return the circuit as last read; a clean one if unknown."""
+        """Return the circuit as last read, or a clean one if it is unknown."""
         return self._unclean.get(key, Circuit())
 
     def guards(self, key: Key) -> bool:

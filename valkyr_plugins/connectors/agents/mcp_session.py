@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 def call_tool(inputs: McpCallInputs, ctx: StepContext) -> dict[str, Any]:
-    """Call the tool and return `McpCallOutputs` as a mapping; raises StepError."""
+    """Call the tool and return `McpCallOutputs` as a mapping. Raises StepError."""
 
     async def work(client: Client) -> dict[str, Any]:
         meta: Any = {KEY: ctx.idempotency_key}
@@ -68,7 +68,7 @@ def call_tool(inputs: McpCallInputs, ctx: StepContext) -> dict[str, Any]:
 
 
 def list_tools(inputs: McpToolsInputs, ctx: StepContext) -> list[dict[str, Any]]:
-    """Return the server's tools as `McpTool` mappings; raises StepError."""
+    """Return the server's tools as `McpTool` mappings. Raises StepError."""
 
     async def work(client: Client) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
@@ -294,5 +294,5 @@ class _Body(httpx2.AsyncByteStream):
             yield piece
 
     async def aclose(self) -> None:
-        """Return the connection, or close it if the body was not read to its end."""
+        """Return the connection to the pool, or close it if the body was not read to its end."""
         self._answer.close()

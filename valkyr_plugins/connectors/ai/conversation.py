@@ -20,7 +20,7 @@ MAGIC = {
 
 
 class TextPart(ModuleInputs):
-    """A text among a message's parts."""
+    """A text part of a message."""
 
     text: str = Field(description="The text.", max_length=2_000_000)
 

@@ -171,7 +171,7 @@ class _Unfit(StepError):
 
 
 def answer_mistake(text: str, schema: dict[str, Any]) -> tuple[Any, str]:
-    """Return an answer's data, or None with its error; raises StepError for a wrong schema."""
+    """Return an answer's data, or None with its error. Raises StepError for a wrong schema."""
     try:
         return _fitting(text, schema), ""
     except _Unfit as mistake:

@@ -19,7 +19,7 @@ from valkyr_plugins.connectors.files.root import folder_of, open_file
 
 
 def read_file(path: str, limit: int) -> bytes:
-    """Return the whole file; raises StepError if it is missing or larger than `limit` bytes."""
+    """Return the whole file. Raises StepError if it is missing or larger than `limit` bytes."""
     with folder_of(path, create=False) as (folder, name):
         handle = open_file(folder, name, path, os.O_RDONLY)
     with os.fdopen(handle, "rb") as file:
@@ -108,7 +108,7 @@ class QueriedInputs(AddressedInputs):
 
 
 def http_url(url: str) -> str:
-    """Return the URL unchanged; raises ValueError if it is not HTTP(S) or names no host."""
+    """Return the URL unchanged. Raises ValueError if it is not HTTP(S) or names no host."""
     parts = urlsplit(url)
     # Reading the port raises ValueError if it is not a number.
     if parts.port == 0 or parts.scheme.lower() not in USUAL_PORTS or not parts.hostname:
