@@ -1,4 +1,4 @@
-"""The time ranges of dashboards, and their slots. Pure."""
+"""The time ranges of dashboards, and their slots. This module is pure."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

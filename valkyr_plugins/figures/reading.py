@@ -56,7 +56,7 @@ class Stretch:
 
 
 def count(stretch: Stretch, scope: Scope) -> dict[Key, Tally]:
-    """Return a tally for each slot and workflow with data; makes four queries."""
+    """Return a tally for each slot and workflow with data. Uses four queries."""
     found: dict[Key, Tally] = {}
     for name, note in _NOTES.items():
         for slot, workspace_id, workflow_id, *values in _rows(name, stretch, scope):

@@ -1,4 +1,4 @@
-"""The counts of a period's executions. Pure."""
+"""The counts of a period's executions. This module is pure."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -147,7 +147,7 @@ class Tally:
 
     @property
     def failure_rate(self) -> float | None:
-        """Return the share of failures and timeouts among those not cancelled; None without any."""
+        """Return the share of failures and timeouts among executions not cancelled, or None."""
         of = self.succeeded + self.ended_badly
         return self.ended_badly / of if of else None
 

@@ -47,7 +47,7 @@ class Proposal(models.Model):
     """A change that an agent proposed; nothing happens before it is approved.
 
     `arguments` are the tool's arguments, `seen` is the state of the object that the agent saw: the
-    change is refused if the object has changed since. `result` is the result of the approval.
+    change is rejected if the object has changed since. `result` is the result of the approval.
     """
 
     AUDITED_AS = "Proposal"

@@ -1,4 +1,4 @@
-"""Create, approve, reject and expire proposals; the only writer of their state.
+"""Create, approve, reject and expire proposals. Only this module writes their state.
 
 A proposal is applied in the transaction that approves it, under the proposal's lock: it is applied
 once, or not at all. That lock comes before all others.
@@ -87,7 +87,7 @@ def approve(proposal_id: UUID, api: InProcessApi, *, reason: str = "") -> Propos
     """Apply the change as the caller, and record the result.
 
     Raises NotFound, WrongState, Forbidden for a token without the scope `unattended`, and
-    NotApplied if an operation is refused: then nothing changes and the proposal stays open.
+    NotApplied if an operation is rejected; then nothing changes and the proposal stays open.
     """
     require_person(api)
     with transaction.atomic():
@@ -121,7 +121,7 @@ def expire() -> int:
 def preview(proposal: Proposal, api: InProcessApi) -> Any:
     """Preview the approval of a proposal now, as the caller; change nothing.
 
-    PostgreSQL refuses any write of the transaction. Raises ApiRefused.
+    PostgreSQL rejects any write of the transaction. Raises ApiRefused.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:

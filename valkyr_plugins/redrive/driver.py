@@ -144,7 +144,7 @@ class Turn:
 
 
 def drive() -> int:
-    """Drive every redrive briefly; return how many entries moved."""
+    """Give every running redrive a short turn; return how many entries moved."""
     return turn().moved
 
 

@@ -1,6 +1,7 @@
-"""Create redrives; the only writer of their state: one guarded move per function, locked.
+"""Create redrives and change their state, by one guarded move per function under a lock.
 
-That lock comes before all others; the driver holds it for one batch at a time.
+Only this module writes the state. The lock comes before all others; the driver holds it for one
+batch at a time.
 """
 
 from datetime import timedelta
@@ -147,7 +148,7 @@ def _move(redrive: Redrive, target: RedriveState, **changes: Any) -> None:
 
 
 def _groups(redrive: Redrive) -> list[UUID]:
-    """Return the groups whose entries the redrive sends; one query."""
+    """Return the groups whose entries the redrive sends. Uses one query."""
     entries = DeadLetterEntry.objects.filter(redrive_items__redrive=redrive)
     return list(entries.order_by("group_id").values_list("group_id", flat=True).distinct())
 

@@ -1,4 +1,4 @@
-"""The rate of a redrive, and when it stops automatically: pure decisions."""
+"""The rate of a redrive, and its automatic stop. This module is pure."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

@@ -1,4 +1,7 @@
-"""`OPTIONS` and `QUEUES` of a backend in `TASKS`: the valid values and their meaning. Pure."""
+"""`OPTIONS` and `QUEUES` of a backend in `TASKS`: the valid values and their meaning.
+
+This module is pure.
+"""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -51,12 +51,12 @@ def fork(
     """Start a new execution from a checkpoint, or from right before a step, which runs again.
 
     Without either, it starts from the beginning. If a step would run under an approval of the
-    origin, it begins right before that approval, which is requested again. The origin, in whatever
-    state, is not changed. Trigger type is inherited, and so is the priority, unless it is given,
-    and the version, unless `version` is `latest` or a number. `named` says whether the caller may
-    see the workflow, so that errors may name its steps and variables. The caller has checked the
-    permissions in `fork_changes`. Raises NotFound, NoSuchPoint, WrongState (the checkpoint was
-    rolled back past), Compensated, InvalidFork, and the errors of `start_execution`.
+    origin, it begins right before that approval, which is requested again. The origin, in any
+    state, is not changed. The trigger type is inherited, and so is the priority, unless it is
+    given, and the version, unless `version` is `latest` or a number. `named` says whether the
+    caller may see the workflow, so that errors may name its steps and variables. The caller has
+    checked the permissions in `fork_changes`. Raises NotFound, NoSuchPoint, WrongState (the
+    checkpoint was rolled back past), Compensated, InvalidFork, and the errors of `start_execution`.
     """
     overrides = overrides or Overrides()
     origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()
@@ -266,7 +266,7 @@ def _require_steps(
 
 
 def replay(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Start an execution again from the beginning; same version, priority and trigger type.
+    """Start an execution again from the beginning, with its version, priority and trigger type.
 
     Raises NotFound, and the errors of `start_execution`.
     """

@@ -119,7 +119,7 @@ class Verification:
             self.complete = False
 
     def compare(self, step_path: str, name: str, recorded: Any, replayed: Any) -> None:
-        """Add the differences between two values; of two objects, key by key."""
+        """Add the differences between two values; compare two objects key by key."""
         for path, one, other in _unequal(name, recorded, replayed):
             self.differs(step_path, path, one, other)
 

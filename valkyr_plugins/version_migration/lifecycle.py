@@ -1,6 +1,7 @@
-"""Create migrations; the only writer of their state: one guarded move per function, locked.
+"""Create migrations and change their state, by one guarded move per function under a lock.
 
-That lock comes before all others; the driver holds it for one execution at a time.
+Only this module writes the state. The lock comes before all others; the driver holds it for one
+execution at a time.
 """
 
 from datetime import timedelta

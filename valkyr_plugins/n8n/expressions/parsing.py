@@ -128,7 +128,7 @@ class Token:
 
 
 def tokens(source: str) -> list[Token]:
-    """Return the tokens of an expression, `end` last; raises Untranslatable."""
+    """Return the tokens of an expression, `end` last. Raises Untranslatable."""
     found: list[Token] = []
     position = 0
     while position < len(source):
@@ -174,7 +174,7 @@ _HOLE = re.compile(r"\$\{([^{}`]*)\}")
 
 
 def parse(source: str) -> Tree:
-    """Return the tree of an expression; raises Untranslatable."""
+    """Return the tree of an expression. Raises Untranslatable."""
     parser = _Parser(tokens(source.strip().rstrip(";")))
     tree = parser.expression()
     parser.expect_end()
