@@ -1,4 +1,4 @@
-"""Remote runners in tests: their leases, requests and reports."""
+"""Helpers for remote runners in tests: their leases, requests and reports."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ ASK = {"runnerId": "box-1", "queues": ["gpu"]}
 
 
 def report(verb: str, token: str) -> dict[str, Any]:
-    """The body of a report."""
+    """Return the body of a report."""
     ends: dict[str, dict[str, Any]] = {
         "heartbeat": {},
         "complete": {"outputs": {"frames": 7}},
@@ -21,24 +21,24 @@ def report(verb: str, token: str) -> dict[str, Any]:
 
 
 def render(**more: Any) -> dict[str, Any]:
-    """A step that a remote runner executes."""
+    """Return a step that a remote runner executes."""
     inputs = {"handler": "render", "scene": "{{ input.scene }}", **more.pop("inputs", {})}
     return {"id": "render", "use": "remote.step", "queue": "gpu", "with": inputs, **more}
 
 
 def film(author: APIClient, *tasks: dict[str, Any], **more: Any) -> str:
-    """A published workflow of these tasks; its id."""
+    """Publish a workflow of these tasks; return its ID."""
     document = {"schema": "valkyr/1", "name": "film", "tasks": list(tasks), **more}
     return str(published(author, document)["id"])
 
 
 def one_film(author: APIClient) -> str:
-    """A workflow of one remote step."""
+    """Publish a workflow of one remote step; return its ID."""
     return film(author, render(), name="one film", output="{{ tasks.render.output }}")
 
 
 def begun(author: APIClient, workflow: str, params: Any = None) -> str:
-    """An execution of a workflow; its id."""
+    """Start an execution of a workflow; return its ID."""
     address = f"/v1/WorkflowExecution/{workflow}/execute"
     started = author.post(address, {"params": params or {}}, format="json")
     assert started.status_code == 202, started.content
@@ -46,7 +46,7 @@ def begun(author: APIClient, workflow: str, params: Any = None) -> str:
 
 
 def lease(client: APIClient, **more: Any) -> list[dict[str, Any]]:
-    """The runs that a runner gets once workers have prepared them."""
+    """Prepare remote runs, then lease some as a runner; return the leased runs."""
     prepare_remote_runs()
     answer = client.post("/v1/Run/lease", ASK | more, format="json")
     assert answer.status_code == 200, answer.content
@@ -55,6 +55,6 @@ def lease(client: APIClient, **more: Any) -> list[dict[str, Any]]:
 
 
 def tell(client: APIClient, run: dict[str, Any], verb: str, **more: Any) -> Any:
-    """The answer to a report about a leased run."""
+    """Send a report about a leased run; return the response."""
     body = report(verb, run["leaseToken"]) | more
     return client.post(f"/v1/Run/{run['id']}/{verb}", body, format="json")

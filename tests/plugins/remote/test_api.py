@@ -1,4 +1,4 @@
-"""Remote runners over HTTP: lease, heartbeat, complete, fail."""
+"""Tests of the API of remote runners: lease, heartbeat, complete, fail."""
 
 import time
 from collections.abc import Callable
@@ -46,13 +46,13 @@ ENDS = ("complete", "fail")
 
 @pytest.fixture
 def runner(member: Callable[..., Any], client_of: Callable[[Any], APIClient]) -> APIClient:
-    """A remote runner's account."""
+    """Return a client of a remote runner's account."""
     return client_of(member("SYSTEM"))
 
 
 @pytest.fixture
 def begin(author: APIClient) -> Callable[..., str]:
-    """Publishes a workflow of these tasks and starts it; the execution's id."""
+    """Return a function that publishes a workflow of these tasks, starts it, and returns the ID."""
 
     def begins(*tasks: dict[str, Any], params: Any = None, **more: Any) -> str:
         return begun(author, film(author, *tasks, **more), params)
@@ -62,7 +62,7 @@ def begin(author: APIClient) -> Callable[..., str]:
 
 @pytest.fixture(scope="module", autouse=True)
 def workflow(kept_world: None) -> str:
-    """A workflow of one remote step; its id."""
+    """Publish a workflow of one remote step; return its ID."""
     a_member("SYSTEM")
     return one_film(an_author())
 

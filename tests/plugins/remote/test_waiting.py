@@ -1,4 +1,4 @@
-"""Remote runners that wait for a run, which others commit meanwhile."""
+"""Remote runners wait for a run that another process commits while they wait."""
 
 import time
 from datetime import timedelta
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def runner(db: None) -> APIClient:
-    """A remote runner's account."""
+    """Return a client of a remote runner's account."""
     return a_client(a_member("SYSTEM"))
 
 

@@ -1,4 +1,4 @@
-"""Keys of an AWS role: asked for when a step needs them, kept until shortly before they end."""
+"""Keys of an AWS role are requested when a step needs them, and kept until just before they end."""
 
 import time
 from collections.abc import Iterator
@@ -230,7 +230,7 @@ def test_keys_that_s3_calls_expired_are_replaced(
 
 @pytest.fixture
 def aws() -> Iterator[str]:
-    """Another implementation of STS and S3."""
+    """Run another implementation of STS and S3; yield its address."""
     with aws_server() as url:
         yield url
 

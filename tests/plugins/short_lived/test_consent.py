@@ -1,4 +1,4 @@
-"""A credential is connected in the browser: a person's consent at an OAuth 2.0 server."""
+"""A person connects a credential in the browser by a consent at an OAuth 2.0 server."""
 
 import html
 import json
@@ -34,7 +34,7 @@ def workspace() -> Workspace:
 
 @pytest.fixture
 def crm(workspace: Workspace, server: IssuingServer) -> Credential:
-    """A credential that waits for its consent."""
+    """Return a credential that waits for a consent."""
     return made(workspace, server)
 
 
@@ -71,7 +71,7 @@ def change(credential: Credential) -> str:
 
 
 def begun(client: Client, credential: Credential) -> str:
-    """The address at the server to which the page links."""
+    """Open the page that connects a credential; return its link to the server."""
     page = client.get(f"{LIST}{credential.pk}/connect/")
     assert page.status_code == 200
     found = re.search(r'href="([^"]*/authorize\?[^"]*)"', page.content.decode())
@@ -80,7 +80,7 @@ def begun(client: Client, credential: Credential) -> str:
 
 
 def consented(address: str) -> str:
-    """Where the server sends the browser back, without the host."""
+    """Give the consent; return the path to which the server redirects the browser."""
     answer = httpx.get(address, follow_redirects=False, trust_env=False)
     target = urlsplit(answer.headers["location"])
     assert target.path == CALLBACK
@@ -88,7 +88,7 @@ def consented(address: str) -> str:
 
 
 def told(client: Client, address: str) -> str:
-    """The page that the browser ends at, with its messages."""
+    """Follow the address; return the final page with its messages."""
     page = client.get(address, follow=True)
     assert page.status_code == 200
     return html.unescape(page.content.decode())
@@ -236,7 +236,7 @@ def test_a_server_that_does_not_answer_is_a_message(
 
 
 def back_again(client: Client, credential: Credential) -> str:
-    """The answer of a server that is down by now."""
+    """Return the callback with a code that the server does not know."""
     state = parse_qs(urlsplit(begun(client, credential)).query)["state"][0]
     return f"{CALLBACK}?code=code-1&state={state}"
 

@@ -1,4 +1,4 @@
-"""Access tokens of OAuth 2.0: shared, refreshed by one process at a time, rotated and sealed."""
+"""Tokens of OAuth 2.0 are shared, refreshed by one process at a time, rotated and sealed."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -35,7 +35,7 @@ def fields_of(kept: Credential) -> dict[str, str]:
 
 
 def source(kept: Credential, process: int = 0) -> CredentialSource:
-    """The credential as a process reads it; another version simulates another process's memory."""
+    """Return the credential as a process reads it; another version simulates another process."""
     fields = fields_of(kept)
     return CredentialSource(
         kept.pk, "bank", kept.version + 100 * process, kept.workspace_id, fields
@@ -43,7 +43,7 @@ def source(kept: Credential, process: int = 0) -> CredentialSource:
 
 
 def refreshed(one: CredentialSource) -> credentials.Issued:
-    """The values that a step of a process gets, as the pipeline requests them."""
+    """Return the values that a step of a process gets, as the pipeline requests them."""
     return credentials.issued(
         one, lambda given, before: rotating.issue(given, before, oauth2.issue, connection.close)
     )[0]

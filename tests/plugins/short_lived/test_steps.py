@@ -42,7 +42,7 @@ def ran(queue: World, *tasks: dict[str, Any]) -> UUID:
 
 
 def everything(execution: UUID) -> str:
-    """The stored data of an execution's runs."""
+    """Return the stored data of an execution's runs."""
     return str(list(Run.objects.filter(execution_id=execution).values()))
 
 
@@ -154,7 +154,7 @@ def caused(error: Exception, cause: Exception) -> Exception:
 
 
 def of_library(error: Exception) -> Exception:
-    """An error of SQLAlchemy, which holds that of the driver."""
+    """Return an error of SQLAlchemy that wraps an error of the driver."""
     found = RuntimeError("of the library")
     found.orig = error  # type: ignore[attr-defined]
     return found

@@ -1,4 +1,4 @@
-"""Secrets of Vault: read once per lease in each process, renewed, read again; over real HTTP."""
+"""Secrets of Vault are read once per lease in each process, renewed and read again, over HTTP."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Two workspaces with rows in every table, committed, and roles that read one of them each."""
+"""Fixtures: two workspaces with committed rows in every table, and a role that reads each."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -30,7 +30,7 @@ class SqlWorld:
     foreign: frozenset[str]
 
     def connect(self, role: str, **more: Any) -> psycopg.Connection[Any]:
-        """A session of a login role, as a BI tool has it."""
+        """Open a session of a login role, as a BI tool does."""
         given = connection.get_connection_params()
         return psycopg.connect(
             host=given.get("host"),

@@ -1,7 +1,7 @@
 """Random statements of a client that wants rows of another workspace, from a seed.
 
-Each is one that PostgreSQL may run or reject; those with functions that reveal values (`leak`
-raises a notice, a cast or a division an error) are there to be evaluated before the view's
+PostgreSQL may run or reject each of them. Some have functions that reveal values (`leak` raises a
+notice, a cast or a division raises an error) if PostgreSQL evaluates them before the view's
 condition.
 """
 
@@ -89,12 +89,12 @@ class RandomQueries:
         self._names = 0
 
     def tricks(self) -> Iterator[str]:
-        """Some attempts to widen the scope, perhaps none."""
+        """Yield up to two attempts to widen the scope."""
         for _ in range(self._random.choice((0, 0, 1, 2))):
             yield self._random.choice(TRICKS).format(there=self._there)
 
     def statements(self) -> list[str]:
-        """A query, in one of the ways in which a client can send it."""
+        """Return the statements of a query, in one of the ways in which a client can send it."""
         query = self.query()
         self._names += 1
         name = f"q{self._names}"
@@ -117,7 +117,7 @@ class RandomQueries:
         )  # fmt: skip
 
     def query(self) -> str:
-        """A SELECT over one or two views, or over what lies below them."""
+        """Return a SELECT over one or two views, or over the tables below them."""
         pick = self._random.random()
         if pick < 0.06:
             return self._below()

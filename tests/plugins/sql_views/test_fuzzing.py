@@ -21,7 +21,7 @@ UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Findings:
-    """What a client learned of the other workspace."""
+    """The rows of the other workspace that a client found."""
 
     def __init__(self, world: SqlWorld, seed: int) -> None:
         self._world, self._seed = world, seed
@@ -30,7 +30,7 @@ class Findings:
         self.answered = 0
 
     def look(self, text: str, statement: str) -> None:
-        """Note a text that has a key or a name of the other workspace that the client did not."""
+        """Record a text with a key or name of the other workspace that is not in the statement."""
         told = {*UUID.findall(text)} & self._world.foreign - {*UUID.findall(statement)}
         if told or re.search(r"\border-rival\b|\brival\b(?!')", _without(text, statement)):
             self.found.append(f"seed {self._seed}: {statement}\n-> {text[:300]}")
@@ -121,7 +121,7 @@ def _said(world: SqlWorld, statement: str) -> list[str]:
 
 @contextmanager
 def views_with(change: tuple[str, str]) -> Iterator[None]:
-    """Create the views with other SQL, and as they are after the block."""
+    """Create the views with other SQL for the block, and restore them after it."""
     usual = installing._view
 
     def weakened(view: Any) -> str:

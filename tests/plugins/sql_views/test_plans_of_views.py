@@ -1,4 +1,4 @@
-"""The common questions to the views read indexes, not whole tables."""
+"""Common queries of the views read indexes, not whole tables."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -32,7 +32,7 @@ QUESTIONS = {
 
 @pytest.fixture(scope="module")
 def session(django_db_setup: None, django_db_blocker: Any) -> Iterator[Session]:
-    """A database with many executions, and the views."""
+    """Yield a database with many executions, and the views."""
     if settings.DATABASES["default"]["TEST"].get("TEMPLATE") != migrated.NAME:
         pytest.skip("needs a server of the tests' own, with a migrated database to copy")
     with django_db_blocker.unblock(), database("full, analysed") as own:

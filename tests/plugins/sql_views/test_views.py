@@ -1,4 +1,4 @@
-"""The views show a role the rows of its workspaces, and hold no payload."""
+"""The views show a role only rows of its workspaces, and contain no payload."""
 
 import psycopg
 import pytest

@@ -1,4 +1,4 @@
-"""Private parts of allauth that the plugin relies on."""
+"""Tests of private parts of allauth on which the plugin relies."""
 
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 

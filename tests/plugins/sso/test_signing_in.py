@@ -1,4 +1,4 @@
-"""Single sign-on against a real identity provider, and against a lying one."""
+"""Tests of single sign-on against a real identity provider, and against a lying one."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -56,7 +56,7 @@ def _places(db: None, static_files: None) -> None:
 
 @pytest.fixture
 def sso(settings: Any, provider: Provider) -> Any:
-    """Enable single sign-on, with other settings if given."""
+    """Enable single sign-on; return the function that enables it with other settings."""
 
     def use(**more: Any) -> None:
         settings.VALKYR = settings.VALKYR | provider.settings(roles=GROUPS, **more)
@@ -70,7 +70,7 @@ def sign_in(client: Client, provider: Provider, subject: str, wanted: str = "") 
 
 
 def who(client: Client) -> str | None:
-    """The name of the signed-in user."""
+    """Return the name of the signed-in user."""
     pk = client.session.get("_auth_user_id")
     return get_user_model().objects.get(pk=pk).username if pk else None
 

@@ -1,4 +1,4 @@
-"""Tests have the settings of `project.py`, without another Django."""
+"""The tests have the settings of `project.py`, without another Django process."""
 
 from django.conf import settings
 

@@ -1,3 +1,3 @@
-"""A module that must not be imported: a test checks that."""
+"""A module that must not be imported, which a test checks."""
 
 raise AssertionError("nobody may import this")

@@ -32,7 +32,7 @@ def _kit(db: None) -> None:
 
 
 def ended(result: TaskResult[Any]) -> TaskResult[Any]:
-    """The result when the kit has run the execution as far as possible."""
+    """Run the execution with the kit as far as possible; return the refreshed result."""
     WorkflowRun(UUID(result.id)).carry()
     result.refresh()
     return result
@@ -40,7 +40,7 @@ def ended(result: TaskResult[Any]) -> TaskResult[Any]:
 
 @pytest.fixture
 def heard() -> Iterator[list[tuple[str, str, Any]]]:
-    """The framework's signals, in the order in which they were sent."""
+    """Yield the list of the framework's signals, in the order in which they are sent."""
     found: list[tuple[str, str, Any]] = []
 
     def listen(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Without the plugin, an installation makes no spans, whatever the environment says."""
+"""Without the plugin, an installation makes no spans in any environment."""
 
 from tests.support.left_out import run_without
 

@@ -1,4 +1,4 @@
-"""When spans are made, and the cost without them."""
+"""Tests of the conditions under which spans are made, and of the cost without them."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Checkpoints, roll-back, fork, replay and verifying on an execution's pages in the admin."""
+"""Tests of checkpoints, roll-back, fork, replay and verification on an execution's admin pages."""
 
 import re
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def engine(
 
 @pytest.fixture
 def queue(engine: None, static_files: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Stands in for the broker; the test runs the workers."""
+    """Yield a stand-in for the broker; the test runs the workers."""
     quiet = world(Random(0), monkeypatch, lose=0, double=0, die=0)
     with quiet as made, configured(stretch_steps=32, segment_steps=32):
         yield made
@@ -49,7 +49,7 @@ def queue(engine: None, static_files: None, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture
 def op(queue: World) -> Client:
-    """A superuser's client."""
+    """Return a superuser's client."""
     boss, _ = get_user_model().objects.get_or_create(
         username="op", defaults={"is_staff": True, "is_superuser": True}
     )
@@ -148,9 +148,7 @@ def test_a_fork_that_does_not_fit_says_why(op: Client, failed: UUID) -> None:
 
 
 def helper(*permissions: str) -> Client:
-    """A staff client that may view and start the workflows, and has these permissions on each of
-    them.
-    """
+    """Return a staff client that may view and start each workflow and has these permissions."""
     user, _ = get_user_model().objects.get_or_create(username="helper", is_staff=True)
     Membership.objects.get_or_create(
         user=user, workspace=default_workspace(), defaults={"role": "USER"}

@@ -1,4 +1,4 @@
-"""Automatic checkpoints: when, how many, and their contents."""
+"""Tests of automatic checkpoints: their times, number and contents."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -33,7 +33,7 @@ def engine(
 
 @pytest.fixture
 def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Stands in for the broker; the test runs the workers."""
+    """Yield a stand-in for the broker; the test runs the workers."""
     quiet = world(Random(0), monkeypatch, lose=0, double=0, die=0)
     with quiet as made, configured(stretch_steps=32, segment_steps=32):
         yield made

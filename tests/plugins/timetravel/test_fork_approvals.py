@@ -1,4 +1,4 @@
-"""A fork runs no step under an approval of its origin: it is requested again."""
+"""A fork runs no step under an approval of its origin: the approval is requested again."""
 
 from collections.abc import Iterator
 from random import Random
@@ -40,7 +40,7 @@ def engine(
 
 @pytest.fixture
 def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Stands in for the broker; the test runs the workers."""
+    """Yield a stand-in for the broker; the test runs the workers."""
     quiet = world(Random(0), monkeypatch, lose=0, double=0, die=0)
     with quiet as made, configured(stretch_steps=32, segment_steps=32):
         yield made
@@ -62,7 +62,7 @@ def approve(queue: World, pk: UUID, decision: str = "approved") -> list[str]:
 
 
 def settle(queue: World, pk: UUID) -> None:
-    """Work until nothing runs, also in children, whose ends the test delivers."""
+    """Work until nothing runs, including in children; the test delivers their ends."""
     queue.drain()
     for child in WorkflowExecution.objects.filter(parent_id=pk).values_list("pk", flat=True):
         if wake_parent(child):
@@ -78,7 +78,7 @@ def decide_on(run: Run, decision: str = "approved") -> None:
 
 
 def waiting(pk: UUID) -> Any:
-    """Approvals that an execution, or a child of it, waits for."""
+    """Return the approvals that an execution, or a child of it, waits for."""
     rows = Run.objects.filter(state="WAITING", waits_for="approval").order_by("pk")
     return rows.filter(execution_id=pk) | rows.filter(execution__parent_id=pk)
 

@@ -1,4 +1,4 @@
-"""The engine without the plugin: its additions are missing, everything else works."""
+"""The engine works without the plugin; only the plugin's additions are missing."""
 
 from collections.abc import Iterator
 from random import Random
@@ -61,7 +61,7 @@ def engine(
 
 @pytest.fixture
 def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Stands in for the broker; the test runs the workers."""
+    """Yield a stand-in for the broker; the test runs the workers."""
     with world(Random(0), monkeypatch, lose=0, double=0, die=0) as made:
         yield made
 
@@ -114,7 +114,7 @@ def test_a_redrive_of_new_executions_is_refused(scope: str) -> None:
 def test_an_execution_goes_with_checkpoints_that_the_engine_does_not_know(
     django_user_model: Any,
 ) -> None:
-    """As retention and accounts delete rows if the plugin is removed and its table stays."""
+    """Retention and accounts delete rows like this if the plugin is removed and its table stays."""
     execution = admin_rows.execution(admin_rows.workflow())
     ann = django_user_model.objects.create(username="ann")
     taken = checkpoints.take_by_hand(execution.pk, name="", actor=ACTOR)

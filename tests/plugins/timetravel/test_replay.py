@@ -1,4 +1,4 @@
-"""The same input again; and the same history again, without running anything."""
+"""Tests of replay: run the same input again, or verify the same history without running steps."""
 
 from collections.abc import Iterator
 from random import Random
@@ -30,7 +30,7 @@ def engine(
 
 @pytest.fixture
 def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Stands in for the broker; the test runs the workers."""
+    """Yield a stand-in for the broker; the test runs the workers."""
     quiet = world(Random(0), monkeypatch, lose=0, double=0, die=0)
     with quiet as made, configured(stretch_steps=32, segment_steps=32):
         yield made

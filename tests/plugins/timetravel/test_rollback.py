@@ -1,4 +1,4 @@
-"""Rolling back to a checkpoint or a finished step: rows, variables and what runs again."""
+"""Tests of rolling back to a checkpoint or a finished step: rows, variables, and repeated steps."""
 
 from collections.abc import Iterator
 from random import Random
@@ -45,7 +45,7 @@ def engine(
 
 @pytest.fixture
 def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Stands in for the broker; the test runs the workers."""
+    """Yield a stand-in for the broker; the test runs the workers."""
     quiet = world(Random(0), monkeypatch, lose=0, double=0, die=0)
     with quiet as made, configured(stretch_steps=32, segment_steps=32):
         yield made
@@ -60,7 +60,7 @@ def execution_of(pk: UUID) -> WorkflowExecution:
 
 
 def present(pk: UUID) -> dict[str, str]:
-    """The states of the steps that are not history."""
+    """Return the states of the steps that are not history."""
     runs = Run.objects.filter(execution_id=pk, superseded=False).order_by("attempt")
     return {run.step_path: run.state for run in runs}
 

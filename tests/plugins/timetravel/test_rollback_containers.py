@@ -1,4 +1,4 @@
-"""Rolling back and forking inside loops and maps: iterations continue where they were."""
+"""Tests of rolling back and forking inside loops and maps, where iterations continue."""
 
 from collections.abc import Iterator
 from random import Random
@@ -29,7 +29,7 @@ def engine(
 
 @pytest.fixture
 def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Stands in for the broker; the test runs the workers."""
+    """Yield a stand-in for the broker; the test runs the workers."""
     quiet = world(Random(0), monkeypatch, lose=0, double=0, die=0)
     with quiet as made, configured(stretch_steps=32, segment_steps=32):
         yield made
@@ -174,7 +174,7 @@ def test_a_map_keeps_the_items_that_were_done(queue: World) -> None:
 
 
 def _one_fails(bad: int) -> dict[str, Any]:
-    """Two parallel items, one of which fails; an error edge handles it."""
+    """Return a workflow with two parallel items; one fails, and an error edge handles it."""
     get = effect("get", failTimes=f"{{{{ 9 if index == {bad} else 0 }}}}", errorType="PERMANENT")
     return {
         "tasks": [

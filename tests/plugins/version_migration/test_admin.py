@@ -1,4 +1,4 @@
-"""Migrations of executions in the admin: plan one, preview, start, and move one execution."""
+"""Tests of migrations in the admin: plan one, preview it, start it, and move one execution."""
 
 from typing import Any
 
@@ -23,14 +23,14 @@ PAGE = "valkyr_version_migration_executionmigration"
 
 @pytest.fixture
 def op(client: Client, django_user_model: Any) -> Client:
-    """A superuser's client."""
+    """Return a superuser's client."""
     client.force_login(django_user_model.objects.create_superuser("op"))
     return client
 
 
 @pytest.fixture
 def workflow() -> Workflow:
-    """Two live executions on the first version; the second has another ID for their step."""
+    """Create two live executions on version 1; version 2 has another ID for their step."""
     made = publish({"tasks": [task("one")]})
     for _ in range(2):
         start(made)

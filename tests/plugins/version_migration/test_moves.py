@@ -1,4 +1,4 @@
-"""Executions that move to another version keep their results and whatever they wait for."""
+"""Executions that move to another version keep their results and continue their waits."""
 
 from typing import Any
 

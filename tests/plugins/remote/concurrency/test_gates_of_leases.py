@@ -1,4 +1,4 @@
-"""Runs that remote runners lease pass the gates: quotas, budgets and circuits, as in a worker."""
+"""Runs that remote runners lease pass the gates (quotas, budgets, circuits), as in a worker."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -51,7 +51,7 @@ SELECT count(*), count(*) FILTER (WHERE h.id IS NULL)
 
 
 class DearCall(Call):
-    """Calls a target, and has costs."""
+    """Calls a target and has costs."""
 
     type: ClassVar[str] = "test.dear_call"
     costs: ClassVar[bool] = True
@@ -76,7 +76,7 @@ def _as_before(engine: None) -> Iterator[None]:
 
 @pytest.fixture
 def place(queue: World) -> Workspace:
-    """A workspace of its own, so that no other runs are leased."""
+    """Create a separate workspace, so that no other runs are leased."""
     return limited_workspace(10_000)
 
 
@@ -103,7 +103,7 @@ def fail(held: Leased, kind: ErrorType = ErrorType.TRANSIENT) -> None:
 
 
 def limit(place: Workspace, **facts: Any) -> Quota:
-    """A quota on remote steps by default."""
+    """Create a quota, by default on remote steps."""
     what = {"resource": "module", "target": "remote.step"} | facts
     made = Quota.objects.create(workspace=place, **what)
     known_limits.forget()
@@ -122,7 +122,7 @@ def circuit(place: Workspace, target: str) -> Any:
 
 
 def open_circuit(place: Workspace, target: str) -> None:
-    """Five calls by remote runners fail."""
+    """Let five calls of remote runners fail, which opens the circuit."""
     start_many(publish(remote("test.call", target=target), place), [{}] * 5)
     for held in lease(place, 10):
         fail(held)
@@ -130,7 +130,7 @@ def open_circuit(place: Workspace, target: str) -> None:
 
 
 def why(run: Run) -> tuple[str, str, str, str]:
-    """The explanation of a held run, without its times."""
+    """Return the explanation of a held run without its times."""
     [step] = explain(run.execution).steps
     assert step.reason is not None
     told = re.sub(r"\d\d:\d\d:\d\d", "…", step.reason.message)
@@ -138,7 +138,7 @@ def why(run: Run) -> tuple[str, str, str, str]:
 
 
 def tried(place: Workspace, use: str, **inputs: Any) -> tuple[Run, Run]:
-    """The runs of two equal steps: one that a worker tried, and one that a runner requested."""
+    """Return the runs of two equal steps: one tried by a worker, one requested by a runner."""
     by_worker = start(publish(local(use, **inputs), place))
     recorded(claimed(by_worker, "one.main"))
     by_runner = start(publish(remote(use, **inputs), place))
@@ -160,7 +160,7 @@ def used(place: Workspace) -> int:
 
 @contextmanager
 def watched(place: Workspace) -> Iterator[list[tuple[int, int]]]:
-    """Another session's view of the leases during the block."""
+    """Yield the leases that another session sees during the block."""
     seen: list[tuple[int, int]] = []
     over = Event()
 
@@ -390,7 +390,7 @@ def test_a_cancelled_run_keeps_its_place_until_its_runner_must_have_heard(
 
 
 def test_what_is_left_after_a_report_is_told_as_it_ended(place: Workspace) -> None:
-    """The web process ended between the record of a report and the end of its permits."""
+    """The web process ended after it recorded a report and before it ended the permits."""
     start_many(publish(remote("test.call", target="new"), place), [{}] * 2)
     failed, done = lease(place, 2)
     kept = list(HeldPermit.objects.all())

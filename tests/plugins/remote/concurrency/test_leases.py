@@ -1,4 +1,4 @@
-"""Races for runs of remote queues: leases, late reports, expired leases."""
+"""Tests of races for runs of remote queues: leases, late reports, expired leases."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -54,7 +54,7 @@ def leased(limit: int = 1, workspace: Workspace | None = None, runner: str = "r"
 
 
 def leased_now(place: Workspace) -> list[Leased]:
-    """A runner's lease of the prepared runs."""
+    """Lease one prepared run as a runner."""
     return leasing.lease("r", [place.pk], ["gpu"], 1, actor=ACTOR)
 
 
@@ -68,7 +68,7 @@ def ids(found: Sequence[Leased]) -> set[UUID]:
 
 @pytest.fixture
 def place(queue: World) -> Workspace:
-    """A workspace of its own, so that no other runs are leased."""
+    """Create a separate workspace, so that no other runs are leased."""
     return limited_workspace(10_000)
 
 
@@ -368,7 +368,7 @@ def test_inputs_that_cannot_be_made_fail_the_run_and_hand_nothing_out(place: Wor
 
 
 def _drain(execution: UUID) -> None:
-    """Let one of our workers open the map."""
+    """Let a worker open the map."""
     from runners.pipeline import receive
 
     version = Run.objects.filter(execution_id=execution).values_list(
@@ -378,7 +378,7 @@ def _drain(execution: UUID) -> None:
 
 
 def _planned(execution: UUID) -> None:
-    """Let one of our workers collect the map, once its body has woken it."""
+    """Let a worker collect the map after its body has woken it."""
     run = run_of(execution, "all.main")
     if run.state == "PENDING":
         _drain(execution)
@@ -413,7 +413,7 @@ def test_a_result_that_is_kept_is_reused_without_a_lease(place: Workspace, queue
 
 
 def test_only_a_report_after_another_runner_looks_for_more_than_its_step(place: Workspace) -> None:
-    """The one before may have known more than the rows say; the first runner knew nothing."""
+    """The previous runner may have known more than the rows say; the first runner knew nothing."""
     trips = []
     for again in (False, True):
         execution = start(publish({"tasks": [remote("one"), remote("two")]}, place))
@@ -432,7 +432,7 @@ def test_only_a_report_after_another_runner_looks_for_more_than_its_step(place: 
 def test_the_watchdog_is_told_whose_inputs_a_worker_renders_for_a_runner(
     place: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Templates may stall the process: then it is known whose."""
+    """If a template stalls the process, the watchdog knows which run it belongs to."""
     execution = start(publish(ONE, place))
     run = run_of(execution, "one.main")
     render, notes = leased_runs._rendered, []

@@ -1,4 +1,4 @@
-"""A fleet and a web process that export spans to a collector of the tests and log JSON."""
+"""Fixtures: workers and a web process that export spans to the tests' collector and log JSON."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -69,13 +69,13 @@ def web(fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebS
 
 @pytest.fixture(scope="package")
 def ann(engine: None) -> dict[str, str]:
-    """The headers of a user who may do everything."""
+    """Create a user with all permissions; return the headers of the user's requests."""
     user: Any = get_user_model().objects.create_superuser("ann")
     return {"Authorization": bearer(user)}
 
 
 def run(web: WebServer, headers: dict[str, str], workflow: Workflow, **more: str) -> UUID:
-    """Start one over the API, and wait for its end."""
+    """Start an execution of the workflow over the API, and wait for its end."""
     url = f"{web.address}/v1/WorkflowExecution/{workflow.pk}/execute"
     answer = httpx.post(url, headers=headers | more, json={"params": {}}, timeout=30)
     assert answer.status_code == 202, answer.text

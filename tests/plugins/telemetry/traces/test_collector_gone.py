@@ -1,4 +1,4 @@
-"""A missing collector costs log lines, seldom; no execution waits for it."""
+"""A missing collector causes few log lines, and no execution waits for it."""
 
 from pathlib import Path
 

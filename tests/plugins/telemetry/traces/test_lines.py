@@ -1,4 +1,4 @@
-"""Logs of real processes: JSON with the ids of the current work."""
+"""Real processes write their logs as JSON with the IDs of the current work."""
 
 import json
 import re
@@ -22,7 +22,7 @@ HEX = re.compile(r"[0-9a-f]+")
 
 
 def lines(of: Member | WebServer) -> list[dict[str, Any]]:
-    """Every line so far; each must be a separate object.
+    """Return the lines of the log so far, each as a separate object.
 
     Celery warns on the root logger before anything could configure logging; only that may come
     first.
@@ -33,7 +33,7 @@ def lines(of: Member | WebServer) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def failed(fleet: Fleet, web: WebServer, ann: dict[str, str]) -> Run:
-    """A step that failed permanently after a retry, in an execution started by a named request."""
+    """Run a step that fails permanently after a retry, in an execution of a named request."""
     retry = {"maxAttempts": 2, "baseSeconds": 0.1, "jitter": 0}
     workflow = publish({"name": "logged", "tasks": [effect("fails", failTimes=9, retry=retry)]})
     headers = {"x-request-id": "the-request"}

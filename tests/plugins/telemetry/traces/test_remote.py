@@ -1,4 +1,4 @@
-"""A remote runner gets its place in the trace with the lease, before its span exists."""
+"""A remote runner gets its position in the trace with the lease, before its span exists."""
 
 import httpx
 import pytest

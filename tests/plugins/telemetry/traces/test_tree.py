@@ -1,4 +1,4 @@
-"""One execution's spans, from the request to its last step, across processes."""
+"""Tests of the spans of one execution across processes, from the request to its last step."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ SECRETIVE = "not to be told"
 
 
 def document(child: str, url: str) -> dict[str, Any]:
-    """A retry, a map, a child, an outgoing request, and a step that fails permanently."""
+    """Return a workflow with a retry, a map, a child, a request, and a permanent failure."""
     body = {"tasks": [effect("item", value=SECRETIVE)]}
     return {
         "name": "told of",
@@ -49,7 +49,7 @@ def document(child: str, url: str) -> dict[str, Any]:
 def told(
     fleet: Fleet, web: WebServer, ann: dict[str, str], collector: Collector
 ) -> WorkflowExecution:
-    """That workflow, run to its end, with all its spans."""
+    """Run the workflow to its end, and wait until all its spans arrived."""
     child = publish({"name": "inner", "tasks": [effect("inside")]})
     workflow = publish(document(child.slug, f"{collector.url}/asked"))
     pk = run(web, ann, workflow, traceparent=TRACEPARENT)
@@ -61,7 +61,7 @@ def told(
 
 
 def whole(collector: Collector, runs: set[str]) -> bool:
-    """Whether the trace has arrived: processes export on their own, a child before its parent."""
+    """Return whether the whole trace has arrived; each process exports its spans separately."""
     spans = collector.of(CALLER)
     executed = {s.facts["run.id"] for s in spans if s.name == "run.execute"}
     parents = {s.parent for s in spans} - {TRACEPARENT.split("-")[2]}

@@ -1,4 +1,4 @@
-"""Permission to fork, replay and start: a program's token gives input, and changes nothing else."""
+"""Tests of the permissions to fork, replay and start: a program's token gives only input."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -50,7 +50,7 @@ def workflow(author: APIClient) -> dict[str, Any]:
 
 @pytest.fixture
 def paid(author: APIClient, workflow: dict[str, Any]) -> str:
-    """An execution whose payment of 5 was approved and made."""
+    """Start an execution, approve its payment of 5, and return its ID."""
     pk = started(author, workflow, 5)
     decide(author, pk)
     assert outputs(pk) == {"check.main": 5, "pay.main": "5 to ours", "receipt.main": 1}
@@ -59,14 +59,15 @@ def paid(author: APIClient, workflow: dict[str, Any]) -> str:
 
 @pytest.fixture
 def system(workspace: Workspace) -> APIClient:
-    """The rights that docs/reference/api.md recommends for programs: the role SYSTEM, a token
-    that may trigger.
+    """Return a client with the rights that docs/reference/api.md recommends for programs.
+
+    They are the role SYSTEM and a token that may trigger.
     """
     return limited(a_member("SYSTEM"), workspace, ["trigger"])
 
 
 def limited(user: Any, workspace: Workspace, scopes: Iterable[str]) -> APIClient:
-    """A client with an API token of these scopes."""
+    """Return a client with an API token of these scopes."""
     user = get_user_model().objects.get(pk=user.pk)
     user.token_limits = TokenLimits(workspace.pk, frozenset(scopes))
     return a_client(user)
@@ -92,7 +93,7 @@ def decide(client: APIClient, pk: str) -> None:
 
 
 def outputs(pk: str) -> dict[str, Any]:
-    """The steps' outputs, without approvals."""
+    """Return the outputs of the steps, without approvals."""
     rows = Run.objects.filter(execution_id=pk, state="SUCCESS").exclude(module="flow.approval")
     return dict(rows.values_list("step_path", "outputs"))
 

@@ -1,4 +1,4 @@
-"""Checkpoints, roll-back, fork and replay over HTTP."""
+"""Tests of checkpoints, roll-back, fork and replay over HTTP."""
 
 from collections.abc import Callable
 from typing import Any
@@ -50,7 +50,7 @@ def workflow(author: APIClient) -> dict[str, Any]:
 
 @pytest.fixture
 def failed(author: APIClient, workflow: dict[str, Any]) -> str:
-    """An execution that ran to its dead step."""
+    """Run an execution to its dead step; return its ID."""
     pk = author.post(f"{EXECUTION}/{workflow['id']}/execute", {}, format="json").json()["id"]
     carry(pk)
     shown = author.get(f"{EXECUTION}/{pk}").json()
@@ -225,7 +225,7 @@ def test_steps_missing_in_the_version_are_listed(
 
 
 def verified(client: APIClient, execution: str) -> dict[str, Any]:
-    """The findings of a verification that a worker runs at once."""
+    """Request a verification that a worker runs at once; return its findings."""
     with working():
         answer = post(client, f"{execution}/replay", {"verify": True})
     assert answer.status_code == 200, answer.content
@@ -275,7 +275,7 @@ def test_an_execution_is_verified_once_at_a_time(author: APIClient, failed: str)
 
 
 def verified_later(client: APIClient, execution: str) -> dict[str, Any]:
-    """A verification requested with an idempotency key of its own."""
+    """Request a verification with a separate idempotency key, and return it."""
     answer = client.post(
         f"{EXECUTION}/{execution}/replay",
         {"verify": True},

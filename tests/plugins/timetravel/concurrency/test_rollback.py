@@ -1,4 +1,5 @@
-"""Races of a roll-back: with steps that end, other roll-backs, cancels, requeues and forks."""
+"""Tests of roll-backs that race with ending steps, other roll-backs, cancels, requeues and forks.
+"""
 
 from uuid import UUID
 
@@ -36,7 +37,7 @@ FAILING = {"tasks": [effect("one"), effect("bad", "one", failTimes=1, errorType=
 
 
 def holding(execution: UUID, path: str) -> Held:
-    """A worker that holds a step after its predecessors ended."""
+    """Run the predecessors of a step; return the worker's state and the claimed step."""
     while True:
         pending = Run.objects.filter(execution_id=execution, state="PENDING", superseded=False)
         state, claim = claimed(execution, pending.get().segment)

@@ -1,4 +1,4 @@
-"""Migrations of executions over HTTP: create, preview, start, pause, resume, cancel."""
+"""Tests of migrations of executions over HTTP: create, preview, start, pause, resume, cancel."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ NEXT = [task("one"), task("two", after="one")]
 
 @pytest.fixture
 def workflow(greeting: dict[str, Any]) -> Workflow:
-    """A workflow with four live executions on its first version, and a second version."""
+    """Create a workflow with four live executions on its first version, and a second version."""
     row = Workflow.objects.get(pk=greeting["id"])
     for number in range(4):
         start(row, {"name": str(number)})

@@ -1,4 +1,4 @@
-"""Pages and endpoints of an execution that moved to a version without one of its ended steps."""
+"""Tests of pages and endpoints of an execution whose new version lacks one of its ended steps."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ ASK = {"with": {"title": "Go on?"}}
 
 @pytest.fixture
 def moved(workspace: Any) -> WorkflowExecution:
-    """An execution that waits; its first step is missing in its new version."""
+    """Return a waiting execution whose first step is missing from its new version."""
     made = publish({"tasks": [task("one"), task("ask", "flow.approval", "one", **ASK)]})
     execution = start(made)
     recorded(claimed(execution, "one.main"))
