@@ -1,4 +1,4 @@
-"""When a message is tried again."""
+"""Tests of the time at which a message is tried again."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""The texts of messages, whatever third-party text they contain."""
+"""Tests of the texts of messages with any third-party text in them."""
 
 from typing import Any
 

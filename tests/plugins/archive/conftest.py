@@ -1,4 +1,4 @@
-"""A folder as the archive, and old executions with runs, logs and labels."""
+"""Fixtures: a folder as the archive, and old executions with runs, logs and labels."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from tests.support.aging import aged
 
 @pytest.fixture
 def archive(settings: Any, tmp_path: Path) -> Path:
-    """The folder of the archive."""
+    """Configure a folder as the archive; return it."""
     settings.VALKYR = {
         **getattr(settings, "VALKYR", {}),
         "ARCHIVE": f"file://{tmp_path}/archive",
@@ -24,18 +24,18 @@ def archive(settings: Any, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def orders(db: None) -> Workflow:
-    """A workflow."""
+    """Create a workflow."""
     return admin_rows.workflow()
 
 
 def old(of: Workflow, days: float = 40, **values: Any) -> WorkflowExecution:
-    """An execution whose retention is over, with two runs that have logs."""
+    """Create an execution whose retention is over, with two runs that have logs."""
     labels = {"order": "1047"}
     return aged(of, days, **{"output": {"sum": 7}, "labels": labels, **values})
 
 
 def files(folder: Path) -> list[Path]:
-    """The files in the archive."""
+    """Return the files in the archive."""
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 

@@ -1,4 +1,4 @@
-"""The pages of the archive, in whose workspaces they are, and what they record."""
+"""Tests of the archive's pages: the workspaces that see them, and their audit entries."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ EXECUTIONS = "/admin/valkyr_archive/archivedexecution/"
 
 
 def member(of: Workflow | None, role: str = "WORKFLOW") -> Client:
-    """The browser of a member of the workflow's workspace, or of none."""
+    """Return the browser of a new member of the workflow's workspace, or of no workspace."""
     user = get_user_model().objects.create(username=f"member-{of and of.pk}", is_staff=True)
     if of is not None:
         Membership.objects.create(user=user, workspace_id=of.workspace_id, role=role)
@@ -32,7 +32,7 @@ def member(of: Workflow | None, role: str = "WORKFLOW") -> Client:
 
 @pytest.fixture
 def gone(archive: Path, orders: Workflow) -> WorkflowExecution:
-    """An execution that is only in the archive."""
+    """Create an execution that is only in the archive."""
     made = old(orders, output={"sum": 7, "note": "kept for years"})
     archiving.turn()
     pruning.turn()

@@ -1,4 +1,4 @@
-"""Archived executions over HTTP, and who may open and restore them."""
+"""Tests of archived executions over HTTP, and of the permissions to open and restore them."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 def client_of(of: Workflow, role: str) -> APIClient:
-    """A client of a member with the role; "" for somebody of no workspace."""
+    """Return a client of a new member with the role; "" means a user of no workspace."""
     user = get_user_model().objects.create(username=f"person-{role or 'none'}")
     if role:
         Membership.objects.create(user=user, workspace_id=of.workspace_id, role=role)
@@ -30,7 +30,7 @@ def client_of(of: Workflow, role: str) -> APIClient:
 
 @pytest.fixture
 def gone(archive: Path, orders: Workflow) -> WorkflowExecution:
-    """An execution that is only in the archive."""
+    """Create an execution that is only in the archive."""
     made = old(orders)
     archiving.turn()
     pruning.turn()
@@ -81,7 +81,7 @@ def test_others_do_not_learn_of_it(gone: WorkflowExecution, orders: Workflow, ad
 def test_their_requests_read_no_file(
     gone: WorkflowExecution, orders: Workflow, archive: Path, role: str
 ) -> None:
-    """Without the file, any attempt to read it answers 500."""
+    """The file is missing, so any attempt to read it would be answered with 500."""
     client = client_of(orders, role)
     (archive / ArchiveFile.objects.get().name).unlink()
 

@@ -1,4 +1,4 @@
-"""What must hold beside the archive itself: sealed values, large values, S3, two archivers."""
+"""Tests of the archive's guarantees for sealed values, large values, S3 and two archivers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -99,7 +99,7 @@ def test_two_archivers_at_once_write_each_execution_once(archive: Path) -> None:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """An S3 of our own."""
+    """Run an S3 server; yield its address."""
     with aws_server() as url:
         yield url
 

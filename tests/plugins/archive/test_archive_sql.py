@@ -1,4 +1,4 @@
-"""SQL over the archive: its views, the caller's workspaces alone, and nothing of the machine."""
+"""Tests of SQL over the archive: its views, the caller's workspaces, no access to the machine."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def rivals(archive: Path, orders: Workflow) -> Workflow:
-    """A workflow of another workspace; both have archived executions."""
+    """Create a workflow of another workspace; both have archived executions."""
     other = admin_rows.workflow(owner=admin_rows.workspace("rival"))
     for days in (40, 41, 42):
         old(orders, days)

@@ -1,4 +1,4 @@
-"""Executions go to the archive before retention deletes them, and nothing is lost by a kill."""
+"""Executions are archived before retention deletes them, and a kill loses nothing."""
 
 import json
 from datetime import timedelta
@@ -33,7 +33,7 @@ def there() -> set[Any]:
 
 
 def _resolved_letter(of: WorkflowExecution) -> DeadLetterEntry:
-    """A dead letter of the execution that retention may delete."""
+    """Create a dead letter of the execution that retention may delete."""
     letter = admin_rows.dead_letter(admin_rows.run(of))
     past = timezone.now() - timedelta(days=1)
     DeadLetterEntry.objects.filter(pk=letter.pk).update(

@@ -30,7 +30,7 @@ pytest.importorskip("pyarrow")
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The temporary folder of this process and of the killed one."""
+    """Return a new temporary folder of this process and of the killed one."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -69,7 +69,7 @@ def _nobody_archives() -> bool:
 
 
 def readable(found: set[UUID]) -> dict[UUID, Any]:
-    """The outputs of executions, in the tables or in the archive."""
+    """Return the outputs of executions in the tables or in the archive."""
     there = dict(WorkflowExecution.objects.filter(pk__in=found).values_list("pk", "output"))
     return there | {pk: reading.load(pk).execution.output for pk in found - set(there)}
 

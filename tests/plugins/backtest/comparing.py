@@ -1,4 +1,4 @@
-"""Backtests of workflows that ran in the testing kit, to their end."""
+"""Helpers for backtests of workflows that ran to their end in the testing kit."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,5 +22,5 @@ def compared(run: WorkflowRun, definition: Mapping[str, Any] | None = None) -> B
 
 
 def texts(made: Backtest) -> list[str]:
-    """The groups as sentences."""
+    """Return the groups of a backtest as sentences."""
     return [text_of(group) for group in made.groups["groups"]]

@@ -1,4 +1,4 @@
-"""A real partner, and workers that the test itself runs."""
+"""Fixtures: a real partner, and workers that the test itself runs."""
 
 from collections.abc import Iterator
 from random import Random
@@ -22,7 +22,7 @@ def engine(
 
 @pytest.fixture
 def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Stands in for the broker; the test runs the workers."""
+    """Yield a stand-in for the broker; the test runs the workers."""
     quiet = world(Random(0), monkeypatch, lose=0, double=0, die=0)
     with quiet as made, configured(stretch_steps=32, segment_steps=32):
         yield made

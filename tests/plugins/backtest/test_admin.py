@@ -1,4 +1,4 @@
-"""Backtests in the admin: started from a workflow, shown with groups and steps, cancelled."""
+"""Tests of backtests in the admin: started from a workflow, shown, and cancelled."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("static_files")]
 
 @pytest.fixture
 def op(client: Client, django_user_model: Any) -> Client:
-    """A superuser's client."""
+    """Return a superuser's client."""
     client.force_login(django_user_model.objects.create_superuser("op"))
     return client
 

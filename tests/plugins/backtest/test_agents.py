@@ -1,4 +1,4 @@
-"""A recorded agent is computed again without a call of its model."""
+"""A backtest computes a recorded agent again without a call of its model."""
 
 from typing import Any
 

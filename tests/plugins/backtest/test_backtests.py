@@ -1,4 +1,4 @@
-"""A draft compared with the records of past executions: each verdict, and no effect anywhere."""
+"""A backtest compares a draft with past executions, with each verdict and without effects."""
 
 from typing import Any
 from uuid import UUID
@@ -26,7 +26,7 @@ def call(name: str, url: str, after: Any = None, **body: Any) -> dict[str, Any]:
 
 
 def shop(url: str, **changed: Any) -> dict[str, Any]:
-    """Charge an order and ship it; orders above 100 are reviewed first."""
+    """Return a workflow that charges and ships an order, and reviews orders above 100 first."""
     amount = changed.get("amount", "{{ input.amount }}")
     limit = changed.get("limit", 100)
     return {
@@ -72,7 +72,7 @@ ORDERS = [
 
 @pytest.fixture
 def past(queue: World, partner: Partner) -> Workflow:
-    """Six orders of 30 to 180, of which three are reviewed."""
+    """Run six orders of 30 to 180, of which three are reviewed; return their workflow."""
     Backtest.objects.all().delete()
     workflow = publish(shop(partner.url))
     ids = [start(workflow, order) for order in ORDERS]
@@ -111,7 +111,7 @@ OWN = {"valkyr_backtest_backtest", "valkyr_backtest_backtestresult", "executions
 
 
 def fingerprints() -> dict[str, str]:
-    """A digest of each table, in which an update shows, even one that changes no value."""
+    """Return a digest of each table, which every update changes, even one without new values."""
     found = {}
     with connection.cursor() as cursor:
         cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")

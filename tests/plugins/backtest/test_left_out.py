@@ -1,4 +1,4 @@
-"""Without the plugin, an installation has none of its addresses, pages, duties and buttons."""
+"""Without the plugin, an installation has none of its URLs, pages, duties and buttons."""
 
 from tests.support.left_out import run_without
 

@@ -1,4 +1,4 @@
-"""Which index finds the executions to compare: a rare failure costs no scan of the successes."""
+"""An index finds the executions to compare: a rare failure costs no scan of the successes."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -19,7 +19,7 @@ WORKFLOW = UUID("7f9b6a1e-0000-7000-8000-000000000001")
 
 @pytest.fixture(scope="module")
 def session(django_db_setup: None, django_db_blocker: Any) -> Iterator[Session]:
-    """A database with many executions, of which one in 40 failed."""
+    """Yield a database with many executions, of which one in 40 failed."""
     if settings.DATABASES["default"]["TEST"].get("TEMPLATE") != migrated.NAME:
         pytest.skip("needs a server of the tests' own, with a migrated database to copy")
     with django_db_blocker.unblock(), database("full, analysed") as own:

@@ -1,4 +1,4 @@
-"""Sealed workspaces: payloads are opened to compare them, and the results are sealed again."""
+"""In sealed workspaces, payloads are opened to compare them, and results are sealed again."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def echo(inputs: Any, context: Any) -> Result:
 
 @pytest.fixture
 def run(db: None) -> Any:
-    """An execution of a workspace that seals its payloads."""
+    """Run an execution of a workspace that seals its payloads."""
     payload_keys.forget()
     valkyr = Valkyr()
     payload_keys.make(valkyr.workspace.pk)

@@ -1,4 +1,4 @@
-"""Recorded outputs in the payload store: templates read them, and equal ones are equal."""
+"""Templates read recorded outputs from the payload store, and equal outputs compare as equal."""
 
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ def store(settings: Any, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(transactional_db: None, store: Path) -> Any:
-    """An execution whose first two outputs are stored."""
+    """Run an execution whose first two outputs are in the payload store."""
 
     def answer(inputs: Any, context: Any) -> dict[str, Any]:
         body = {"id": TEXT if inputs.url.endswith("/") else "small"}

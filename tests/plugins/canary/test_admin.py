@@ -1,4 +1,4 @@
-"""Canaries in the admin: publish one from a workflow, compare, promote, stop, roll back."""
+"""Tests of canaries in the admin: publish from a workflow, compare, promote, stop, roll back."""
 
 import html
 import re
@@ -27,14 +27,14 @@ FORM = {
 
 @pytest.fixture
 def op(client: Client, django_user_model: Any) -> Client:
-    """A superuser's client."""
+    """Return a superuser's client."""
     client.force_login(django_user_model.objects.create_superuser("op"))
     return client
 
 
 @pytest.fixture
 def changed() -> Workflow:
-    """A published workflow whose draft has changed since."""
+    """Return a published workflow whose draft has changed since then."""
     made = publish({"tasks": [task("a")]})
     definition = made.definition | {"tasks": [task("a"), task("b")]}
     return versioning.update_workflow(

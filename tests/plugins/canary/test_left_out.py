@@ -1,4 +1,4 @@
-"""Without the plugin, an installation has none of its addresses, pages and duties."""
+"""Without the plugin, an installation has none of its URLs, pages and duties."""
 
 from tests.support.left_out import run_without
 

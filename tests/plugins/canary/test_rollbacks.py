@@ -1,4 +1,4 @@
-"""Executions on a withdrawn version are left, cancelled, or go on on the good version."""
+"""Executions on a withdrawn version are left, cancelled, or continued on the good version."""
 
 from collections.abc import Iterator
 from random import Random
@@ -43,7 +43,7 @@ def engine(
 
 @pytest.fixture
 def queue(engine: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Stands in for the broker; the test runs the workers."""
+    """Yield a stand-in for the broker; the test runs the workers."""
     quiet = world(Random(0), monkeypatch, lose=0, double=0, die=0)
     with quiet as made, configured(stretch_steps=32, segment_steps=32):
         yield made
@@ -60,7 +60,7 @@ def then_published(bad: dict[str, Any]) -> Workflow:
 
 
 def settled(made: VersionRollback, queue: World) -> None:
-    """Settle its executions, as if the time for the last starts had passed."""
+    """Settle the rollback's executions, as if the time for the last starts had passed."""
     past = made.created_at - settling.GRACE
     VersionRollback.objects.filter(pk=made.pk).update(created_at=past)
     settling.settle()

@@ -1,4 +1,4 @@
-"""Which version a start takes: by its customer, its key or its ID, through every entry point."""
+"""The customer, the key or the ID of a start decides its version, at every entry point."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,7 +28,7 @@ def document(steps: int) -> dict[str, Any]:
 
 @pytest.fixture
 def workflow(db: None) -> Workflow:
-    """Half of its starts take version 2."""
+    """Return a workflow whose canary, version 2, gets half of the starts."""
     made = publish(document(1))
     with_canary(made, 50)
     made.refresh_from_db()

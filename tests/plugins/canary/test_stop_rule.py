@@ -1,4 +1,4 @@
-"""When a canary stops by itself: the plain limit, the sequential test, durations, new groups."""
+"""Tests of the rules that stop a canary: plain limit, sequential test, durations, new groups."""
 
 import math
 from random import Random
@@ -56,7 +56,7 @@ def test_a_version_that_fails_each_fifth_time_is_stopped_within_50_executions() 
 
 
 def _stops(rate: float, random: Random, most: int) -> bool:
-    """Whether one canary of this rate stops within so many executions, looked at after each."""
+    """Return whether a canary of this rate stops within `most` executions, checked after each."""
     failed = 0
     for number in range(1, most + 1):
         failed += random.random() < rate

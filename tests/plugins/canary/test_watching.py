@@ -1,4 +1,4 @@
-"""A look at a running canary stops or promotes it, once, whoever else changes it."""
+"""A check of a running canary stops or promotes it once, even with concurrent changes."""
 
 from datetime import timedelta
 from typing import Any
@@ -30,7 +30,7 @@ def canary(**wish: Any) -> Canary:
 
 
 def ended(of: Canary, state: str, number: int) -> None:
-    """Executions that took its share and ended so."""
+    """Create executions of the canary's share that ended in this state."""
     now = database_now()
     WorkflowExecution.objects.bulk_create(
         WorkflowExecution(

@@ -1,4 +1,4 @@
-"""Results of durable canvases that are awaited, without workers."""
+"""Tests of results of durable canvases that are awaited, without workers."""
 
 import asyncio
 from typing import Any
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def connections_open() -> int:
-    """Those of this process' database, including this one."""
+    """Return the number of connections to this process's database, including this one."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
         return int(cursor.fetchone()[0])

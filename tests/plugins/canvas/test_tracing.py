@@ -1,4 +1,4 @@
-"""The private parts of Celery's tracer that we rely on.
+"""Tests of the private parts of Celery's tracer on which we rely.
 
 Run these first after an upgrade of Celery.
 """

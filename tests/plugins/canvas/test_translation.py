@@ -28,7 +28,7 @@ def total(numbers: list[int]) -> int:
 
 
 def drawn(signature: Any) -> list[tuple[str, list[str]]]:
-    """Each task's arguments, and its predecessors."""
+    """Return each task's arguments and predecessors."""
     return [
         (t["with"]["args"], t.get("after", [])) for t in translate(signature).definition["tasks"]
     ]
@@ -98,7 +98,7 @@ def test_calls_of_one_shape_share_a_definition_and_differ_in_input() -> None:
 
 
 def step(signature: Any) -> dict[str, Any]:
-    """The definition's first task."""
+    """Return the definition's first task."""
     found: dict[str, Any] = translate(signature).definition["tasks"][0]
     return found
 

@@ -1,4 +1,4 @@
-"""Circuits in the admin: the list, a page, permission to reset, and rules."""
+"""Tests of circuits in the admin: the list, a page, permission to reset, and rules."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -22,7 +22,7 @@ TARGET = "http.request:api.example.com"
 
 @pytest.fixture(autouse=True)
 def _pages(static_files: None) -> Iterator[None]:
-    """Pages need their static files; and this process has cached another test's rows."""
+    """Provide the static files that pages need; forget other tests' cached circuits."""
     gate.memory().forget()
     yield
     gate.memory().forget()
@@ -30,7 +30,7 @@ def _pages(static_files: None) -> Iterator[None]:
 
 @pytest.fixture
 def op(client: Client, django_user_model: Any) -> Client:
-    """A superuser's client."""
+    """Return a superuser's client."""
     client.force_login(django_user_model.objects.create_superuser("op"))
     return client
 

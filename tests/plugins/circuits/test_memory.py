@@ -1,4 +1,4 @@
-"""A process's cache of circuits: read at most once a second, only failing ones."""
+"""A process's cache of circuits reads at most once a second, and only failing circuits."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID

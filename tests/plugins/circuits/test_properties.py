@@ -1,4 +1,4 @@
-"""Circuits keep their promises under any sequence of calls."""
+"""Circuits keep their guarantees under any sequence of calls."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -81,9 +81,7 @@ def test_states_move_as_drawn_and_one_call_at_a_time_probes(limits, happenings):
 @settings(deadline=None)
 @given(limits, st.integers(1, 40), st.data())
 def test_a_target_that_is_dead_gets_its_threshold_and_then_one_call_a_rest(limits, callers, data):
-    """However many callers ask at once, and in whatever order their calls fail, within one
-    window.
-    """
+    """The limit holds for any number of concurrent callers, and any order of failures."""
     circuit, now, trials, probes = Circuit(), NOW, 0, 0
     step = timedelta(seconds=limits.window / (callers * 4 + 4))
     under_way: list[Caller] = []

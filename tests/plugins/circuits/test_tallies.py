@@ -1,4 +1,4 @@
-"""How many answers of each target a process remembers, and for how long."""
+"""Tests of the number of answers that a process remembers for each target, and of their age."""
 
 from valkyr_plugins.circuits.memory import Tallies
 

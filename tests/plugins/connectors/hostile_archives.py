@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def pack(entries: list[tuple[str, bytes]], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """A plain archive of these entries, with names that no program should write, too."""
+    """Return a plain archive of these entries, including names that no program should write."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", method) as archive, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of a duplicate name
@@ -22,14 +22,14 @@ def pack(entries: list[tuple[str, bytes]], method: int = zipfile.ZIP_DEFLATED) -
 
 
 def raw(name: str) -> zipfile.ZipInfo:
-    """An entry's header with the name as given."""
+    """Return an entry's header with the name as given."""
     info = zipfile.ZipInfo("x")
     info.filename = name
     return info
 
 
 def link() -> bytes:
-    """An archive that holds a symbolic link."""
+    """Return an archive that holds a symbolic link."""
     info = zipfile.ZipInfo("link")
     info.create_system = 3
     info.external_attr = (stat.S_IFLNK | 0o777) << 16
@@ -40,13 +40,13 @@ def link() -> bytes:
 
 
 def changed(data: bytes, old: bytes, new: bytes) -> bytes:
-    """An archive with some bytes replaced."""
+    """Return an archive with some bytes replaced."""
     assert old in data
     return data.replace(old, new)
 
 
 def encrypted() -> bytes:
-    """An archive whose entry claims to be encrypted, in both of its headers."""
+    """Return an archive whose entry claims to be encrypted, in both of its headers."""
     data = bytearray(pack([("a.txt", b"secret")]))
     for head, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         at = data.index(head) + flags
@@ -55,7 +55,7 @@ def encrypted() -> bytes:
 
 
 def liar() -> bytes:
-    """An archive whose headers claim that a large entry is small."""
+    """Return an archive whose headers claim that a large entry is small."""
     data = bytearray(pack([("a.txt", b"0" * 5_000_000)]))
     for head, size in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         at = data.index(head) + size
@@ -64,7 +64,7 @@ def liar() -> bytes:
 
 
 def endless() -> bytes:
-    """An archive whose list of entries claims to be five MiB long."""
+    """Return an archive whose list of entries claims to be five MiB long."""
     data = bytearray(pack([("a.txt", b"a")]))
     at = data.rindex(b"PK\x05\x06")
     listed = bytes(5 * 1024 * 1024)
@@ -74,7 +74,7 @@ def endless() -> bytes:
 
 
 def lay_out(root: Path) -> None:
-    """Put one of each into a folder."""
+    """Put one archive of each kind into a folder."""
     root.mkdir()
     good = pack([("a.txt", b"aaa"), ("deep/b.csv", b"1,2\n")])
     archives = {

@@ -40,7 +40,7 @@ def main(inputs):
 
 @pytest.fixture
 def attempt(run_code: Callable[..., Any]) -> Callable[..., Any]:
-    """The result of `main` with this body, which may use `tried` and `called`."""
+    """Return a function that runs `main` with this body, which may use `tried` and `called`."""
 
     def attempt(body: str, inputs: Any = None, **more: Any) -> Any:
         return run_code(TRY + body, inputs, **more)
@@ -50,7 +50,7 @@ def attempt(run_code: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.fixture
 def neighbour() -> Iterator[int]:
-    """A process of the worker's account, which must outlive every attempt."""
+    """Run a process of the worker's account, which must outlive every attempt."""
     command = [sys.executable, "-c", "import time; time.sleep(600)"]
     process = subprocess.Popen(command, env={SECRET: "1"}, start_new_session=True)
     yield process.pid
@@ -61,7 +61,7 @@ def neighbour() -> Iterator[int]:
 
 @pytest.fixture
 def secret_file(tmp_path: Path) -> Path:
-    """A file of the worker's account."""
+    """Create a file of the worker's account with a secret."""
     path = tmp_path / "secret"
     path.write_text(SECRET)
     return path

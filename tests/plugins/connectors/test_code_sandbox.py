@@ -1,4 +1,4 @@
-"""Which sandbox `python.code` gets, and which setting decides."""
+"""Tests of the sandbox that `python.code` gets, and of the setting that decides."""
 
 import logging
 from collections.abc import Callable
@@ -18,9 +18,7 @@ DENIED = "bwrap: No permissions to create new namespace"
 
 @pytest.fixture(params=["missing", "denied"])
 def cause(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    """Why bubblewrap does not work: it is not installed, or fails with its message in a
-    container.
-    """
+    """Make bubblewrap fail as if it were not installed, or as in a container; return the reason."""
     monkeypatch.setenv("PATH", str(tmp_path))
     if request.param == "missing":
         return "there is no program bwrap on the PATH"
@@ -32,7 +30,7 @@ def cause(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_p
 
 @pytest.fixture
 def start_worker(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
-    """The log of a worker that starts."""
+    """Return a function that starts a worker's announcement and returns its log lines."""
 
     def start() -> list[str]:
         with caplog.at_level(logging.INFO, "valkyr_plugins.connectors"):

@@ -1,4 +1,4 @@
-"""Modules that take a credential: how they use it, and what they reject."""
+"""Tests of modules that take a credential: how they use it, and what they reject."""
 
 import base64
 from collections.abc import Callable
@@ -140,7 +140,7 @@ def test_a_function_can_take_a_credential(step_context: Context) -> None:
 
 @step("acme.asks", credential=("bearer",))
 def asks(ctx: StepContext) -> str:
-    """Gives its token back."""
+    """Return the credential's token."""
     return (ctx.credential or {})["token"]
 
 

@@ -1,4 +1,4 @@
-"""CSV files: read whole or in batches, in their encodings, with errors that name their place."""
+"""CSV files are read whole or in batches, in their encodings; errors name their position."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Rows: grouped, sorted, without duplicates; and JMESPath within its bounds."""
+"""Tests of rows: grouping, sorting and deduplication; and of JMESPath within its bounds."""
 
 import json
 from decimal import Decimal

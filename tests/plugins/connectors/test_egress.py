@@ -1,4 +1,4 @@
-"""A step connects only to hosts that its workspace's egress rules allow, whichever module it is."""
+"""A step of any module connects only to hosts that its workspace's egress rules allow."""
 
 import socket
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""However badly a server behaves, the step ends in time, in bounds, and with an error class."""
+"""With any bad server, a step ends in time, within its bounds, and with an error class."""
 
 import socket
 import time
@@ -128,7 +128,7 @@ def test_a_server_that_speaks_no_tls_may_be_asked_again(
 def test_a_server_that_does_not_answer_a_tls_handshake_ends_in_time(
     server: BadServer, failure: Callable[..., Failure]
 ) -> None:
-    """A listener that accepts connections and sends nothing."""
+    """A listener accepts connections and sends nothing."""
     with socket.create_server(("127.0.0.1", 0)) as mute:
         found = failure(f"https://127.0.0.1:{mute.getsockname()[1]}/", timeoutSeconds=SECONDS)
 

@@ -1,4 +1,4 @@
-"""A private address stays one however it is written, named, translated or redirected to."""
+"""A private address is rejected in every notation, name, translation and redirect."""
 
 import socket
 

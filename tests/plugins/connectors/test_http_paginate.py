@@ -113,7 +113,7 @@ def test_a_limit_may_fail_the_step(
 
 
 def failed_at_page_3(server: BadServer, read: Read, ctx: Context) -> Any:
-    """The details of an attempt whose third page broke off."""
+    """Fail at the third page of a read; return the details that the attempt stored."""
     told: list[Any] = []
     ctx.mind(cancelled=lambda: False, details=told.append)
     server.cut_once.add("/pages?page=3")

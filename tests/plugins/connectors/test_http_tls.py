@@ -19,7 +19,7 @@ CERTIFICATE = Path(__file__).parent / "tls" / "localhost.pem"
 
 @pytest.fixture
 def names(partner):
-    """Put the server under TLS; yields the names that clients request in their handshake."""
+    """Put the server under TLS; yield the names that clients request in their handshake."""
     asked = []
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(CERTIFICATE)
@@ -30,7 +30,7 @@ def names(partner):
 
 @pytest.fixture(autouse=True)
 def _fresh_client():
-    """The client reads its certificates once, so it is created again before and after."""
+    """Create the client again before and after the test, because it reads certificates once."""
     _forget_client()
     yield
     _forget_client()

@@ -1,4 +1,4 @@
-"""`http.request` with files, bytes, digests: what is sent and what is stored."""
+"""Tests of `http.request` with files, bytes and digests: what is sent and what is stored."""
 
 import base64
 import hashlib

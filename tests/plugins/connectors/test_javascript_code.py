@@ -1,4 +1,4 @@
-"""JavaScript in workflows, in each sandbox: what works, its limits, and attempts to leave it."""
+"""Tests of JavaScript in workflows, in each sandbox: features, limits, and escape attempts."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Messages from steps: what is rejected before anything is sent."""
+"""Messages from steps are checked, and rejected if invalid, before anything is sent."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Code in workflows, in each sandbox; `test_code_escapes` tries to leave it."""
+"""Tests of code in workflows, in each sandbox; `test_code_escapes` tests attempts to leave it."""
 
 import json
 import os
@@ -158,7 +158,7 @@ def test_a_loop_that_ignores_every_signal_ends_on_time(fail_code: Callable[..., 
 
 
 def confined_processes() -> list[int]:
-    """The supervisor and the code of the process that runs now."""
+    """Return the supervisor and the code's process that run now."""
     found = []
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):
@@ -217,7 +217,7 @@ print(json.dumps([bubblewrap.failure(), bubblewrap.command()]))
 
 
 def as_unnamed(*command: str, given: bytes = b"") -> Any:
-    """The JSON output of a program that runs as an unprivileged user."""
+    """Run a program as an unprivileged user; return its JSON output."""
     done = subprocess.run(
         command,
         input=given,

@@ -1,4 +1,4 @@
-"""Messages into lists and streams of a real Redis, and rejected ones."""
+"""Tests of messages to lists and streams of a real Redis, and of rejected messages."""
 
 import json
 import os
@@ -27,13 +27,13 @@ Send = Callable[..., Any]
 
 @pytest.fixture
 def url() -> str:
-    """The tests' Redis, another of its databases."""
+    """Return the URL of another database of the tests' Redis."""
     return urlsplit(os.environ["REDIS_URL"])._replace(path=f"/{DATABASE}").geturl()
 
 
 @pytest.fixture
 def store(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator["redis.Redis"]:
-    """That database, empty, if an administrator has allowed it."""
+    """Allow steps to reach the test's database, empty it, and yield its client."""
     monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
     client = redis.Redis.from_url(url)
     client.flushdb()
@@ -44,7 +44,7 @@ def store(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator["redis.Redis"]:
 
 @pytest.fixture
 def send(make_context: Callable[..., Context], url: str) -> Send:
-    """Runs the module with a credential for that database, or `to` another."""
+    """Return a function that runs the module with a credential for that database, or for `to`."""
 
     def send(to: str = "", **inputs: Any) -> Any:
         context = make_context()

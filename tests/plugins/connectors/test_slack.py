@@ -1,4 +1,4 @@
-"""`slack.post`: by an incoming webhook and by a bot's token, and how answers are classified."""
+"""Tests of `slack.post` by incoming webhook and by bot token, and of classified answers."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Payments at a real server that speaks Stripe's API: once each, and every rejection classified."""
+"""At a real server with Stripe's API, each payment is made once and errors are classified."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -37,7 +37,7 @@ def ask(
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
 ) -> Ask:
-    """Runs a module; each test has its own idempotency keys, named by `step`."""
+    """Return a function that runs a module; `step` names the idempotency keys of one test."""
     monkeypatch.setenv("VALKYR_STRIPE_API_BASE", server.url)
     monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
 

@@ -37,7 +37,7 @@ def post(partner: Partner, step_context: Context) -> Callable[..., Any]:
 
 
 def verified(secret: str, headers: dict[str, str], body: str) -> bool:
-    """A receiver's checks, written from the specification and not from our code."""
+    """Return whether a receiver, written from the specification, accepts the signature."""
     key = base64.b64decode(secret.removeprefix("whsec_"))
     signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.{body}".encode()
     expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()

@@ -1,4 +1,4 @@
-"""A day with everything that a page of figures shows."""
+"""Rows for a day with everything that a page of figures shows."""
 
 from datetime import timedelta
 
@@ -17,9 +17,7 @@ from valkyr_plugins.redrive.models import Redrive
 
 
 def busy_day(of: Workflow) -> None:
-    """The data of a dashboard: executions of a week, a live worker at work, a queue without a
-    worker.
-    """
+    """Create the data of a dashboard: a week's executions, a busy worker, and an unserved queue."""
     now = database_now()
     for number in range(120):
         at = now - timedelta(minutes=7 + 11 * number)

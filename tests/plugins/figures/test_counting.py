@@ -1,4 +1,4 @@
-"""Figures of executions: counted by the hour, read back, scoped to the user."""
+"""Tests of figures of executions: counted by the hour, read back, limited to what a user sees."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -47,7 +47,7 @@ def workflow() -> Workflow:
 
 @pytest.fixture
 def now() -> datetime:
-    """Twenty minutes past a full hour long ago, whatever the clock shows."""
+    """Return twenty minutes past a full hour, so that the result does not depend on the clock."""
     return floor(database_now(), HOUR) + timedelta(minutes=20)
 
 
@@ -211,7 +211,7 @@ def test_a_slot_with_more_than_the_bound_says_so(
 
 
 def people(workflow: Workflow, other: Workflow) -> dict[str, tuple[Any, int]]:
-    """How many executions each user sees of one here and two there."""
+    """Create users; return the number of executions that each sees of one here and two there."""
     users = get_user_model().objects
     boss, member, granted, nobody = (
         users.create_superuser("boss"), users.create_user("member"),
@@ -279,7 +279,7 @@ def test_counting_and_reading_cost_the_same_however_many_there_are(
 
 @pytest.fixture
 def many(workflow: Workflow) -> None:
-    """Enough rows that a plan by index is the cheaper one."""
+    """Create enough rows to make a plan by index the cheaper one."""
     now = database_now()
     WorkflowExecution.objects.bulk_create(
         WorkflowExecution(

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def told() -> Budget:
-    """A spent budget that was reported."""
+    """Create a spent budget that was reported."""
     rule()
     facts = {"period": "month", "currency": "USD", "amount": Decimal(10)}
     made = BUDGETS.create(default_workspace(), facts, user_id=None, actor=ACTOR)

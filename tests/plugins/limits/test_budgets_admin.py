@@ -1,4 +1,4 @@
-"""Budgets and costs in the admin: permissions, the pages' contents, rejected input."""
+"""Tests of budgets and costs in the admin: permissions, contents of pages, rejected input."""
 
 from decimal import Decimal
 from typing import Any
@@ -23,12 +23,12 @@ LIST = "/admin/valkyr_limits/budget/"
 
 @pytest.fixture(autouse=True)
 def _pages(static_files: None) -> None:
-    """Pages need their static files."""
+    """Provide the static files that pages need."""
 
 
 @pytest.fixture
 def op(client: Client, django_user_model: Any) -> Client:
-    """A superuser's client."""
+    """Return a superuser's client."""
     client.force_login(django_user_model.objects.create_superuser("op"))
     return client
 

@@ -1,4 +1,4 @@
-"""Triggers over a quota: schedules and queues wait, webhooks and events reject."""
+"""When a quota is used up, schedules and queues wait, and webhooks and events reject starts."""
 
 import json
 from datetime import timedelta
@@ -42,7 +42,7 @@ def limit(trigger: Trigger, executions: int) -> Quota:
 
 
 def next_hour() -> None:
-    """The counters belong to an hour ago, and everything that waits is due."""
+    """Move the counters back by an hour, and make everything that waits due."""
     QuotaUse.objects.update(starts_at=F("starts_at") - timedelta(hours=1))
     CronTick.objects.filter(status="QUEUED").update(start_at=database_now())
 

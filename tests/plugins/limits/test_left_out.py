@@ -1,4 +1,4 @@
-"""Without the plugin, an installation has none of its addresses, duties, readings and files."""
+"""Without the plugin, an installation has none of its URLs, duties, readings and files."""
 
 from tests.support.left_out import run_without
 

@@ -1,4 +1,4 @@
-"""Quotas in the admin: permissions, the list's contents, rejected input."""
+"""Tests of quotas in the admin: permissions, the list's contents, rejected input."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ LIST = "/admin/valkyr_limits/quota/"
 
 @pytest.fixture(autouse=True)
 def _pages(static_files: None) -> None:
-    """Pages need their static files."""
+    """Provide the static files that pages need."""
 
 
 @pytest.fixture
 def op(client: Client, django_user_model: Any) -> Client:
-    """A superuser's client."""
+    """Return a superuser's client."""
     client.force_login(django_user_model.objects.create_superuser("op"))
     return client
 

@@ -1,4 +1,4 @@
-"""An agent: sends messages of the protocol to the tests' Django, without a server."""
+"""An agent that sends messages of the protocol to the tests' Django, without a server."""
 
 import json
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ VERSION = "2025-11-25"
 
 @dataclass(frozen=True)
 class Said:
-    """What a tool answered."""
+    """The answer of a tool."""
 
     refused: bool
     text: str
 
     @property
     def value(self) -> Any:
-        """The result, or the problem of a refusal."""
+        """Return the result, or the problem of a rejection."""
         found = json.loads(self.text)
         return found["error"] if self.refused else found["result"]
 
@@ -30,7 +30,7 @@ class Agent:
     token: str
 
     def send(self, method: str, params: dict[str, Any] | None = None, **headers: str) -> Any:
-        """The response to one message."""
+        """Send one message; return the response."""
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
         return APIClient().post(
             "/mcp",
@@ -45,12 +45,12 @@ class Agent:
         )
 
     def tools(self) -> dict[str, Any]:
-        """The tools by name."""
+        """Return the tools of the server, by name."""
         found = self.send("tools/list").json()
         return {tool["name"]: tool for tool in found["result"]["tools"]}
 
     def call(self, name: str, /, **arguments: Any) -> Said:
-        """What a tool answers."""
+        """Call a tool; return its answer."""
         response = self.send("tools/call", {"name": name, "arguments": arguments})
         assert response.status_code == 200, response.content
         result = response.json()["result"]

@@ -1,4 +1,4 @@
-"""Users of the API over HTTP, as in the tests of the engine's API, and agents with tokens."""
+"""Fixtures: users of the API over HTTP, as in the tests of the engine's API, and agents."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ from .agents import Agent
 
 @pytest.fixture
 def agent(workspace: Workspace, member: Callable[..., Any]) -> Callable[..., Agent]:
-    """An agent with a token of these scopes, whose user has the role ADMIN unless another."""
+    """Return a function that creates an agent with a token of these scopes."""
 
     def made(*scopes: str, role: str = "ADMIN", place: Workspace | None = None) -> Agent:
         user = member(role, place or workspace)

@@ -1,4 +1,4 @@
-"""Proposals in the admin: listed, previewed, approved, rejected; workflows exposed to agents."""
+"""Tests of proposals in the admin, and of workflows that are exposed to agents."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,12 +27,12 @@ DONE = {"confirmed": "yes", "_form_submitted": "True", "reason": "Checked."}
 
 @pytest.fixture(autouse=True)
 def _pages(static_files: None) -> None:
-    """Pages need their static files."""
+    """Provide the static files that pages need."""
 
 
 @pytest.fixture
 def person(client: Client, django_user_model: Any) -> Callable[[str], Client]:
-    """A signed-in member of the workspace with a role."""
+    """Return a function that signs in a member of the workspace with a role."""
 
     def made(role: str, **more: Any) -> Client:
         user = django_user_model.objects.create(username=f"ada-{role.lower()}", is_staff=True)
@@ -45,7 +45,7 @@ def person(client: Client, django_user_model: Any) -> Callable[[str], Client]:
 
 @pytest.fixture
 def proposal(agent: Callable[..., Agent]) -> Proposal:
-    """A redrive with other inputs, which an agent proposed."""
+    """Let an agent propose a redrive with other inputs; return the proposal."""
     letter = rows.failed_order(rows.workflow())
     found = agent(place=rows.workspace()).call(
         "propose_redrive",

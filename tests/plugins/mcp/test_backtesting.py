@@ -21,7 +21,7 @@ GREETING = {
 
 @pytest.fixture
 def draft(workspace: Any) -> dict[str, Any]:
-    """A workflow that greeted Ann, and a definition that says another word."""
+    """Run a workflow that greets Ann; return its ID and a changed definition."""
     run = Valkyr().start(GREETING, {"name": "Ann"})
     task = {**GREETING["tasks"][0], "with": {"value": "Goodbye {{ input.name }}"}}  # type: ignore[dict-item]
     return {

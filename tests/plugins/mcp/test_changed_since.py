@@ -1,4 +1,4 @@
-"""What is approved is what was proposed: a change of the object since then is refused."""
+"""An approval applies only what was proposed: it is rejected if the object has changed since."""
 
 from collections.abc import Callable
 from typing import Any

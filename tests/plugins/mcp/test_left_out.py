@@ -1,4 +1,4 @@
-"""Without the plugin, an installation has none of its addresses; without the package, a problem."""
+"""Without the plugin, an installation has none of its URLs; without the package, a problem."""
 
 import sys
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Proposals: created by agents, approved or rejected by people, applied once, audited."""
+"""Tests of proposals: agents create them, people approve or reject them, each is applied once."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -24,13 +24,13 @@ def workflow(workspace: Any) -> dict[str, Any]:
 
 
 def changed(workflow: dict[str, Any], text: str = "Hi") -> dict[str, Any]:
-    """The workflow's definition with another text."""
+    """Return the workflow's definition with another text."""
     task = workflow["definition"]["tasks"][0] | {"with": {"values": {"text": text}}}
     return workflow["definition"] | {"tasks": [task]}
 
 
 def proposed(agent: Agent, workflow: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A proposal to change the workflow."""
+    """Let an agent propose to change the workflow; return the answer."""
     found = agent.call(
         "propose_workflow_change",
         workflowId=workflow["id"],
@@ -54,7 +54,7 @@ def text_of(workflow: dict[str, Any]) -> str:
 
 
 def actions() -> list[tuple[str, str]]:
-    """The newest lines of the audit trail: the action and the entry point."""
+    """Return the newest lines of the audit trail as action and entry point."""
     rows = Activity.objects.filter(action__startswith="proposal.").order_by("created_at", "id")
     return list(rows.values_list("action", "via"))
 

@@ -1,4 +1,4 @@
-"""Tools and proposals again, with row-level security: the answers are the same."""
+"""With row-level security, tools and proposals give the same answers."""
 
 import pytest
 
@@ -17,4 +17,4 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module", autouse=True)
 def limited(row_level_security: None) -> None:
-    """The setting holds for every request."""
+    """Enable row-level security for every request."""

@@ -1,4 +1,4 @@
-"""The MCP server: its address, its tools, and the permissions of each call."""
+"""Tests of the MCP server: its URL, its tools, and the permissions of each call."""
 
 from collections.abc import Callable
 from typing import Any

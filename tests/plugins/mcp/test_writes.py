@@ -1,4 +1,4 @@
-"""No tool writes anything but proposals and backtests, whatever the token's scopes.
+"""Tools write only proposals and backtests, regardless of the token's scopes.
 
 The scope `unattended` is the exception.
 """
@@ -33,7 +33,7 @@ STORED = OWN | {"valkyr_backtest_backtest", "executions_activity"}
 
 @pytest.fixture
 def samples() -> dict[str, Any]:
-    """A value for each argument by which a tool finds an object, or that it requires."""
+    """Return a value for each argument that finds an object or is required by a tool."""
     flow = rows.workflow()
     letter = rows.failed_order(flow)
     return {
@@ -59,7 +59,7 @@ def samples() -> dict[str, Any]:
 
 
 def calls(tool: AgentTool, samples: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Arguments of a tool: each choice that it requires, with the samples that it takes."""
+    """Yield arguments of a tool for each choice that it requires, with the samples it takes."""
     given, choices = dict[str, Any](), dict[str, tuple[Any, ...]]()
     for name, field in tool.arguments.model_fields.items():
         camel = tool.arguments.model_config["alias_generator"](name)  # type: ignore[operator, index]
@@ -74,7 +74,7 @@ def calls(tool: AgentTool, samples: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def written() -> dict[str, int]:
-    """How many rows this transaction wrote, by table."""
+    """Return how many rows this transaction wrote, by table."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT relname, n_tup_ins + n_tup_upd + n_tup_del FROM pg_stat_xact_user_tables"

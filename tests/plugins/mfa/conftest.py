@@ -1,4 +1,4 @@
-"""Users with and without a second factor."""
+"""Fixtures: users with and without a second factor."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,37 +31,37 @@ class App:
         self.secret = ""
 
     def begin(self) -> None:
-        """Read the secret of a set-up that was begun."""
+        """Read the secret of a set-up that has begun."""
         factor = SecondFactor.objects.get(user=self.user)
         self.secret = factors.secret_of(factor)
 
     def code(self, steps: int = 0) -> str:
-        """The code that the app shows, so many steps from now; accepted ones are reset."""
+        """Return the app's code `steps` time steps from now; forget the accepted codes first."""
         SecondFactor.objects.filter(user=self.user).update(last_step=0)
         return self.same_code(steps)
 
     def same_code(self, steps: int = 0) -> str:
-        """The same, without resetting the server's memory."""
+        """Return the app's code `steps` time steps from now; keep the accepted codes."""
         from executions.database.clock import database_now
 
         now = int(database_now().timestamp()) // STEP_SECONDS
         return pyotp.HOTP(self.secret).at(now + steps)
 
     def wrong(self) -> str:
-        """A code of none of the current steps."""
+        """Return a code of none of the current time steps."""
         near = {self.same_code(step) for step in range(-3, 4)}
         return next(f"{number:06}" for number in range(10) if f"{number:06}" not in near)
 
 
 @pytest.fixture
 def ada(django_user_model: Any) -> Any:
-    """A superuser without a second factor."""
+    """Create a superuser without a second factor."""
     return django_user_model.objects.create_superuser("ada", password=PASSWORD)
 
 
 @pytest.fixture
 def app() -> Callable[[Any], App]:
-    """Give a person a confirmed factor, and return the app."""
+    """Return a function that gives a person a confirmed factor and returns the app."""
 
     def enrolled(user: Any) -> App:
         from executions.access.actor import Actor
@@ -76,6 +76,6 @@ def app() -> Callable[[Any], App]:
 
 
 def sign_in(client: Client, name: str = "ada", wanted: str = "/admin/") -> Any:
-    """Send the admin's form for a name and a password."""
+    """Submit the admin's form with a name and a password."""
     data = {"username": name, "password": PASSWORD}
     return client.post(f"/admin/login/?next={wanted}", data)

@@ -1,4 +1,4 @@
-"""Passkeys in addition to the password: added, requested, used, removed and reset."""
+"""Tests of passkeys in addition to the password: added, requested, used, removed and reset."""
 
 import html
 import json
@@ -23,12 +23,12 @@ CODE = "/mfa/code?next=%2Fadmin%2F"
 
 @pytest.fixture
 def client() -> Client:
-    """A browser at a host name that may have passkeys."""
+    """Return a browser at a host name that may have passkeys."""
     return Client(SERVER_NAME="localhost")
 
 
 def options(answer: Any) -> dict[str, Any]:
-    """The page's data for the browser."""
+    """Return the data of the page for the browser."""
     found = re.search(r'data-options="([^"]+)"', answer.content.decode())
     assert found is not None, answer.content.decode()
     asked: dict[str, Any] = json.loads(html.unescape(found.group(1)))
@@ -45,7 +45,7 @@ def add(client: Client, name: str = "laptop") -> SoftPasskey:
 
 @pytest.fixture
 def key(client: Client, ada: Any) -> SoftPasskey:
-    """A passkey of ada, whose browser has signed out."""
+    """Add a passkey of ada, and sign out her browser."""
     sign_in(client)
     made = add(client)
     client.logout()

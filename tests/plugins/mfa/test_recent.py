@@ -18,7 +18,7 @@ MINUTE = 60
 
 
 def grow_old(client: Client, minutes: float = 16) -> None:
-    """Set the session's sign-in so far back."""
+    """Move the session's sign-in back by this many minutes."""
     session = client.session
     session["valkyr_signed_in_at"] -= minutes * MINUTE
     session.save()
@@ -26,7 +26,7 @@ def grow_old(client: Client, minutes: float = 16) -> None:
 
 @pytest.fixture
 def old(client: Client, ada: Any) -> Client:
-    """A session whose sign-in was 16 minutes ago."""
+    """Return a browser whose sign-in was 16 minutes ago."""
     sign_in(client)
     grow_old(client)
     return client

@@ -1,4 +1,4 @@
-"""MFA_REQUIRED: users without a factor reach only its set-up."""
+"""With MFA_REQUIRED, users without a factor can open only its set-up."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Small n8n exports, written in one line, and those of `tests/data/n8n`."""
+"""Small n8n exports, each written in one line, and the exports in `tests/data/n8n`."""
 
 import json
 from itertools import pairwise
@@ -16,14 +16,14 @@ LEFT_TO_DO = {"placeholder", "unfinished"}
 
 
 def node(name: str, kind: str, parameters: Any = None, version: float = 1, **more: Any) -> Any:
-    """A node of an export."""
+    """Return a node of an export."""
     full = kind if "." in kind else f"n8n-nodes-base.{kind}"
     about = {"name": name, "type": full, "typeVersion": version, "position": [0, 0]}
     return about | {"parameters": parameters or {}} | more
 
 
 def export(*nodes: Any, links: Any = (), **more: Any) -> dict[str, Any]:
-    """An export; a link is (source, output, target) or (source, output, target, input)."""
+    """Return an export; a link is (source, output, target) or (source, output, target, input)."""
     connections: dict[str, Any] = {}
     for source, output, target, *place in links:
         kind, number = (output, 0) if isinstance(output, str) else ("main", output)
@@ -35,12 +35,12 @@ def export(*nodes: Any, links: Any = (), **more: Any) -> dict[str, Any]:
 
 
 def converted(document: Any) -> Conversion:
-    """The conversion of an export, with the real modules."""
+    """Convert an export with the real modules."""
     return convert(read_exports(document)[0], catalog())
 
 
 def chain(*nodes: Any, **more: Any) -> Conversion:
-    """The conversion of a chain of nodes, without an import."""
+    """Convert a chain of nodes without an import."""
     everything = [node("Begin", "manualTrigger"), *nodes]
     pairs = pairwise(everything)
     return converted(
@@ -49,7 +49,7 @@ def chain(*nodes: Any, **more: Any) -> Conversion:
 
 
 def tasks(found: Conversion) -> dict[str, Any]:
-    """The tasks by id, at any depth."""
+    """Return the tasks at any depth, by ID."""
     by_id: dict[str, Any] = {}
     pending = list(found.definition["tasks"])
     while pending:
@@ -60,20 +60,20 @@ def tasks(found: Conversion) -> dict[str, Any]:
 
 
 def edges(found: Conversion) -> set[tuple[str, str, str]]:
-    """The edges of the outermost body."""
+    """Return the edges of the outermost body."""
     return {(edge["from"], edge["on"], edge["to"]) for edge in found.definition["edges"]}
 
 
 def row(found: Conversion, name: str) -> Any:
-    """The report's text about a node."""
+    """Return the report's text about a node."""
     return next(one for one in found.report.rows if one.node == name)
 
 
 def codes(found: Conversion) -> set[str]:
-    """The codes of the problems that block publishing a definition."""
+    """Return the codes of the problems that block publishing a definition."""
     return {one.code for one in problems(found.definition, catalog())}
 
 
 def sample(name: str) -> Any:
-    """An export of `tests/data/n8n`."""
+    """Load an export of `tests/data/n8n`."""
     return json.loads((DATA / f"{name}.json").read_text())

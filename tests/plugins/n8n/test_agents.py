@@ -1,4 +1,4 @@
-"""Agents, models and parsers of n8n, and the programs that stand for what no template says."""
+"""Tests of n8n's agents, models and parsers, and of programs that replace missing templates."""
 
 import json
 from typing import Any
@@ -25,7 +25,7 @@ SCHEMA = {
 
 
 def helped(main: Any, *helpers: tuple[Any, str], after: Any = None) -> Any:
-    """The conversion of a node with helpers, each with the kind of its link."""
+    """Convert a node with helpers, each with the kind of its link."""
     begin = node("Begin", "manualTrigger")
     links: list[Any] = [("Begin", 0, main["name"])]
     links += [(helper["name"], f"ai_{kind}", main["name"]) for helper, kind in helpers]
@@ -277,7 +277,7 @@ def test_a_program_says_that_it_must_be_allowed(kind: str, parameters: Any) -> N
 
 
 def result(code: str, inputs: Any) -> Any:
-    """What a program of the importer comes to."""
+    """Return the result of a program of the importer."""
     names: dict[str, Any] = {}
     exec(compile(code, "program", "exec"), names)
     return names["main"](inputs)

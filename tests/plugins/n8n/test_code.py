@@ -1,4 +1,4 @@
-"""Programs of n8n in JavaScript: what they read is found, and what has no equivalent is named."""
+"""The importer finds what n8n's JavaScript programs read, and names what has no equivalent."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ BEFORE = node(
 
 
 def program(source: str, *before: Any, kind: str = "code", **more: Any) -> Any:
-    """The conversion of a program behind other nodes."""
+    """Convert a program behind other nodes."""
     name = "jsCode" if kind == "code" else "functionCode"
     return chain(*(before or (BEFORE,)), node("It", kind, {name: source, **more}, 2))
 

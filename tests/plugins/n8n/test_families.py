@@ -1,4 +1,4 @@
-"""Each kind of node, and its module."""
+"""Tests of each kind of node, and of its module."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ READ = "tasks.before.output"
 
 
 def only(kind: str, parameters: Any, version: float = 1, **more: Any) -> Any:
-    """The task of one node behind a Set."""
+    """Convert one node behind a Set; return its task."""
     found = chain(BEFORE, node("It", kind, parameters, version, **more))
     assert codes(found) == set(), row(found, "It")
     return tasks(found)["it"]

@@ -1,4 +1,4 @@
-"""Connections become edges; multiple items get a body; unsupported graphs block."""
+"""Connections become edges, many items get a body, and unsupported graphs block publishing."""
 
 from executions.definition.catalog import catalog
 from executions.definition.graph.validation import problems

@@ -1,4 +1,4 @@
-"""Real exports: how much of each is mapped, so that a regression is noticed.
+"""Tests of the mapped share of each real export, to detect regressions.
 
 Their connections were lost before they were published, so the data that a node reads of the
 previous one is unknown.

@@ -1,4 +1,4 @@
-"""Nothing that looks like a secret is imported, and the credentials to create are named."""
+"""The importer imports no secrets, and names the credentials that a user must create."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The table of services: every row becomes a request that can be published, without secrets."""
+"""Every row of the table of services becomes a request without secrets that can be published."""
 
 import json
 import re
@@ -55,7 +55,7 @@ READ: dict[str, dict[str, Any]] = {
 
 
 def named(call: ServiceCall) -> Iterator[str]:
-    """The parameters that a row names."""
+    """Yield the names of the parameters in a row."""
     yield from re.findall(r"\{([A-Za-z.|]+)\}", call.url)
     pending: list[Any] = [call.query, call.json, call.form]
     while pending:
@@ -76,7 +76,7 @@ def merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 
 def parameters(kind: str, name: str) -> dict[str, Any]:
-    """The parameters of a node for a row."""
+    """Return a node's parameters for a row."""
     resource, _, operation = name.partition(": ")
     found: dict[str, Any] = {}
     for keys in named(SERVICES[kind].calls[name]):
@@ -104,7 +104,7 @@ def test_every_row_becomes_a_request_that_can_be_published(kind: str, name: str)
 
 
 def spoilt(value: Any) -> Any:
-    """The value with the secret in every text."""
+    """Return the value with the secret in each text."""
     if isinstance(value, dict):
         return {key: spoilt(one) for key, one in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Agents in Python: tools from steps and functions, what cannot be traced, and a run."""
+"""Tests of agents in Python: tools from steps and functions, untraceable code, and a run."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ class Decision(BaseModel):
 
 
 def traced(function: Callable[..., Any]) -> dict[str, Any]:
-    """The definition of a workflow that is not published."""
+    """Return the definition of a workflow without publishing it."""
     made = workflow("traced")(function)
     DECLARED.remove(made)
     found: dict[str, Any] = made.definition
@@ -219,7 +219,7 @@ def test_what_an_agent_cannot_do_is_refused_in_place(
 
 @contextmanager
 def model(*answers: Any) -> Iterator[AgentModel]:
-    """A model that gives these answers in turn."""
+    """Run a model server that gives these answers in turn."""
     given = iter(answers)
     server = AgentModel(lambda _: next(given))
     try:

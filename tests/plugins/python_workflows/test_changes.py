@@ -1,4 +1,4 @@
-"""`valkyr plan` and `valkyr apply`: what publishing changes, and what the code no longer has."""
+"""`valkyr plan` and `valkyr apply` report what publishing changes, and what the code removed."""
 
 import json
 from typing import Any
@@ -19,13 +19,13 @@ GONE = {"schema": "valkyr/1", "name": "Gone", "tasks": [{"id": "a", "use": "flow
 
 @pytest.fixture(autouse=True)
 def declared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let these tests' workflows be the declared ones."""
+    """Make the workflows of these tests the declared ones."""
     monkeypatch.setattr(publishing, "DECLARED", flows.DECLARED)
     monkeypatch.setattr(changes, "DECLARED", flows.DECLARED)
 
 
 def told(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
-    """The command's report per workflow, by slug: its change and its version."""
+    """Run the command; return the change and version that it reports for each workflow, by slug."""
     assert main([*words, "--local", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     return {row["slug"]: (row["change"], row["version"]) for row in rows}

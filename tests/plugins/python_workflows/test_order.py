@@ -1,4 +1,4 @@
-"""The order of tasks: by the results they read, lines, branches, and options."""
+"""Tests of the order of tasks: by the results that they read, lines, branches and options."""
 
 from collections.abc import Callable
 from typing import Any
@@ -49,7 +49,7 @@ def document(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def edges(function: Callable[..., Any]) -> dict[str, list[str]]:
-    """The predecessors of each task, after `all` if it needs all of them."""
+    """Return the predecessors of each task, after `all` if the task needs all of them."""
     found = {}
     for task in document(function)["tasks"]:
         after = task.get("after", [])

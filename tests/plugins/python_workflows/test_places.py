@@ -1,4 +1,4 @@
-"""A call is named after its variable, in the byte code of every supported Python."""
+"""A call is named after its variable, which the byte code of each supported Python has."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,7 +37,7 @@ def _as_the_tracers_own(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def named(function: Any) -> list[str]:
-    """The variables of the calls in the function, in their order."""
+    """Return the variables of the calls in the function, in the order of the calls."""
     function()
     return list(SEEN)
 

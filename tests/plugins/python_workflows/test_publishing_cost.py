@@ -1,4 +1,4 @@
-"""The cost of publishing many workflows: a constant number of statements, and little CPU."""
+"""Publishing many workflows costs a constant number of statements and little CPU time."""
 
 import sys
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def _workspace(db: None) -> None:
 
 @contextmanager
 def counted() -> Iterator[list[int]]:
-    """How many functions the block calls: its work, whatever else the machine does."""
+    """Count the function calls in the block, which do not depend on the speed of the machine."""
     calls = [0]
 
     def count(frame: Any, event: str, argument: Any) -> None:
@@ -51,7 +51,7 @@ def step(number: int) -> dict[str, Any]:
 
 
 def said(count: int, *, steps: int = 6, title: str = "W") -> list[CodeDefinition]:
-    """Definitions, each of a few steps with an event that starts it."""
+    """Return definitions, each with a few steps and an event that starts it."""
     return [
         CodeDefinition(
             slug=f"w{number}",

@@ -1,4 +1,4 @@
-"""A document becomes Python source, and the source traces back to an equal graph."""
+"""A document becomes Python source, and tracing the source gives an equal graph."""
 
 from pathlib import Path
 from random import Random
@@ -19,7 +19,7 @@ WRITTEN = sorted(EXAMPLES.glob("*/*.yaml"))
 
 
 def traced(source: str) -> dict[str, Any]:
-    """The document of the only workflow that the source declares."""
+    """Return the document of the only workflow in the source."""
     names: dict[str, Any] = {"__name__": "exported"}
     exec(compile(source, "exported.py", "exec"), names)
     (found,) = (one for one in names.values() if isinstance(one, PythonWorkflow))
@@ -121,7 +121,7 @@ def test_templates_become_handles_where_these_mean_the_same() -> None:
 
 
 def agent_with(tools: list[Any], tasks: list[Any], **given: Any) -> dict[str, Any]:
-    """A document with an agent, which runs after a task that lists tools."""
+    """Return a document with an agent that runs after a task that lists tools."""
     config = {"model": "m", "prompt": "Ask {{ input.who }}", "tools": tools, **given}
     clerk = {"id": "clerk", "use": "llm.agent", "with": config, "body": {"tasks": tasks}}
     shop = {"id": "shop", "use": "mcp.tools", "with": {"url": "https://mcp.example.com/mcp"}}

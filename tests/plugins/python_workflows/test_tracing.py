@@ -1,4 +1,4 @@
-"""A workflow's function becomes a document; what a graph cannot express is rejected in place."""
+"""A workflow's function becomes a document; tracing rejects code that a graph cannot express."""
 
 from collections.abc import Callable
 from typing import Any

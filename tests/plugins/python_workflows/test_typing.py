@@ -14,9 +14,7 @@ CONFIG = "[mypy]\nstrict = True\nfollow_imports = silent\n"
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The output of `mypy --strict` for every example and for the wrong program; one run for
-    all.
-    """
+    """Return the output of one run of `mypy --strict` over every example and the wrong program."""
     folder = tmp_path_factory.mktemp("typed")
     (folder / "mypy.ini").write_text(CONFIG)
     for path in (PROJECT / "examples").glob("*/workflow.py"):

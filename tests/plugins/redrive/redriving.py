@@ -1,4 +1,4 @@
-"""Dozens of dead letters, and redrives of them, turn by turn."""
+"""Helpers that create dead letters, and drive redrives of them turn by turn."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,7 @@ HOPELESS = {"tasks": [effect("bad", failTimes=99, errorType="PERMANENT", value="
 def dead(
     queue: World, count: int, document: dict[str, Any] = BROKEN, workspace: Workspace | None = None
 ) -> list[UUID]:
-    """The ids of dead letters, each of its own execution."""
+    """Create dead letters, each of a separate execution; return their IDs."""
     ids = start_many(publish(document, workspace), [{"n": n} for n in range(count)])
     queue.drain()
     found = DeadLetterEntry.objects.filter(execution_id__in=ids).order_by("pk")
@@ -32,22 +32,22 @@ def dead(
 
 
 def made(ids: Sequence[UUID], **wish: Any) -> Redrive:
-    """A draft."""
+    """Create a draft of a redrive."""
     return make(DeadLetterEntry.objects.filter(pk__in=ids), RedriveOptions(**wish), actor=ACTOR)
 
 
 def begun(ids: Sequence[UUID], **wish: Any) -> Redrive:
-    """A started redrive."""
+    """Create and start a redrive."""
     return lifecycle.start(made(ids, **wish).pk, actor=ACTOR)
 
 
 def items(redrive: Redrive) -> dict[UUID, RedriveItem]:
-    """Its items, by entry."""
+    """Return the items of a redrive, by entry."""
     return {item.entry_id: item for item in RedriveItem.objects.filter(redrive=redrive)}
 
 
 def told(redrive: Redrive) -> list[str]:
-    """The states of its items, in the order of selection."""
+    """Return the states of a redrive's items, in the order of selection."""
     rows = RedriveItem.objects.filter(redrive=redrive).order_by("pk")
     return list(rows.values_list("state", flat=True))
 

@@ -1,6 +1,4 @@
-"""Redrives in the admin: created from selected entries or a group, previewed, started,
-monitored.
-"""
+"""Tests of redrives in the admin: created from selected entries or a group, and followed."""
 
 from typing import Any
 
@@ -22,12 +20,12 @@ NEW = f"{LIST}new/"
 
 @pytest.fixture(autouse=True)
 def _pages(static_files: None) -> None:
-    """Pages need their static files."""
+    """Provide the static files that pages need."""
 
 
 @pytest.fixture
 def op(client: Client, django_user_model: Any) -> Client:
-    """A superuser's client."""
+    """Return a superuser's client."""
     client.force_login(django_user_model.objects.create_superuser("op"))
     return client
 
@@ -200,7 +198,7 @@ GROUPS = "/admin/dlq/failuregroup/"
 
 
 def two_groups() -> list[Any]:
-    """Two groups with two open dead letters each."""
+    """Create two groups with two open dead letters each."""
     of = rows.workflow()
     ended = [rows.execution(of, "FAILED") for _ in range(4)]
     letters = [

@@ -1,4 +1,4 @@
-"""Redrives over HTTP: requests, permissions, responses."""
+"""Tests of redrives over HTTP: requests, permissions, responses."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ LETTERS, REDRIVES = "/v1/DeadLetterQueue", "/v1/Redrive"
 
 @pytest.fixture
 def letters(author: APIClient) -> Callable[[int], list[str]]:
-    """Dead letters of one workflow."""
+    """Return a function that creates dead letters of one workflow and returns their IDs."""
 
     def make(count: int) -> list[str]:
         values = {"values": {"to": "{{ input.to }}"}}
@@ -154,7 +154,7 @@ def test_ids_that_are_not_ours_are_named(
 
 
 def limited(user: Any, workspace: Workspace, *without: Permission) -> Any:
-    """The user, signed in with a token that allows everything else."""
+    """Return the user, signed in with a token that has all other scopes."""
     user.token_limits = TokenLimits(workspace.pk, frozenset(SCOPES) - set(without))
     return user
 

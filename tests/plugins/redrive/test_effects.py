@@ -1,4 +1,4 @@
-"""Which steps with external effects run again, by their graphs; and how definitions differ."""
+"""Tests of the steps with external effects that run again, and of definitions' differences."""
 
 from typing import Any
 

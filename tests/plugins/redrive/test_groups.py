@@ -1,4 +1,4 @@
-"""Redrives of failure groups: they follow merges, and the groups' pages work without them."""
+"""Redrives of failure groups follow merges, and the groups' pages work without redrives."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def op(client: Client, static_files: None) -> Client:
-    """A superuser's client."""
+    """Return a superuser's client."""
     client.force_login(User.objects.create_superuser("op"))
     return client
 

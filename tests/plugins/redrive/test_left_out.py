@@ -1,4 +1,4 @@
-"""Without the plugin, an installation has none of its addresses, tasks, links and files."""
+"""Without the plugin, an installation has none of its URLs, tasks, links and files."""
 
 from tests.support.left_out import run_without
 

@@ -32,7 +32,7 @@ def orders() -> Workflow:
 
 @pytest.fixture
 def letter(orders: Workflow) -> DeadLetterEntry:
-    """A dead letter, and its execution, which have expired."""
+    """Create a dead letter and its execution, both of which have expired."""
     made = fail(orders)
     transitions.resolve(made, Resolution.DISCARDED, actor=Actor(None, "ann", "test"))
     DeadLetterEntry.objects.filter(pk=made.pk).update(expires_at=LONG_AGO)
@@ -50,7 +50,7 @@ def held(letter: DeadLetterEntry) -> RedriveItem:
 
 
 def looked_at() -> dict[str, PruningTally]:
-    """The preview's numbers, by kind."""
+    """Return the numbers of the preview, by kind."""
     kinds = ("dead letters", "executions")
     found = pruning.look(kinds, as_set(database_now()), PruningPace(rest=0.0))
     return {tally.kind: tally for tally in found}
@@ -104,7 +104,7 @@ def test_redrives_that_are_over_go_with_their_items(orders: Workflow) -> None:
 
 
 def test_rows_of_the_engine_go_though_nobody_knows_of_redrives(orders: Workflow) -> None:
-    """As if the plugin were left out and its tables stayed."""
+    """The engine deletes its rows, as if the plugin were removed and its tables stayed."""
     entry, again = fail(orders), fail(orders)
     ann = User.objects.create(username="ann")
     redrive = Redrive.objects.create(

@@ -1,4 +1,4 @@
-"""Pace, room and the rules by which a redrive stops, as pure functions."""
+"""Tests of pace, room and the rules by which a redrive stops, as pure functions."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""The options of a redrive, and what an expression may contain."""
+"""Tests of the options of a redrive, and of the contents that an expression may have."""
 
 from typing import Any
 

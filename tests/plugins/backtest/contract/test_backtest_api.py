@@ -1,4 +1,4 @@
-"""Backtests over HTTP: start, follow, page through results, cancel; permissions and bad input."""
+"""Tests of backtests over HTTP: start, follow, read results, cancel; permissions and bad input."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def test_a_backtest_is_an_object_with_progress_and_results(
 
 
 def filled(author: APIClient, greeting: dict[str, Any]) -> Backtest:
-    """A finished backtest with three results."""
+    """Create a finished backtest with three results."""
     start(author, greeting)
     row = Backtest.objects.get()
     step = {

@@ -1,4 +1,4 @@
-"""Workers killed with -9 while canvases run: each recorded result has its effect outside.
+"""Workers are killed with -9 while canvases run; each recorded result has its effect outside.
 
 Effects are lines in a file, which no transaction removes.
 """
@@ -75,7 +75,7 @@ CANVASES: dict[str, tuple[Callable[[Any], Any], Any]] = {
 
 
 class Acting:
-    """Makes signatures of `acts` with one ledger."""
+    """A factory of signatures of `acts` with one ledger."""
 
     def __init__(self, ledger: Path) -> None:
         self.args = [str(ledger)]
@@ -124,7 +124,7 @@ def one_child_of(fleet: Fleet) -> Callable[[], None]:
 
 
 def attempts_of(results: list[DurableResult]) -> dict[str, int]:
-    """How often each task was tried according to its rows, by the id in its recorded result."""
+    """Return how often each task was tried, by the ID in its recorded result."""
     runs = Run.objects.filter(
         execution_id__in=[UUID(one.id) for one in results], module="celery.task", superseded=False
     )

@@ -1,4 +1,4 @@
-"""Durable canvases on real workers, each compared with plain Celery's; repair, transactions."""
+"""Tests of durable canvases on real workers, compared with plain Celery's; repair, transactions."""
 
 import json
 import re
@@ -34,7 +34,7 @@ SECONDS = 40
 
 
 def told(result: Any) -> Any:
-    """The result of `get` of a plain or a durable result, as text and as an error's facts."""
+    """Return the result of `get` as JSON, or the type and text of its error."""
     try:
         if isinstance(result, ResultBase) and not getattr(result, "ignored", False):
             # Polled: our result backend does not listen.
@@ -47,7 +47,7 @@ def told(result: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def ended(fleet: Fleet) -> dict[str, tuple[Any, Any]]:
-    """The result of each canvas of the corpus: plain Celery's, and the durable one's."""
+    """Run each canvas of the corpus in plain Celery and durably; return both results."""
     plain = {name: make().apply_async() for name, make in CORPUS.items()}
     durable = {name: valkyr.durable(make()).start() for name, make in CORPUS.items()}
     return {name: (told(plain[name]), told(durable[name])) for name in CORPUS}
@@ -267,5 +267,5 @@ def test_the_code_of_the_page_runs(
 
 
 def letter_of(result: DurableResult) -> DeadLetterEntry:
-    """The open dead letter of a canvas."""
+    """Return the open dead letter of a canvas."""
     return DeadLetterEntry.objects.filter(execution_id=result.id).latest("pk")

@@ -1,4 +1,4 @@
-"""Circuits of failing targets open, steps wait without using an attempt, and one of them probes."""
+"""Circuits of failing targets open, steps wait without using an attempt, and one step probes."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -50,7 +50,7 @@ _numbers = count(1)
 
 @pytest.fixture
 def target(queue: World) -> Iterator[str]:
-    """A target without calls."""
+    """Yield a new target that was not called yet."""
     targets.install()
     gate.memory().forget()
     name = f"partner-{next(_numbers)}"
@@ -90,7 +90,7 @@ def open_circuit(queue: World, target: str) -> list[UUID]:
 
 
 def rest_is_over(target: str) -> None:
-    """Its rest, and the wait for woken steps, are over."""
+    """End the pause of the target's circuit, and the wait for woken steps."""
     change(target, "next_retry_at = clock_timestamp() - interval '1 s', called_until = NULL")
 
 
@@ -253,7 +253,7 @@ def test_steps_held_for_a_new_target_go_on_when_it_is_seen_to_answer(
     inside: list[int] = []
 
     def slow() -> str:
-        """During the first call, others arrive: five of them are let through."""
+        """Start other calls during the first one: five of them are let through."""
         if not inside:
             inside.append(1)
             others = start_many(workflow(target), [{}] * 7)

@@ -1,4 +1,4 @@
-"""Circuit breakers over HTTP: open circuits, held steps, and closing one manually."""
+"""Tests of circuit breakers over HTTP: open circuits, held steps, and closing one manually."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -19,7 +19,7 @@ TARGET = "http.request:api.example.com"
 
 @pytest.fixture(autouse=True)
 def _forgotten() -> Iterator[None]:
-    """This process has cached circuits of another test's rows."""
+    """Forget the circuits that this process has cached from other tests' rows."""
     gate.memory().forget()
     yield
     gate.memory().forget()
@@ -42,7 +42,7 @@ def opened(workspace: Workspace) -> CircuitBreaker:
 
 @pytest.fixture
 def held(author: APIClient, greeting: dict[str, Any], workspace: Workspace) -> Run:
-    """A step that waits for the target."""
+    """Create a step that waits for the target."""
     address = f"/v1/WorkflowExecution/{greeting['id']}/execute"
     pk = author.post(address, {"params": {"name": "x"}}, format="json").json()["id"]
     Run.objects.filter(execution_id=pk).update(

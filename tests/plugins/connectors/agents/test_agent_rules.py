@@ -1,4 +1,4 @@
-"""What publishing rejects in an agent, and the loop that it writes."""
+"""Publishing rejects invalid agents, and writes the loop of valid ones."""
 
 from typing import Any
 from uuid import UUID

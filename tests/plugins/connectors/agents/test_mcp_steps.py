@@ -1,4 +1,4 @@
-"""`mcp.call` and `mcp.tools` against real servers of the official SDK."""
+"""Tests of `mcp.call` and `mcp.tools` against real servers of the official SDK."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,13 +15,13 @@ from tests.support.module_fixtures import KEY
 
 @pytest.fixture(autouse=True)
 def reachable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An administrator has allowed steps to reach this machine."""
+    """Allow steps to reach this machine, as an administrator does."""
     monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
 
 
 @pytest.fixture(params=["sessions", "stateless", "json"])
 def shop(request: pytest.FixtureRequest) -> Iterator[ShopServer]:
-    """A server of each kind."""
+    """Run a server of each kind."""
     server = ShopServer(stateless=request.param == "stateless", json=request.param == "json")
     yield server
     server.stop()

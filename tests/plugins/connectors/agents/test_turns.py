@@ -1,4 +1,4 @@
-"""The end of a turn, without workers: limits, prices, and results that a person gave."""
+"""Tests of the end of a turn, without workers: limits, prices, and results given by a person."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""A model server for the tests of AI steps, which an administrator has allowed."""
+"""Fixtures: a model server for the tests of AI steps, which an administrator has allowed."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,7 +13,7 @@ from tests.support.counterparts.llm import ModelServer
 
 @pytest.fixture(scope="package")
 def model_server() -> Iterator[ModelServer]:
-    """The server; `llm` resets its requests between tests."""
+    """Run the model server; `llm` resets its requests between tests."""
     # As a worker does before it forks, so that imports take no time of a step.
     registry.get("llm.chat").warm_up()
     registry.get("llm.embed").warm_up()
@@ -24,13 +24,13 @@ def model_server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def step_context(make_context: Callable[..., Context]) -> Context:
-    """A context with enough time on a busy machine."""
+    """Return a context with enough time on a busy machine."""
     return make_context(seconds=120)
 
 
 @pytest.fixture
 def llm(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
-    """The server, without requests so far; steps find it without a `baseUrl`."""
+    """Return the server after a reset of its requests; steps find it without a `baseUrl`."""
     monkeypatch.setenv("VALKYR_HTTP_ALLOWED_NETWORKS", "127.0.0.0/8")
     monkeypatch.setenv("VALKYR_LLM_BASE_URL", model_server.url)
     monkeypatch.delenv("VALKYR_LLM_PRICES", raising=False)
@@ -42,7 +42,7 @@ def llm(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServ
 
 @pytest.fixture
 def run(llm: ModelServer, step_context: Context) -> Callable[..., Result]:
-    """Run a step of a type against a model of the server: `run("llm.chat", "tools", …)`."""
+    """Return a function that runs a step against a model: `run("llm.chat", "tools", …)`."""
 
     def run(module_type: str, model: str, **given: Any) -> Result:
         result = registry.get(module_type).run({"model": model, **given}, step_context)

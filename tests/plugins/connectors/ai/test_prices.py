@@ -1,4 +1,4 @@
-"""The price list: pattern precedence, when a file is read, and the errors of an invalid one."""
+"""Tests of the price list: pattern precedence, reading of the file, and errors of invalid lists."""
 
 import os
 from decimal import Decimal

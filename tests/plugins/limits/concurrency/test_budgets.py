@@ -1,4 +1,4 @@
-"""Costs of steps are written with their results; a spent budget stops its workspace."""
+"""Costs of steps are written with their results, and a spent budget stops its workspace."""
 
 from decimal import Decimal
 from typing import Any
@@ -61,7 +61,7 @@ def begun(workflow: Workflow, user: Any = None) -> UUID:
 
 
 def once(workspace: Workspace, user: Any = None, **inputs: Any) -> UUID:
-    """An execution whose first step ran and was recorded."""
+    """Start an execution, and run and record its first step; return its ID."""
     execution = begun(publish(spends(**inputs), workspace), user)
     recorded(claimed(execution, FIRST))
     return execution

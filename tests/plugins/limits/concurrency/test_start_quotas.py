@@ -1,4 +1,4 @@
-"""Quotas on the starts of a workspace, or of one of its members: never exceeded."""
+"""Quotas on the starts of a workspace, or of one of its members, are never exceeded."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Quotas on module types and on tokens: never exceeded, and a step over one uses no attempt."""
+"""Quotas on module types and tokens are never exceeded, and a waiting step uses no attempt."""
 
 from datetime import timedelta
 from typing import Any
@@ -53,7 +53,7 @@ def ada(workspace: Workspace) -> Any:
 
 
 def limit(workspace: Workspace, **facts: Any) -> Quota:
-    """A quota on `test.effect` by default."""
+    """Create a quota, by default on `test.effect`."""
     what = {"resource": "module", "target": "test.effect"} | facts
     made = Quota.objects.create(workspace=workspace, **what)
     known_limits.forget()
@@ -66,7 +66,7 @@ def begun(workflow: Workflow, user: Any = None) -> UUID:
 
 
 def once(workflow: Workflow, user: Any = None) -> Run:
-    """The first step's run of a new execution, tried once."""
+    """Start an execution, and try its first step once; return the step's run."""
     execution = begun(workflow, user)
     recorded(claimed(execution, FIRST))
     return run_of(execution, FIRST)
@@ -78,7 +78,7 @@ def used(workspace: Workspace, window: str = "hour", **more: Any) -> int:
 
 
 def tried_again(run: Run) -> Run:
-    """The same run, after its wait."""
+    """Try a run again after its wait; return the run."""
     Run.objects.filter(pk=run.pk, state="WAITING").update(due_at=database_now())
     waits.due_timers()
     recorded(claimed(run.execution_id, FIRST))

@@ -1,4 +1,4 @@
-"""Real workers, beat and a web process on the tests' database."""
+"""Fixtures: real workers, beat and a web process on the tests' database."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from tests.support.workflows import default_workspace
 
 @dataclass(frozen=True)
 class Operated:
-    """A running installation: its address, an operator, and a token that may only look."""
+    """A running installation: its address, an operator, and a token that may only read."""
 
     address: str
     operator: Any

@@ -1,7 +1,7 @@
-"""A thousand failures of four kinds are repaired by an agent with MCP alone.
+"""An agent repairs a thousand failures of four kinds with MCP alone.
 
-The agent is the example, in a process of its own, with a token that may only look. A person
-approves its proposals in the admin.
+The agent is the example, in a separate process, with a token that may only read. A person approves
+its proposals in the admin.
 """
 
 import os

@@ -1,1 +1,1 @@
-"""The code of the pages on workflows in Python, run as printed."""
+"""Tests that run the code on the pages about workflows in Python as printed."""

@@ -17,7 +17,7 @@ DOCS = Path(__file__).parents[4] / "docs" / "how-to"
 
 
 def blocks(page: str) -> list[str]:
-    """The blocks of Python of a page."""
+    """Return the Python blocks of a page."""
     return re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
 
 

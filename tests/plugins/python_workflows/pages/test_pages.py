@@ -1,4 +1,4 @@
-"""The code of the pages does on real workers what the pages promise."""
+"""On real workers, the code of the pages does what the pages promise."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,7 +22,7 @@ SETTINGS = {"VALKYR_EXTRA_MODULES": shop.__name__}
 def fleet(
     django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Fleet]:
-    """Workers that know the steps of the pages, and the tables of their models."""
+    """Run workers that know the steps of the pages, with the tables of their models."""
     with engine_database(django_db_blocker), redis_of_a_fleet() as server, steps_of(shop):
         with connection.schema_editor() as editor:
             editor.create_model(shop.Stock)

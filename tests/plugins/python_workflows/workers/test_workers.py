@@ -1,4 +1,4 @@
-"""A traced workflow on real workers: chain, each, both sides of a choice, an error, an approval."""
+"""A traced workflow runs on real workers: chain, each, a choice's two sides, errors, approvals."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -38,11 +38,11 @@ def fleet(
 
 @pytest.fixture(autouse=True)
 def _on_workers(fleet: Fleet) -> None:
-    """All tests share the workers."""
+    """Let all tests share the workers."""
 
 
 def ran(execution: Any) -> set[str]:
-    """The paths of the steps that succeeded."""
+    """Return the paths of the steps that succeeded."""
     found = Run.objects.filter(execution_id=execution, superseded=False, state="SUCCESS")
     return set(found.values_list("step_path", flat=True))
 

@@ -1,4 +1,4 @@
-"""Redrives, turn by turn, with users, rivals and limits; PostgreSQL is real."""
+"""Tests of redrives, turn by turn, with users, rivals and limits, on a real PostgreSQL."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -93,7 +93,7 @@ def test_two_operators_who_redrive_overlapping_sets_at_once_send_nothing_twice(
 
 
 def runs_by_entry(letters: Sequence[UUID]) -> dict[UUID, int]:
-    """The number of attempts of each entry's step."""
+    """Return the number of attempts of each entry's step."""
     rows = DeadLetterEntry.objects.filter(pk__in=letters)
     return dict(rows.annotate(runs=Count("execution__runs")).values_list("pk", "runs"))
 

@@ -1,5 +1,4 @@
-"""Tests of roll-backs that race with ending steps, other roll-backs, cancels, requeues and forks.
-"""
+"""Tests of roll-backs that race with steps, other roll-backs, cancels, requeues and forks."""
 
 from uuid import UUID
 
