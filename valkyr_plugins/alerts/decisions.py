@@ -2,7 +2,7 @@
 
 A rate is unusual if the last sixty minutes had far more failures than usual.
 
-Counts are kept by hours of the clock. The last sixty minutes are taken as the present hour and the
+Counts are kept by hours of the clock. The last sixty minutes are taken as the current hour and the
 part of the previous hour that lies within them (the sliding-window counter of rate limiters). The
 usual number is the median of the same sixty minutes on each of the seven days before, which one bad
 day does not change.

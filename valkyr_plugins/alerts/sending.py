@@ -183,7 +183,7 @@ def _attempt(delivery: AlertDelivery) -> Outcome:
 def _ruled(
     delivery: AlertDelivery, credential: dict[str, str] | None, rules: EgressRules | None
 ) -> Outcome:
-    """Send the message once, within the egress rules of its workspace; makes no query."""
+    """Send the message once, under the egress rules of its workspace. Uses no query."""
     with ruled_by(lambda: rules):
         return attempt(delivery.rule, credential, delivery.message, delivery.pk)
 
@@ -217,7 +217,7 @@ def _later(delivery: AlertDelivery, attempts: int, outcome: Outcome, now: Any) -
 
 
 def send_test(rule: AlertRule, *, actor: Actor) -> AlertDelivery:
-    """Send the message once under the egress rules of its workspace. Uses no query."""
+    """Send a test once, and wait for the result; return the delivery with the result."""
     message: dict[str, Any] = {
         "reason": str(DeliveryReason.TEST),
         "rule": {"id": str(rule.pk), "name": rule.name},

@@ -1,4 +1,4 @@
-"""Backtests of workflows: what is compared, the progress, the summary, and a row per execution."""
+"""Backtests of workflows: the definition, the progress, the summary, and a row per execution."""
 
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from valkyr_plugins.backtest.verdicts import BacktestVerdict
 
 
 class BacktestState(models.TextChoices):
-    """The state of a backtest, written by `lifecycle` alone."""
+    """The state of a backtest. Only `lifecycle` writes it."""
 
     PENDING = "PENDING", lazy("pending")
     RUNNING = "RUNNING", lazy("running")

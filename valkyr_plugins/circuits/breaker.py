@@ -158,7 +158,7 @@ def failed(
 
 
 def answered(circuit: Circuit, entry: Entry, caller: Caller, now: datetime) -> Circuit:
-    """Return the circuit after the target answered a call, even with a refusal."""
+    """Return the circuit after the target answered a call, even with a rejection."""
     if entry is Entry.PROBE:
         if not _probes(circuit, caller):
             return circuit

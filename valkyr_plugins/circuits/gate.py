@@ -212,7 +212,7 @@ class Passing:
         self.undo()
 
     def ended(self, failure: Failure | None) -> None:
-        """Count a failure of the target; every other end, even a refusal, counts as an answer."""
+        """Count a failure of the target; every other end, even a rejection, counts as an answer."""
         known = memory()
         if failure is not None and failure.error_type in COUNTED:
             limits = known.limits(self.key.target)

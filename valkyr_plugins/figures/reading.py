@@ -118,7 +118,7 @@ LIVE_HOURS = 3
 class Figures:
     """A tally for each slot, and the sum over the slots of `part`, or over all.
 
-    `before` is the sum of the period before. `capped` says that five minutes had more executions
+    `before` is the sum of the previous period. `capped` says that five minutes had more executions
     than can be counted, so numbers are too low. `uncounted` is the number of hours in the range
     that are not yet counted.
     """

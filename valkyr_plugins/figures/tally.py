@@ -78,7 +78,7 @@ class Histogram:
     def percentile(self, share: float) -> float | None:
         """Return the milliseconds below which `share` (0 to 1) of the durations lie.
 
-        None without data.
+        Return None without data.
 
         The nearest rank is used, interpolated within its bucket.
         """

@@ -29,7 +29,7 @@ NEVER_ENDS = 86_400.0
 
 
 class BudgetSpent(StepError):
-    """A step that costs is refused: a budget that it would draw on is spent."""
+    """A step with costs is rejected: a budget that it would draw on is spent."""
 
 
 @dataclass(frozen=True, slots=True)

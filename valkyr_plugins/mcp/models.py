@@ -13,7 +13,7 @@ from executions.public.models import Workspace
 
 
 class ProposalState(models.TextChoices):
-    """A proposal's state, written by `proposals` alone."""
+    """A proposal's state. Only `proposals` writes it."""
 
     PENDING = "PENDING", lazy("waits for approval")
     APPROVED = "APPROVED", lazy("approved and applied")

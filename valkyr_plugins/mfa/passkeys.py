@@ -97,7 +97,7 @@ def add(request: Any, user: Any, name: str, text: str, actor: Actor) -> Enrolled
 def offer_sign_in(request: Any, user: Any) -> dict[str, Any] | None:
     """Return the options by which the browser signs in with a passkey.
 
-    None if the account has no passkey for this host.
+    Return None if the account has no passkey for this host.
     """
     at = ceremony(request)
     known = [] if at is None else _known(user, at.site)

@@ -303,7 +303,7 @@ def _to(name: str, request: HttpRequest) -> HttpResponse:
 
 
 def _wanted(request: HttpRequest) -> str:
-    """Return the next URL: the requested one if it is on this host, else the admin."""
+    """Return the next URL: the requested one if it is on this host, or the admin."""
     given = (request.POST.get("next") or request.GET.get("next", ""))[:LONGEST_NEXT]
     own = url_has_allowed_host_and_scheme(
         given, allowed_hosts={request.get_host()}, require_https=request.is_secure()

@@ -48,7 +48,7 @@ def parts(text: str) -> list[Part]:
 
 
 def _end(text: str, position: int) -> int:
-    """Return the end of an expression: the first `}}` outside of quotes and objects."""
+    """Return the end of an expression: the first `}}` outside quotes and objects."""
     depth = 0
     for match in _STRING.finditer(text, position):
         if match.group() == "{":

@@ -28,7 +28,7 @@ class Progress:
 
 
 def progress(redrive: Redrive, now: datetime | None = None) -> Progress:
-    """Return the redrive's progress from its own row; reads the time if `now` is not given."""
+    """Return the redrive's progress from its own row; read the time if `now` is not given."""
     ended = redrive.succeeded + redrive.failed_again + redrive.skipped
     rest = max(0, redrive.total - redrive.running - ended)
     aborted = redrive.state == RedriveState.ABORTED

@@ -236,7 +236,7 @@ def test_a_server_that_does_not_answer_is_a_message(
 
 
 def back_again(client: Client, credential: Credential) -> str:
-    """Return the callback with a code that the server does not know."""
+    """Begin a consent; return its callback with a code, without a request to the server."""
     state = parse_qs(urlsplit(begun(client, credential)).query)["state"][0]
     return f"{CALLBACK}?code=code-1&state={state}"
 

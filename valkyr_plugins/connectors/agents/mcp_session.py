@@ -1,8 +1,8 @@
 """One session with an MCP server: the official SDK over Valkyr's guarded connections.
 
-The SDK is asynchronous and brings an HTTP client of its own; steps are synchronous, and only the
-guarded transport may open connections. So the SDK's requests are sent by that transport, in
-threads, which keep the step's egress rules, credential boundaries and deadline.
+The SDK is asynchronous and brings its own HTTP client; steps are synchronous, and only the guarded
+transport may open connections. So the SDK's requests are sent by that transport, in threads, which
+keep the step's egress rules, credential boundaries and deadline.
 """
 
 import re
@@ -166,7 +166,7 @@ def _told(error: BaseException, bridge: "_Bridge", who: str, seconds: float) -> 
 
 
 def _by_status(bridge: "_Bridge", who: str) -> StepError | None:
-    """Return the error for a status that alone explains the failure, else None."""
+    """Return the error for a status that alone explains the failure, or None."""
     if bridge.status in (401, 403):
         return StepError(
             f"{who}: the server rejected the sign-in ({bridge.status}). Check the step's credential"

@@ -242,7 +242,7 @@ def _reason(error: csv.Error) -> str:
 
 
 def columns_of(header: bool | list[str], found: Iterator[Record]) -> list[str]:
-    """Return the columns' names from the first record if `header` is true; else []."""
+    """Return the columns' names from the first record if `header` is true, or []."""
     if header is False:
         return []
     columns = [name.strip() for name in next(found, (0, []))[1]] if header is True else header

@@ -122,9 +122,9 @@ As = Literal["auto", "number", "text"]
 
 
 def sort_key(values: list[Any], as_: As, field: str) -> Callable[[Any], Any]:
-    """Return the sort key for values, none of which is null. Raises StepError.
+    """Return the sort key for values that are not null. Raises StepError.
 
-    auto: by number if every value is a number or a numeric text, else by text.
+    auto: by number if every value is a number or a numeric text, otherwise by text.
     """
     if as_ == "auto":
         as_ = "number" if all(number_of(value) is not None for value in values) else "text"

@@ -175,7 +175,7 @@ class Bookmark:
 
 
 def keep_bookmark(ctx: StepContext, mark: Bookmark) -> None:
-    """Store a bookmark if it is small enough; else the previous one stays."""
+    """Store a bookmark if it is small enough; otherwise the previous one stays."""
     last = mark.position is None
     held = {
         "next": None if mark.position is None else mark.position.value,

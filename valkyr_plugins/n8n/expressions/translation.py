@@ -53,7 +53,7 @@ def unfolded(tree: Tree) -> tuple[Tree, Steps]:
 def anchor(root: Tree, steps: Steps, sight: Sight) -> tuple[Shape, Steps] | None:
     """Return the data at the start of a chain, and the remaining steps.
 
-    None if it does not start with data.
+    Return None if it does not start with data.
 
     Raises Untranslatable.
     """

@@ -1,4 +1,4 @@
-"""Inspect a program of n8n: which of n8n's names it reads, and what has no equivalent here."""
+"""Find the n8n names that a program reads, and its parts that have no equivalent here."""
 
 import re
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """Split a JavaScript program into tokens, without its comments.
 
-The importer needs names, not a tree: which of n8n's data a program reads. It reads a program once,
-in linear time, and never runs it.
+The importer needs only the names of the n8n data that a program reads, not a tree. It reads a
+program once, in linear time, and never runs it.
 """
 
 import re

@@ -154,7 +154,7 @@ for _name, _symbol in (
 def facts_of(value: Any) -> HandleFacts | None:
     """Return the facts of a handle, or of a construct that represents one.
 
-    None for other values.
+    Return None for other values.
     """
     if isinstance(value, ValueHandle):
         found: HandleFacts = object.__getattribute__(value, "_valkyr")
