@@ -1,4 +1,4 @@
-"""A thread in each control worker that detects when beat has stopped, and sends the alert itself.
+"""A thread in each control worker that detects a stopped beat and sends the alert directly.
 
 It depends on neither beat nor the broker: it reads the pulse, raises the alert and sends it. If
 there are several control workers, one sends at a time.

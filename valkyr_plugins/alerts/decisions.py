@@ -69,7 +69,7 @@ def next_attempt(
     give_up: float,
     asked: float | None = None,
 ) -> datetime | None:
-    """Return the time of the next attempt after this many failed attempts; None for no more.
+    """Return the time of the next attempt after this many failed attempts; None if there is none.
 
     The wait begins with `first` seconds and triples up to an hour; `asked` is the receiver's
     Retry-After, in seconds. The message is given up `give_up` seconds after it was queued.

@@ -143,7 +143,7 @@ def look(rule: AlertRule) -> tuple[int, int]:
 
 
 def forget() -> int:
-    """Delete alerts and tests that ended long ago; return how many."""
+    """Delete alerts and tests that ended long ago; return their number."""
     before = database_now() - timedelta(days=config().kept_days)
     old = Alert.objects.filter(state=AlertState.OVER, over_at__lt=before)
     ids = list(old.values_list("pk", flat=True)[:BATCH])

@@ -184,7 +184,7 @@ def _write(workspace_id: UUID, day: date, ids: list[UUID]) -> int:
 
 @contextmanager
 def _noted(file: ArchiveFile) -> Iterator[None]:
-    """Store an error in the file's row, for its page."""
+    """Store an error in the file's row, to show it on the file's page."""
     try:
         yield
     except ValkyrError as error:

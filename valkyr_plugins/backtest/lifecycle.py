@@ -222,7 +222,7 @@ EXPIRED_AT_ONCE = 20
 
 
 def expire() -> int:
-    """Delete backtests whose retention is over, with their results; return how many."""
+    """Delete backtests whose retention is over, with their results; return their number."""
     days = read(BacktestSettings).backtest_retention_days
     old = Backtest.objects.filter(created_at__lt=database_now() - timedelta(days=days))
     count = 0

@@ -52,7 +52,7 @@ class SideFigures:
 
     @property
     def succeeded(self) -> int:
-        """Return how many succeeded."""
+        """Return how many executions succeeded."""
         return self.ended - self.failed
 
     @property

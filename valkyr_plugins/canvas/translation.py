@@ -270,7 +270,7 @@ def _alone(part: Any) -> Any:
 
 
 def _unrolled(tasks: Any, app: Any) -> Iterator[Any]:
-    """Return the members of a group, including those of nested groups."""
+    """Return the members of a group, including the members of nested groups."""
     for one in tasks:
         member = _signature(one, app)
         if _kind(member) == GROUP:

@@ -44,7 +44,10 @@ WOKEN = {"by": "circuit"}
 
 
 def wake(key: Key, most: int = WOKEN_AT_ONCE) -> int:
-    """Wake a limited number of a target's held runs; return how many. Locks no breaker."""
+    """Wake a limited number of a target's held runs; return how many were woken.
+
+    Locks no breaker.
+    """
     with transaction.atomic():
         found = statements.fetch(
             "waiting",
@@ -297,7 +300,7 @@ SWEPT_AT_ONCE = 1_000
 
 
 def wake_held() -> int:
-    """Wake as many held runs of each target as may call it now; return how many.
+    """Wake as many held runs of each target as may call it now; return their number.
 
     It also removes expired failures, so that the list that workers read stays short.
     """
@@ -313,7 +316,7 @@ def wake_held() -> int:
 
 
 def forget_unused() -> int:
-    """Delete clean circuits after a month, at most 1,000; return how many.
+    """Delete clean circuits after a month, at most 1,000; return their number.
 
     Otherwise targets called once would be kept forever.
     """
@@ -335,7 +338,7 @@ def _serve(key: Key, enabled: bool) -> int:
 
 
 def reset(pk: UUID, *, actor: Actor, reason: str = "") -> int:
-    """Close a circuit and wake its held runs, as far as it has room; return how many.
+    """Close a circuit and wake its held runs, as far as it has room; return their number.
 
     Raises NotFound. Resetting a closed circuit without failures is recorded, but changes nothing
     else.

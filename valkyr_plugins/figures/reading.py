@@ -223,7 +223,7 @@ class _ByHours(_FromRows):
             yield row["hour"], _tally(row)
 
     def _missing(self) -> Iterator[datetime]:
-        """Yield the uncounted hours to read from rows; the others are reported."""
+        """Yield the uncounted hours to read from rows, and report the others."""
         counted = set(
             CountedHour.objects.filter(hour__gte=self.window.start).values_list("hour", flat=True)
         )

@@ -162,7 +162,7 @@ SECONDS = 0.7  # this sweep comes every second
 
 
 def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
-    """Return the spender's unfinished root executions, up to a limit; running ones first.
+    """Return the spender's unfinished root executions, up to a limit, running ones first.
 
     It omits executions that are being undone, which end automatically.
     """
@@ -189,7 +189,7 @@ def stop(execution_id: UUID, spent: Spent) -> int:
 
 
 def sweep() -> int:
-    """Cancel executions of spent budgets in batches while there is time; return how many."""
+    """Cancel executions of spent budgets in batches while there is time; return their number."""
     until, count = time.monotonic() + SECONDS, 0
     for spent in all_killing():
         while found := unfinished(spent, BATCH):

@@ -99,7 +99,7 @@ class Ceremony:
     def signed_in(
         self, state: dict[str, Any], known: Iterable[KnownKey], text: str
     ) -> tuple[bytes, int]:
-        """Return the id of the key that signed, and its count of uses. Raises BadAnswer."""
+        """Return the ID of the key that signed, and the number of its uses. Raises BadAnswer."""
         from fido2.webauthn import AttestedCredentialData, AuthenticationResponse
 
         try:

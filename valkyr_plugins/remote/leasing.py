@@ -366,7 +366,7 @@ MOST_WORKSPACES = 100
 
 
 def note(runner: str, workspaces: Sequence[UUID], queues: Sequence[str], host: str) -> None:
-    """List a remote runner in the workspaces that it works for, the first hundred, as seen now."""
+    """List a remote runner, as seen now, in the first hundred workspaces for which it works."""
     listed = list(workspaces[:MOST_WORKSPACES])
     statements.fetch(
         "runner",

@@ -50,7 +50,7 @@ class SqlView:
 
 
 def views() -> list[SqlView]:
-    """Return the views of this installation; without the plugin `redrive`, no view of redrives."""
+    """Return the views of this installation; omit the view of redrives without that plugin."""
     installed = (name for name, plugin in PLUGINS.items() if apps.is_installed(plugin))
     return [_view(name) for name in (*ENGINE, *installed)]
 

@@ -62,7 +62,7 @@ def take_after_step(execution_id: UUID, keep: int, step_path: str) -> UUID:
 def take_by_hand(execution_id: UUID, *, name: str, actor: Actor) -> Checkpoint:
     """Take a named checkpoint of an execution in any state.
 
-    Raises NotFound, or TooManyCheckpoints after 100 of them.
+    Raises NotFound, or TooManyCheckpoints if it has 100 named checkpoints.
     """
     with transaction.atomic():
         row = (

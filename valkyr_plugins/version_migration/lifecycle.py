@@ -132,7 +132,7 @@ def finish(migration: ExecutionMigration) -> None:
 
 
 def forget_drafts() -> int:
-    """Delete drafts that were not started for a day; return how many."""
+    """Delete drafts that were not started for a day; return their number."""
     old = database_now() - timedelta(hours=DRAFT_HOURS)
     drafts = ExecutionMigration.objects.filter(state=State.DRAFT, created_at__lt=old)
     ids = list(drafts.order_by("created_at").values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE])

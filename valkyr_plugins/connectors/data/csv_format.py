@@ -275,7 +275,7 @@ BEAT = 50_000  # rows between two looks at the clock
 
 
 class CsvBatch(ModuleInputs):
-    """A range of a CSV file, as `batchSize` yields it."""
+    """A range of a CSV file, as a step with `batchSize` returns it."""
 
     path: str | None = Field(None, description="The file, if it is one.")
     stored: StoredContent | None = Field(None, description="The stored content, if it is one.")

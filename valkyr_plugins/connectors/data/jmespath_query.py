@@ -65,7 +65,7 @@ def _too_much() -> StepError:
 
 
 class _Functions(functions.Functions):
-    """JMESPath's functions, with limits on those that can multiply text or compare large values."""
+    """JMESPath's functions; those that can multiply text or compare large values have limits."""
 
     @functions.signature({"types": ["array", "string"]}, {"types": []})
     def _func_contains(self, subject: Any, search: Any) -> bool:

@@ -177,7 +177,7 @@ class Answer:
 
     @cached_property
     def parsed(self) -> tuple[Any, str]:
-        """Return the body as a JSON-able value, and how it was read: json, text, base64 or none."""
+        """Return the body as a JSON-able value, and its form: json, text, base64 or none."""
         return body_value(self.response, self.body)
 
 

@@ -176,7 +176,7 @@ def form_content(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parts_content(parts: list[MultipartPart]) -> dict[str, Any]:
-    """Return parts with files; at most 64 MiB in total, because a retry sends them again."""
+    """Return parts with files, at most 64 MiB in total, because a retry sends them again."""
     files, left = [], MAX_UPLOAD
     for part in parts:
         data = _part_bytes(part, left)

@@ -87,7 +87,7 @@ def read_start(response: httpx.Response, limit: int) -> bytes:
 
 
 def body_value(response: httpx.Response, body: bytes) -> tuple[Any, str]:
-    """Return the body as a JSON-able value, and how it was read: json, text, base64 or none."""
+    """Return the body as a JSON-able value, and its form: json, text, base64 or none."""
     if not body:
         return None, "none"
     media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -81,7 +81,7 @@ def _is_count(value: Any) -> bool:
 
 
 def seconds(span: Any) -> Any:
-    """Return a length of time in seconds; return a handle, or a text with one, unchanged."""
+    """Return a length of time in seconds; a handle, or a text with a handle, stays unchanged."""
     if isinstance(span, timedelta):
         return _whole(span.total_seconds())
     if not isinstance(span, str) or "{{" in span:
