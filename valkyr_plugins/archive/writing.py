@@ -43,7 +43,7 @@ class FileEntry:
 
 @dataclass(slots=True)
 class WrittenFile:
-    """The executions of a local file, and how many rows of each kind it has."""
+    """The executions of a local file, and the number of its rows of each kind."""
 
     entries: list[FileEntry] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)

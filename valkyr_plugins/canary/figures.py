@@ -25,7 +25,7 @@ MOST_GROUPS = 20
 
 @dataclass(frozen=True, slots=True)
 class GroupCounts:
-    """A failure group, and how many dead letters it has from each version."""
+    """A failure group, and the number of its dead letters from each version."""
 
     id: UUID
     name: str

@@ -1,4 +1,4 @@
-"""A redrive's progress, and how many entries it may send now."""
+"""The progress of a redrive, and the number of entries that it may send now."""
 
 from dataclasses import dataclass
 from datetime import datetime
